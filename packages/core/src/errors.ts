@@ -1,0 +1,126 @@
+// The room of errors: one class, a closed list of kinds.
+//
+// Decisions (retry, fall back, compact, give up) are made from `kind` and `retryable`, never from the text.
+
+import type { AssistantMessage, Json, Usage } from "./message.ts";
+
+/** Every kind of failure there is. */
+export const errorKinds = [
+  "rate_limit",
+  "overloaded",
+  "quota_exhausted",
+  "request_too_large_for_tier",
+  "auth",
+  "permission",
+  "invalid_request",
+  "capability",
+  "context_overflow",
+  "context_truncated",
+  "content_filter",
+  "malformed_tool_call",
+  "empty_response",
+  "stream_truncated",
+  "stream_error",
+  "stream_idle",
+  "timeout",
+  "network",
+  "server_error",
+  "payload_too_large",
+  "protocol",
+  "structured_output",
+  "loop_detected",
+  "aborted",
+  "internal",
+] as const;
+
+export type ErrorKind = (typeof errorKinds)[number];
+
+/** Kinds that the same request may survive when it is sent again. */
+const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "rate_limit",
+  "overloaded",
+  "empty_response",
+  "malformed_tool_call",
+  "stream_truncated",
+  "stream_error",
+  "stream_idle",
+  "timeout",
+  "network",
+  "server_error",
+]);
+
+/** An error as it stands in a journal. */
+export interface ErrorData {
+  kind: ErrorKind;
+  message: string;
+  retryable: boolean;
+  /** How long the provider asks us to wait, in milliseconds. */
+  retryAfterMs?: number;
+  /** HTTP status. */
+  status?: number;
+  /** The provider's own error, cut to a few kilobytes. */
+  raw?: Json;
+}
+
+export interface RondoErrorOptions {
+  /** Default: by kind (rate limits, overload, server, network and stream failures are retryable). */
+  retryable?: boolean;
+  retryAfterMs?: number;
+  status?: number;
+  raw?: Json;
+  cause?: unknown;
+  /** What had arrived of the answer when it failed. */
+  partial?: AssistantMessage;
+  /** What the failed call cost, where the provider said so. */
+  usage?: Usage;
+}
+
+/** The error class of Rondo. `kind` comes from a closed list; `message` says what was wrong, where, and what to do. */
+export class RondoError extends Error {
+  override readonly name: string = "RondoError";
+  readonly kind: ErrorKind;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+  readonly raw: Json | undefined;
+  readonly partial: AssistantMessage | undefined;
+  readonly usage: Usage | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: RondoErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.retryable = options.retryable ?? retryableKinds.has(kind);
+    this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
+    this.raw = options.raw;
+    this.partial = options.partial;
+    this.usage = options.usage;
+  }
+
+  /** The error as plain JSON, for a journal. */
+  toJSON(): ErrorData {
+    return {
+      kind: this.kind,
+      message: this.message,
+      retryable: this.retryable,
+      ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
+      ...(this.status === undefined ? {} : { status: this.status }),
+      ...(this.raw === undefined ? {} : { raw: this.raw }),
+    };
+  }
+}
+
+/** What was thrown, as words: an error's message, or the thing itself as text. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return thrown.message || thrown.name;
+    return typeof thrown === "string" ? thrown : String(thrown);
+  } catch {
+    return "something that cannot be put into words was thrown";
+  }
+}
+
+/** Anything thrown, as a RondoError: one of ours stays as it is, everything else becomes `kind` (default `internal`). */
+export function toRondoError(thrown: unknown, kind: ErrorKind = "internal"): RondoError {
+  return thrown instanceof RondoError ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
+}

@@ -1,0 +1,15 @@
+// The face of @rondo/core.
+export * from "./errors.ts";
+export type * from "./events.ts";
+export type * from "./journal.ts";
+export * from "./loop/records.ts";
+export * from "./message.ts";
+export * from "./model.ts";
+export {
+  type CompiledSchema,
+  compileSchema,
+  type InferInput,
+  type InferOutput,
+  type SchemaLike,
+} from "./schema.ts";
+export * from "./tool.ts";

@@ -1,0 +1,235 @@
+// The room of records: every fact a run is made of.
+//
+// A record says what happened, never what to do. It is plain JSON and is never changed once appended.
+// State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
+// One decision is one record: two would lose half of it in a crash. Deltas are never records.
+
+import type { ErrorData } from "../errors.ts";
+import type {
+  AssistantMessage,
+  ContentPart,
+  Json,
+  JsonObject,
+  Message,
+  Origin,
+  Usage,
+  UserMessage,
+} from "../message.ts";
+import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { Effect, Permission } from "../tool.ts";
+
+/** The version of this format. A journal with a higher one is refused. */
+export const formatVersion = 1;
+
+/** A call's key: the sequence number of the answer it stands in, and its position there. Ids of providers repeat; keys do not. */
+export type CallKey = `${number}.${number}`;
+
+/** Why a run ended. */
+export const endReasons = [
+  "completed",
+  "done_tool",
+  "max_steps",
+  "token_budget",
+  "cost_budget",
+  "deadline",
+  "duplicate_call",
+  "tool_call_limit",
+  "no_progress",
+  "truncated",
+  "empty_response",
+  "unexpected_stop",
+  "refused",
+  "output_invalid",
+  "requires_action",
+  "turn_stopped",
+  "aborted",
+  "error",
+] as const;
+
+export type EndReason = (typeof endReasons)[number];
+
+/** Why a decision was made: the rule that made it, and what it saw. */
+export interface Because {
+  /** Name of the rule. */
+  rule: string;
+  /** The facts the rule went by, e.g. `{ steps: 100, max: 100 }`. */
+  evidence: JsonObject;
+}
+
+/** How a run ended, and why. */
+export interface RunEnd extends Because {
+  reason: EndReason;
+  /** Whether the session can go on from here with a new message. */
+  resumable: boolean;
+  /** What failed, when the reason is a failure. */
+  error?: ErrorData;
+  /** What was left undone, in the model's own words, stands in the run's text when this is true: the run landed. */
+  landed: boolean;
+}
+
+/** The tool as the loop knows it: what the model sees and what rules decide from. */
+export interface ToolFacts {
+  definition: ToolDefinition;
+  effect: Effect;
+  permission: Permission;
+  timeoutMs: number;
+}
+
+/** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
+export interface ModelRef {
+  id: string;
+  origin: Origin;
+  facts: ModelFacts;
+}
+
+export type HookName =
+  | "permission"
+  | "prepareStep"
+  | "beforeTool"
+  | "afterTool"
+  | "transformContext"
+  | "onFinish";
+
+/** The options of a run, as facts: all that `next` decides from, and all a request is made of. */
+export interface RunOptions {
+  system?: string;
+  tools: ToolFacts[];
+  models: ModelRef[];
+  settings: Settings;
+  toolChoice: ToolChoice;
+  hooks: HookName[];
+  /** Name and version of each rule, in the order they are asked. */
+  rules: { name: string; version: number }[];
+  toolOrder: "by_effect" | "sequential" | "parallel";
+  maxConcurrentTools: number;
+  maxCallsPerTurn: number;
+  autoExecuteTools: boolean;
+  /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
+  abortGraceMs: number;
+  clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
+  output?: { schema: JsonObject; decodeRetries: number };
+}
+
+/** A change to the history for one request only, as a list of runs of kept messages and new ones. P7: a hook's answer must be a fact. */
+export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
+
+/** What came of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives: schemas are user code. */
+export type CallCheck =
+  | { ok: true; args: JsonObject; keys: string[] | null }
+  | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
+
+/** What was decided about one call of an answer. */
+export type Verdict =
+  | ({ do: "run" } & Partial<Because>)
+  /** Answer it without running it. */
+  | ({ do: "answer"; code: ResultCode; text: string } & Partial<Because>);
+
+/** How a result came about when the tool did not simply return. */
+export type ResultCode =
+  | "unknown_tool"
+  | "invalid_args"
+  | "truncated_args"
+  | "too_many_calls"
+  | "repeated"
+  | "limit"
+  | "denied"
+  | "skipped"
+  | "not_executed"
+  | "threw"
+  | "timeout"
+  | "aborted"
+  | "outcome_unknown"
+  | "hook_failed";
+
+export interface CallResult {
+  content: ContentPart[];
+  isError: boolean;
+  /** Absent when the tool returned. */
+  code?: ResultCode;
+  /** The tool wants the run to end; a text is the run's text. */
+  done?: boolean | string;
+}
+
+/** What follows from a judged turn. */
+export type Then =
+  /** Settle the calls, then ask the model again. */
+  | { do: "act" }
+  /** Ask again, once `until` has passed. `note` is shown once and not stored; `model` is an index; `maxOutputTokens` holds from now on. */
+  | { do: "ask_again"; until?: number; note?: string; model?: number; maxOutputTokens?: number }
+  /** This is the answer. */
+  | { do: "finish" }
+  /** Settle the calls, then one last turn without tools. */
+  | { do: "land"; reason: EndReason }
+  /** Settle the calls (closing those that did not run), then end. */
+  | { do: "stop"; reason: EndReason; error?: ErrorData };
+
+/** What kind of thing a queued message is: the start of a run, a word while it works, or more work after it. */
+export type Lane = "steer" | "follow_up";
+
+export type Approval =
+  | { answer: "approve" }
+  | { answer: "deny"; reason?: string; stop?: boolean }
+  | { answer: "edit"; args: JsonObject; check: CallCheck };
+
+export type HookAnswer =
+  | { hook: "permission"; call: CallKey; answer: "allow" | "deny" | "ask" | "stop"; reason?: string }
+  | { hook: "beforeTool"; call: CallKey; args?: JsonObject; check?: CallCheck; result?: CallResult }
+  | { hook: "afterTool"; call: CallKey; result?: CallResult }
+  | { hook: "prepareStep"; step: number; model?: number; tools?: string[]; toolChoice?: ToolChoice }
+  | { hook: "transformContext"; step: number; edit?: HistoryEdit }
+  | { hook: "onFinish"; messages: UserMessage[] };
+
+/** Fields the driver stamps on every record when it appends it. */
+export interface Stamp {
+  /** Position in the session, from 0. */
+  seq: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** A random number in [0, 1), for whoever folds this record and needs jitter. */
+  rand: number;
+}
+
+/** A fact, as it is before the driver stamps it. */
+export type Fact =
+  /** `options` is absent when they are those of the session's last run. `history` replaces what the session held (a run over a given history). */
+  | {
+      type: "run_started";
+      format: number;
+      input: Message[];
+      history?: Message[];
+      options?: RunOptions;
+      resumed?: string;
+    }
+  /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
+  | { type: "opened"; by: string }
+  | { type: "queued"; id: string; lane: Lane; message: UserMessage }
+  | { type: "delivered"; lane: Lane; ids: string[] }
+  /** A rule speaks to the model: shown in the next request, not stored in the history. */
+  | ({ type: "noted"; text: string } & Because)
+  /** From here on the run lands, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
+  | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
+  | ({ type: "mode"; mode: "output"; attempt: number } & Because)
+  | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
+  | { type: "model_started"; step: number; attempt: number; model: number; digest: string; prefix?: string }
+  | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
+  | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
+  /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
+  | ({ type: "turn_judged"; verdicts: Verdict[]; then: Then; store: boolean } & Because)
+  | { type: "tool_started"; call: CallKey; idempotencyKey: string }
+  | { type: "tool_finished"; call: CallKey; result: CallResult }
+  | { type: "approval_asked"; calls: CallKey[] }
+  | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
+  | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
+  | ({ type: "hook_answered"; error?: string } & HookAnswer)
+  | { type: "compacted"; history: Message[]; usage?: Usage }
+  /** `error` is set when it was not a person who asked: a listener threw, say. */
+  | { type: "abort_asked"; reason: string; error?: ErrorData }
+  /** A wait ran out. */
+  | { type: "woke" }
+  /** Came after its call had a result. Kept for the record, ignored by the fold. */
+  | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string }
+  /** `keep` is what had arrived of an answer that will not be finished. */
+  | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };
+
+export type LogRecord = Fact & Stamp;

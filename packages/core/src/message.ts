@@ -1,0 +1,176 @@
+// The room of messages: what a conversation is made of.
+//
+// Everything here is plain JSON, because a message is journaled as it is. Nothing here does anything:
+// codecs translate these shapes to a provider's and back, the loop stores them, tools make them.
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A JSON object. */
+export type JsonObject = { [key: string]: Json };
+
+/** Which wire protocol, provider and model an answer came from. Opaque data is replayed only to the same origin. */
+export interface Origin {
+  /** Wire protocol, e.g. `anthropic-messages`. */
+  api: string;
+  /** Provider, e.g. `anthropic`, `openrouter`. */
+  provider: string;
+  /** The provider's model id. */
+  model: string;
+}
+
+/** What only the provider understands (signatures, encrypted reasoning, item ids): kept byte for byte. */
+export type Opaque = JsonObject;
+
+/** A reference to bytes or text in a blob store. */
+export interface BlobRef {
+  blob: string;
+  /** Size of the blob, in bytes. */
+  bytes: number;
+}
+
+export interface TextPart {
+  type: "text";
+  text: string;
+  /** Citations as the provider gave them. */
+  citations?: Json[];
+  opaque?: Opaque;
+}
+
+export interface ReasoningPart {
+  type: "reasoning";
+  text: string;
+  opaque?: Opaque;
+}
+
+/** A call the model asks for. `argsError` says that the arguments did not arrive whole or are no JSON object: such a call never runs. */
+export interface ToolCallPart {
+  type: "tool_call";
+  /** Unique in the session. The provider's own id where that already is. */
+  id: string;
+  name: string;
+  /** Parsed arguments; `{}` when `argsError` is set. */
+  args: JsonObject;
+  /** The arguments as the provider wrote them. */
+  rawArgs: string;
+  argsError?: string;
+  opaque?: Opaque;
+}
+
+/** An image, sound or document: `data` is base64 or a blob; or a `url`. */
+export interface FilePart {
+  type: "file";
+  /** IANA media type, e.g. `image/png`. */
+  mediaType: string;
+  data?: string | BlobRef;
+  url?: string;
+  name?: string;
+  opaque?: Opaque;
+}
+
+/** The provider's words of refusal. */
+export interface RefusalPart {
+  type: "refusal";
+  text: string;
+}
+
+/**
+ * A block that only its own provider understands: a tool the provider itself ran and its result, or a block newer
+ * than this code. Replayed as it is to the same origin, left out for any other. Never a client call.
+ */
+export interface NativePart {
+  type: "native";
+  /** The provider's own type word, e.g. `server_tool_use`, `web_search_call`. */
+  kind: string;
+  opaque: Opaque;
+}
+
+export type Part = TextPart | ReasoningPart | ToolCallPart | FilePart | RefusalPart | NativePart;
+
+/** Parts a user message or a tool result may hold. */
+export type ContentPart = TextPart | FilePart;
+
+/** Why an answer ended. */
+export type StopKind =
+  | "end_turn"
+  | "tool_use"
+  | "max_tokens"
+  | "stop_sequence"
+  | "pause"
+  | "refusal"
+  | "content_filter"
+  | "context_overflow"
+  | "malformed_call"
+  | "error"
+  | "aborted"
+  | "unknown";
+
+export interface Stop {
+  /** Decided from the wire word and the content together. */
+  kind: StopKind;
+  /** What the word alone says. */
+  wire: StopKind;
+  /** The provider's word. Absent when it sent none. */
+  raw?: string;
+  /** Explanation, category or ratings the provider gave, in words. */
+  detail?: string;
+}
+
+/** Tokens as the provider counted them. A number that is absent is unknown, which is not zero. */
+export interface Usage {
+  /** All tokens of the request, those read from or written to a cache among them. */
+  inputTokens?: number;
+  /** All tokens of the answer, reasoning among them. */
+  outputTokens?: number;
+  cachedInputTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+}
+
+export interface SystemMessage {
+  role: "system";
+  content: TextPart[];
+}
+
+export interface UserMessage {
+  role: "user";
+  content: ContentPart[];
+}
+
+export interface AssistantMessage {
+  role: "assistant";
+  content: Part[];
+  origin: Origin;
+  stop: Stop;
+  usage?: Usage;
+  /** The provider's own message, kept only on request. */
+  raw?: Json;
+}
+
+/** The one result of one call. */
+export interface ToolMessage {
+  role: "tool";
+  callId: string;
+  name: string;
+  content: ContentPart[];
+  isError: boolean;
+}
+
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** A user message holding one text. */
+export function userText(text: string): UserMessage {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+/** The text of a message: its text parts joined without a separator. */
+export function textOf(message: Message): string {
+  let text = "";
+  for (const part of message.content) if (part.type === "text") text += part.text;
+  return text;
+}
+
+/** The calls of an assistant message, in order. */
+export function callsOf(message: AssistantMessage): ToolCallPart[] {
+  return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
+}

@@ -1,0 +1,106 @@
+// The room of the model: the one interface behind which every provider stands.
+//
+// A model gets a request and a signal, says what arrives while it arrives, and returns the whole answer.
+// It makes one attempt. Retry, fall-back, limits and time-outs between events are the loop's.
+
+import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
+
+/** A read-only list of messages that costs nothing to pass on. Iterate it, or ask `at`. */
+export interface MessageList extends Iterable<Message> {
+  readonly length: number;
+  at(index: number): Message | undefined;
+}
+
+/** A tool as the model sees it. Compare by identity: an unchanged tool is the same object at every step. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments, an object schema. */
+  inputSchema: JsonObject;
+}
+
+/** `auto`: the model decides. `any`: it must call some tool. `none`: it must not. `{ tool }`: it must call this one. */
+export type ToolChoice = "auto" | "any" | "none" | { tool: string };
+
+/** Sampling and provider settings. What a provider lacks becomes a `warning` event, never silence. */
+export interface Settings {
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  maxOutputTokens?: number;
+  stop?: string[];
+  seed?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  /** Effort by level, or a budget in tokens, or `off`. */
+  reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
+  /** `false` asks for at most one call an answer. */
+  parallelToolCalls?: boolean;
+  /** Extra HTTP headers. */
+  headers?: Record<string, string>;
+  /** Passed through to the provider's request as it is, by provider. */
+  providerOptions?: Record<string, JsonObject>;
+}
+
+export interface ModelRequest {
+  /** The system prompt. */
+  system?: string;
+  messages: MessageList;
+  tools: readonly ToolDefinition[];
+  toolChoice: ToolChoice;
+  settings: Settings;
+  /** JSON Schema the answer's text must satisfy, where the model can be held to one natively. */
+  outputSchema?: JsonObject;
+}
+
+/** What a model says while its answer arrives. `index` is the position of the part in the answer. */
+export type ModelEvent =
+  | { type: "text_delta"; index: number; text: string }
+  | { type: "reasoning_delta"; index: number; text: string }
+  /** `id` and `name` are as far as they are known. */
+  | { type: "tool_args_delta"; index: number; id: string; name: string; delta: string }
+  /** Alive, with nothing to show: a server-run tool works, say. Counts against the idle clock; pings do not come here. */
+  | { type: "progress" }
+  | { type: "warning"; code: string; message: string };
+
+export interface ModelIo {
+  /** Fires on abort, time-out, or when the answer is no longer wanted. */
+  signal: AbortSignal;
+  /** Called for each event, synchronously. */
+  emit(event: ModelEvent): void;
+  /** Time-outs a transport keeps itself, in milliseconds. */
+  clocks?: { connectMs?: number; firstByteMs?: number };
+}
+
+/** What is known of a model. Absent is unknown. */
+export interface ModelFacts {
+  /** Tokens of input and output together. */
+  contextWindow?: number;
+  maxOutputTokens?: number;
+  /** US dollars per million tokens. */
+  price?: { input: number; output: number; cachedInput?: number; cacheWrite?: number };
+  /** Media types accepted beside text, e.g. `image/*`. */
+  accepts?: readonly string[];
+  /** Whether it can be given tools natively. Default: yes. */
+  tools?: boolean;
+  /** Whether it holds to a JSON Schema natively, and whether it can do so with tools in the same request. */
+  output?: "native" | "native_without_tools" | "none";
+}
+
+export interface Model {
+  /** How a person names it, e.g. `anthropic/claude-sonnet-5`. Unique among an agent's models. */
+  readonly id: string;
+  readonly origin: Origin;
+  readonly facts?: ModelFacts;
+  /**
+   * One attempt at one answer.
+   * Rejects with a `RondoError` whose `kind` says what failed, with `partial` and `usage` where there are any.
+   */
+  call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage>;
+}
+
+/** A raw value of a provider, cut so that it can stand in an error or a journal. */
+export function cutRaw(raw: unknown, limit: number = 4096): Json {
+  const text = typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "");
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}

@@ -1,0 +1,165 @@
+// The room of schemas: one way to check a value, whatever the schema was written in.
+//
+// A Standard Schema checks itself and must be able to say itself as JSON Schema; a JSON Schema is checked by an
+// interpreter (no code generation, so it runs anywhere). Coercion is tried only after the value failed as it is.
+
+import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { coerce } from "./coerce.ts";
+import { messageOf, RondoError } from "./errors.ts";
+import type { Json, JsonObject } from "./message.ts";
+
+/** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
+export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };
+
+/** The type a schema accepts; `any` JSON object for a plain JSON Schema. */
+export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : JsonObject;
+
+/** The type a schema gives. */
+export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
+
+export type SchemaCheck = { ok: true; args: JsonObject; value: unknown } | { ok: false; error: string };
+
+export interface CompiledSchema {
+  json: JsonObject;
+  check(value: JsonObject): SchemaCheck | Promise<SchemaCheck>;
+}
+
+type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
+
+/**
+ * Compiles a schema once.
+ * @param owner named in every error, e.g. `tool "weather"`
+ */
+export function compileSchema(schema: SchemaLike, owner: string, mayCoerce: boolean): CompiledSchema {
+  const json = jsonSchemaOf(schema, owner);
+  const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(json, owner);
+  return {
+    json,
+    check(value) {
+      const second = (first: Verdict): SchemaCheck | Promise<SchemaCheck> => {
+        if (first.ok) return { ok: true, args: value, value: first.value };
+        if (!mayCoerce) return first;
+        const coerced = coerce(value, json) as JsonObject;
+        if (coerced === value) return first;
+        return then(verdict(coerced), (again) =>
+          again.ok ? { ok: true, args: coerced, value: again.value } : first,
+        );
+      };
+      return then(verdict(value), second);
+    },
+  };
+}
+
+/** Maps a value that may be a promise without making one of it when it is none. */
+function then<A, B>(value: A | Promise<A>, map: (value: A) => B | Promise<B>): B | Promise<B> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
+
+function isStandard(schema: SchemaLike): schema is StandardSchemaV1 {
+  return (
+    typeof (schema as Partial<StandardSchemaV1>)["~standard"] === "object" || typeof schema === "function"
+  );
+}
+
+function standardVerdict(schema: StandardSchemaV1): (value: Json) => Verdict | Promise<Verdict> {
+  const verdictOf = (result: StandardSchemaV1.Result<unknown>): Verdict =>
+    result.issues === undefined
+      ? { ok: true, value: result.value }
+      : { ok: false, error: issuesText(result.issues) };
+  return (value) => {
+    try {
+      const result = schema["~standard"].validate(value);
+      return result instanceof Promise ? result.then(verdictOf, failed) : verdictOf(result);
+    } catch (thrown) {
+      return failed(thrown);
+    }
+  };
+}
+
+const failed = (thrown: unknown): Verdict => ({ ok: false, error: messageOf(thrown) });
+
+function issuesText(issues: readonly StandardSchemaV1.Issue[]): string {
+  return issues
+    .map((issue) => {
+      const path = (issue.path ?? [])
+        .map((step) => String(typeof step === "object" ? step.key : step))
+        .join(".");
+      return path === "" ? issue.message : `${path}: ${issue.message}`;
+    })
+    .join("; ");
+}
+
+function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => Verdict {
+  let validator: Validator;
+  try {
+    validator = new Validator(json as InterpretedSchema, "2020-12", false);
+  } catch (thrown) {
+    throw new RondoError(
+      "invalid_request",
+      `${owner}: the input schema cannot be used: ${messageOf(thrown)}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+  return (value) => {
+    try {
+      const result = validator.validate(value);
+      if (result.valid) return { ok: true, value };
+      return { ok: false, error: leafErrors(result.errors) };
+    } catch (thrown) {
+      return failed(thrown);
+    }
+  };
+}
+
+function leafErrors(errors: readonly { keyword: string; instanceLocation: string; error: string }[]): string {
+  const leaves = errors.filter((one) => !["properties", "items", "allOf", "$ref"].includes(one.keyword));
+  return (leaves.length > 0 ? leaves : errors)
+    .map((one) => {
+      const path = one.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
+      return path === "" ? one.error : `${path}: ${one.error}`;
+    })
+    .join("; ");
+}
+
+function jsonSchemaOf(schema: SchemaLike, owner: string): JsonObject {
+  const json = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
+  if (typeof json !== "object" || json === null || Array.isArray(json))
+    throw new RondoError(
+      "invalid_request",
+      `${owner}: the input schema must be an object, not ${JSON.stringify(json)}`,
+    );
+  if (json.type !== undefined && json.type !== "object")
+    throw new RondoError(
+      "invalid_request",
+      `${owner}: the input schema must have type "object", not ${JSON.stringify(json.type)}`,
+    );
+  return json.type === "object" && "properties" in json
+    ? json
+    : { ...json, type: "object", properties: json.properties ?? {} };
+}
+
+function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
+  const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
+    Partial<StandardJSONSchemaV1["~standard"]>;
+  if (standard.jsonSchema === undefined)
+    throw new RondoError(
+      "invalid_request",
+      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; wrap it ` +
+        "(valibot: toStandardJsonSchema of @valibot/to-json-schema) or give a JSON Schema",
+    );
+  try {
+    const { $schema: _, ...json } = standard.jsonSchema.input({ target: "draft-2020-12" }) as JsonObject;
+    return json;
+  } catch (thrown) {
+    throw new RondoError(
+      "invalid_request",
+      `${owner}: its ${standard.vendor} schema has no JSON Schema: ${messageOf(thrown)}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}

@@ -1,0 +1,298 @@
+// The room of the answer: one builder that every decoder fills.
+//
+// The rules that hold for every protocol stand here once. Blocks are keyed, never positioned. A call's arguments are
+// parsed once, when the answer is whole. A call without whole arguments keeps `argsError` and never runs. The stop is
+// derived from the word and the content together; the word is kept.
+
+import {
+  type AssistantMessage,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  type NativePart,
+  type Opaque,
+  type Origin,
+  type Part,
+  RondoError,
+  type StopKind,
+  type Usage,
+} from "@rondo/core";
+
+interface TextBlock {
+  type: "text" | "reasoning" | "refusal";
+  pieces: string[];
+  citations?: Json[];
+  opaque?: Opaque;
+}
+
+interface CallBlock {
+  type: "tool_call";
+  id: string;
+  name: string;
+  pieces: string[];
+  /** Set when the provider gave the arguments as a value. */
+  value?: Json;
+  opaque?: Opaque;
+  /** False until the protocol said that the block is whole. */
+  whole: boolean;
+}
+
+type Block = TextBlock | CallBlock | { type: "part"; part: Part };
+
+export interface AnswerEnd {
+  /** What the provider's word alone means. Absent when no word came. */
+  wire?: StopKind;
+  raw?: string;
+  detail?: string;
+}
+
+/** A provider's block key: its index, its item id, whatever it correlates by. */
+export type BlockKey = string | number;
+
+export class Answer {
+  readonly #origin: Origin;
+  readonly #emit: (event: ModelEvent) => void;
+  readonly #blocks = new Map<BlockKey, Block & { index: number }>();
+  usage: Usage = {};
+
+  constructor(origin: Origin, emit: (event: ModelEvent) => void) {
+    this.#origin = origin;
+    this.#emit = emit;
+  }
+
+  /** True while nothing at all has arrived. */
+  get empty(): boolean {
+    return this.#blocks.size === 0;
+  }
+
+  has(key: BlockKey): boolean {
+    return this.#blocks.has(key);
+  }
+
+  text(key: BlockKey, text: string): void {
+    const block = this.#textBlock(key, "text");
+    if (text === "") return;
+    block.pieces.push(text);
+    this.#emit({ type: "text_delta", index: block.index, text });
+  }
+
+  reasoning(key: BlockKey, text: string): void {
+    const block = this.#textBlock(key, "reasoning");
+    if (text === "") return;
+    block.pieces.push(text);
+    this.#emit({ type: "reasoning_delta", index: block.index, text });
+  }
+
+  refusal(key: BlockKey, text: string): void {
+    this.#textBlock(key, "refusal").pieces.push(text);
+    this.#emit({ type: "progress" });
+  }
+
+  /** Opens a call, or tells more of one: an id or a name that is empty changes nothing. */
+  call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
+    const block = this.#callBlock(key);
+    if (told.id) block.id = told.id;
+    if (told.name) block.name = told.name;
+  }
+
+  /** A piece of a call's arguments, as text. */
+  args(key: BlockKey, delta: string): void {
+    const block = this.#callBlock(key);
+    if (delta === "") return;
+    block.pieces.push(delta);
+    this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
+  }
+
+  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text. */
+  argsWhole(key: BlockKey, whole: Json): void {
+    const block = this.#callBlock(key);
+    const shown = block.pieces.length > 0;
+    const text = typeof whole === "string" ? whole : JSON.stringify(whole);
+    block.pieces = [text];
+    if (typeof whole !== "string") block.value = whole;
+    if (!shown && text !== "")
+      this.#emit({
+        type: "tool_args_delta",
+        index: block.index,
+        id: block.id,
+        name: block.name,
+        delta: text,
+      });
+  }
+
+  /** The protocol said that this call is whole. */
+  callEnd(key: BlockKey): void {
+    const block = this.#blocks.get(key);
+    if (block?.type === "tool_call") block.whole = true;
+  }
+
+  /** Opaque data and citations of a text, reasoning or call block that is already open. */
+  attach(key: BlockKey, extra: { opaque?: Opaque; citation?: Json }): void {
+    const block = this.#blocks.get(key);
+    if (block === undefined || block.type === "part") return;
+    if (extra.opaque !== undefined) block.opaque = { ...block.opaque, ...extra.opaque };
+    if (extra.citation !== undefined && block.type === "text")
+      block.citations = [...(block.citations ?? []), extra.citation];
+  }
+
+  opaqueOf(key: BlockKey): Opaque | undefined {
+    const block = this.#blocks.get(key);
+    return block === undefined || block.type === "part" ? undefined : block.opaque;
+  }
+
+  /** A block that is kept and replayed, and means nothing to us. */
+  native(key: BlockKey, kind: string, opaque: Opaque): void {
+    const part: NativePart = { type: "native", kind, opaque };
+    this.part(key, part);
+  }
+
+  /** Any whole part, in its place. Given again under the same key it replaces the first. */
+  part(key: BlockKey, part: Part): void {
+    this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#blocks.size });
+    this.#emit({ type: "progress" });
+  }
+
+  /** Forgets a block, e.g. one that turned out to be unfinished. */
+  drop(key: BlockKey): void {
+    this.#blocks.delete(key);
+  }
+
+  /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing. */
+  count(usage: { [K in keyof Usage]: number | null | undefined }): void {
+    for (const [name, value] of Object.entries(usage))
+      if (typeof value === "number" && Number.isFinite(value)) this.usage[name as keyof Usage] = value;
+  }
+
+  /** The whole answer. */
+  finish(end: AnswerEnd): AssistantMessage {
+    const wire = end.wire ?? "unknown";
+    const cut = wire === "max_tokens" || wire === "context_overflow";
+    const content = this.#parts((block) => cut && !block.whole);
+    return {
+      role: "assistant",
+      content,
+      origin: this.#origin,
+      stop: {
+        kind: stopKind(wire, content),
+        wire,
+        ...(end.raw === undefined ? {} : { raw: end.raw }),
+        ...(end.detail === undefined ? {} : { detail: end.detail }),
+      },
+      ...(Object.keys(this.usage).length === 0 ? {} : { usage: this.usage }),
+    };
+  }
+
+  /** What had arrived when it broke off: no call is in it, for none can be trusted to be whole. */
+  partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
+    const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");
+    if (content.length === 0) return undefined;
+    return {
+      role: "assistant",
+      content,
+      origin: this.#origin,
+      stop: { kind, wire: "unknown" },
+      ...(Object.keys(this.usage).length === 0 ? {} : { usage: this.usage }),
+    };
+  }
+
+  /** The error for a stream that ended without its finish signal. */
+  truncated(protocol: string): RondoError {
+    const partial = this.partial();
+    return new RondoError(
+      "stream_truncated",
+      `the ${protocol} stream of ${this.#origin.provider}/${this.#origin.model} ended without its finish signal`,
+      { ...(partial === undefined ? {} : { partial }), usage: this.usage },
+    );
+  }
+
+  #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
+    const known = this.#blocks.get(key);
+    if (known?.type === type) return known;
+    const block = { type, pieces: [], index: this.#blocks.size };
+    this.#blocks.set(known === undefined ? key : `${key}/${this.#blocks.size}`, block);
+    return block;
+  }
+
+  #callBlock(key: BlockKey): CallBlock & { index: number } {
+    const known = this.#blocks.get(key);
+    if (known?.type === "tool_call") return known;
+    const block: CallBlock & { index: number } = {
+      type: "tool_call",
+      id: "",
+      name: "",
+      pieces: [],
+      whole: false,
+      index: this.#blocks.size,
+    };
+    this.#blocks.set(key, block);
+    return block;
+  }
+
+  #parts(isCut: (block: CallBlock) => boolean): Part[] {
+    const parts: Part[] = [];
+    for (const block of this.#blocks.values()) {
+      if (block.type === "part") parts.push(block.part);
+      else if (block.type === "tool_call") parts.push(callPart(block, isCut(block)));
+      else {
+        const text = block.pieces.join("");
+        if (text === "" && block.opaque === undefined) continue;
+        if (block.type === "refusal") parts.push({ type: "refusal", text });
+        else
+          parts.push({
+            type: block.type,
+            text,
+            ...(block.citations === undefined ? {} : { citations: block.citations }),
+            ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
+          });
+      }
+    }
+    return parts;
+  }
+}
+
+function callPart(block: CallBlock, cut: boolean): Part {
+  const rawArgs = block.pieces.join("");
+  const parsed = cut
+    ? { args: {}, argsError: "the arguments were cut off at the output limit" }
+    : parseArgs(block.value ?? rawArgs);
+  return {
+    type: "tool_call",
+    id: block.id,
+    name: block.name,
+    rawArgs,
+    ...parsed,
+    ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
+  };
+}
+
+/** A call's arguments from what the provider gave: nothing is `{}`, an object is itself, everything else says what is wrong. */
+export function parseArgs(given: Json | undefined): { args: JsonObject; argsError?: string } {
+  if (given === undefined || given === null || given === "") return { args: {} };
+  let value: Json = given;
+  try {
+    if (typeof value === "string") value = JSON.parse(value) as Json;
+    // Some models encode twice: a string that holds the object. Only at the root, and only once.
+    if (typeof value === "string" && value.trimStart().startsWith("{")) value = JSON.parse(value) as Json;
+  } catch (thrown) {
+    return { args: {}, argsError: `the arguments are not valid JSON: ${(thrown as Error).message}` };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { args: {}, argsError: "the arguments must be a JSON object" };
+  return { args: value };
+}
+
+/** What the answer's end means, from the word and the content together. */
+export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {
+  switch (wire) {
+    case "end_turn":
+    case "stop_sequence":
+    case "tool_use":
+    case "unknown": {
+      if (content.some((part) => part.type === "tool_call")) return "tool_use";
+      if (content.some((part) => part.type === "refusal")) return "refusal";
+      return wire === "tool_use" ? "end_turn" : wire;
+    }
+    default:
+      return wire;
+  }
+}

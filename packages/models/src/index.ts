@@ -1,0 +1,2 @@
+// The face of @rondo/models.
+export type * from "./codec.ts";

@@ -1,0 +1,30 @@
+import { defineConfig } from "vitest/config";
+
+const shared = {
+  resolve: { conditions: ["rondo-source"] },
+  ssr: { resolve: { conditions: ["rondo-source"] } },
+};
+
+export default defineConfig({
+  ...shared,
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "fast",
+          include: ["packages/*/test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.slow.test.ts"],
+        },
+      },
+      {
+        ...shared,
+        test: {
+          name: "slow",
+          include: ["packages/*/test/**/*.slow.test.ts"],
+          testTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
