@@ -206,10 +206,12 @@ export class Answer {
   }
 
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
-    const known = this.#blocks.get(key);
-    if (known?.type === type) return known;
+    // A server may mix kinds under one key: each kind then has a block of its own.
+    const own = this.#blocks.get(key)?.type === type || !this.#blocks.has(key) ? key : `${key}/${type}`;
+    const known = this.#blocks.get(own);
+    if (known !== undefined) return known as TextBlock & { index: number };
     const block = { type, pieces: [], index: this.#blocks.size };
-    this.#blocks.set(known === undefined ? key : `${key}/${this.#blocks.size}`, block);
+    this.#blocks.set(own, block);
     return block;
   }
 
