@@ -1,5 +1,12 @@
 // The face of @rondo/testkit.
 export {
+  type JournalCase,
+  type JournalUnderTest,
+  journalSuite,
+  sampleRecord,
+  sampleRecords,
+} from "./journal-suite.ts";
+export {
   type Decide,
   type Script,
   type ScriptedModel,
