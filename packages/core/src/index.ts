@@ -8,12 +8,15 @@ export type * from "./journal.ts";
 export type { Logger } from "./logger.ts";
 export {
   type Action,
+  decide,
+  type HookAsk,
   next,
   type Phase,
   phaseOf,
   type Request,
   type Row,
   requestOf,
+  type Table,
   table,
 } from "./loop/next.ts";
 export * from "./loop/records.ts";
