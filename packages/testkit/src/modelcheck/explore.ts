@@ -51,6 +51,8 @@ export interface Report {
   states: number;
   transitions: number;
   findings: Finding[];
+  /** Rows of the table that decided at least once. */
+  rows: Set<Row>;
 }
 
 interface Node {
@@ -68,16 +70,17 @@ interface Path {
 /** Explores a subject until `atLeast` distinct states were visited, or there are no more. Stops at 20 findings. */
 export function explore(subject: Subject, atLeast: number, seed: number = 1): Report {
   const seen = new Set<string>();
-  const report: Report = { states: 0, transitions: 0, findings: [] };
+  const report: Report = { states: 0, transitions: 0, findings: [], rows: new Set() };
   const random = randomFrom(seed);
   const work: Node[] = [start(subject)];
   while (work.length > 0 && report.states < atLeast && report.findings.length < 20) {
-    const at = Math.floor(random() * work.length);
+    // Half of the time the newest state, so that paths get long; half of the time any, so that none is forgotten.
+    const at = random() < 0.5 ? work.length - 1 : Math.floor(random() * work.length);
     const node = work[at] as Node;
     work[at] = work.at(-1) as Node;
     work.pop();
     report.states += 1;
-    for (const next of follow(node, subject, report)) {
+    for (const next of shuffled(follow(node, subject, report), random)) {
       report.transitions += 1;
       const key = keyOf(next);
       if (seen.has(key)) continue;
@@ -112,6 +115,7 @@ function follow(node: Node, subject: Subject, report: Report): Node[] {
     return [];
   }
   const { action, row } = decided;
+  report.rows.add(row);
   const nodes: Node[] = [];
   const facts = factsOf(action);
   const busy = { ...node, shadow: { ...node.shadow, busy: node.shadow.busy + 1 } };
@@ -193,18 +197,29 @@ function keyOf({ state, shadow, fuel }: Node): string {
     const shape = message.content.map((part) => (part.type === "tool_call" ? part.name : part.type)).join();
     return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}`;
   });
-  return JSON.stringify(
-    [past, inbox.map((one) => one.id), run, memories, fuel, shadow.ended],
-    (name, value: unknown) => {
-      if (value instanceof Map) return [...value];
-      if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
-        return value === undefined ? 0 : 1;
-      if (name === "at" || name === "cancelledAt" || name === "notBefore")
-        return typeof value === "number" ? value > now : value;
-      if (name === "seen") return undefined;
-      return value === seq ? 0 : value;
-    },
+  const age = Math.floor((now - (run?.startedAt ?? now)) / 100);
+  const late = (run?.turn?.calls ?? []).map(
+    (call) => now - (call.startedAt ?? now) >= (call.tool?.timeoutMs ?? 0),
   );
+  const grace = run?.cancelledAt === undefined ? 0 : Math.min(2, Math.ceil((now - run.cancelledAt) / 50));
+  const rest = [age, late, grace, inbox.map((one) => one.id), memories, fuel, shadow.ended];
+  return JSON.stringify([past, run, rest], (name, value: unknown) => {
+    if (value instanceof Map) return [...value];
+    if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
+      return value === undefined ? 0 : 1;
+    if (name === "at" || name === "cancelledAt" || name === "notBefore")
+      return typeof value === "number" ? value > now : value;
+    if (name === "seen") return undefined;
+    return value === seq ? 0 : value;
+  });
+}
+
+function shuffled<T>(items: T[], random: () => number): T[] {
+  for (let last = items.length - 1; last > 0; last -= 1) {
+    const at = Math.floor(random() * (last + 1));
+    [items[last], items[at]] = [items[at] as T, items[last] as T];
+  }
+  return items;
 }
 
 /** Numbers in [0, 1) from a seed (mulberry32). */

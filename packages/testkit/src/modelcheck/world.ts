@@ -255,6 +255,7 @@ function hookAnswers(ask: HookAsk): WorldAnswer[] {
       return [
         answer("nothing", { type, hook: ask.hook, messages: [] }),
         answer("more work", { type, hook: ask.hook, messages: [userText("more")] }),
+        answer("throws", { type, hook: ask.hook, messages: [], error: "boom" }),
       ];
   }
 }
