@@ -13,7 +13,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "fast",
-          include: ["packages/*/test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.slow.test.ts"],
         },
       },
@@ -21,7 +21,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "slow",
-          include: ["packages/*/test/**/*.slow.test.ts"],
+          include: ["test/**/*.slow.test.ts", "packages/*/test/**/*.slow.test.ts"],
           testTimeout: 120_000,
         },
       },

@@ -20,13 +20,31 @@ const problems = [];
 /** npm's words for a platform, told from the last parts of a name such as `@x/cli-linux-arm64-musl`. */
 function platformOf(name) {
   const words = name.split("/").at(-1).split(/[-.]/);
-  const known = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
+  const known = [
+    "aix",
+    "android",
+    "darwin",
+    "freebsd",
+    "linux",
+    "netbsd",
+    "openbsd",
+    "openharmony",
+    "sunos",
+    "win32",
+  ];
   const os = words.findLast((word) => known.includes(word));
   if (os === undefined) return undefined;
   const cpu = words[words.lastIndexOf(os) + 1];
   if (cpu === undefined) return undefined;
   const abi = words[words.lastIndexOf(os) + 2];
-  const libc = os !== "linux" ? undefined : abi?.startsWith("musl") ? "musl" : abi?.startsWith("gnu") ? "glibc" : undefined;
+  const libc =
+    os !== "linux"
+      ? undefined
+      : abi?.startsWith("musl")
+        ? "musl"
+        : abi?.startsWith("gnu")
+          ? "glibc"
+          : undefined;
   return { os: [os], cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }) };
 }
 
@@ -90,7 +108,9 @@ for (const [parent, entry] of Object.entries(lock.packages)) {
       ...(os === undefined ? {} : { os }),
       ...(known?.engines === undefined ? {} : { engines: known.engines }),
     };
-    console.log(`added ${name}@${wanted}${known === undefined ? " (platform told from its name, no integrity)" : ""}`);
+    console.log(
+      `added ${name}@${wanted}${known === undefined ? " (platform told from its name, no integrity)" : ""}`,
+    );
   }
 }
 
