@@ -8,6 +8,7 @@ const shared = {
 export default defineConfig({
   ...shared,
   test: {
+    reporters: ["default", "./scripts/skip-reasons.ts"],
     projects: [
       {
         ...shared,

@@ -57,8 +57,8 @@ interface VitestReport {
 /** All projects of vitest in one run. Its own words go to the terminal; the counts come from its report. */
 async function vitest(): Promise<void> {
   const file = join(scratch, "vitest.json");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const { code } = await run("vitest", ["run", ...reporters], {
+  const reporters = ["default", "./scripts/skip-reasons.ts", "json"].map((name) => `--reporter=${name}`);
+  const { code } = await run("vitest", ["run", ...reporters, `--outputFile.json=${file}`], {
     show: true,
     env: {
       [tarballsVariable]: existsSync(tarballs) ? tarballs : undefined,
