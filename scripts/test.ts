@@ -80,7 +80,7 @@ async function vitest(): Promise<void> {
   for (const result of report.testResults)
     if (result.status === "failed" && !result.assertionResults.some(({ status }) => status === "failed")) {
       failed++;
-      failures.push(`${result.name}: ${result.message.split("\n")[0]}`);
+      failures.push(`${result.name}: ${result.message.split("\n")[0] || "a hook of it failed, see above"}`);
     }
   if (failed === 0 && (code !== 0 || !report.success)) {
     failed++;
