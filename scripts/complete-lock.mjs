@@ -6,13 +6,16 @@
 // from the package's name, which tells its platform. It also drops download addresses, so that the lock names no host.
 //
 //   node scripts/complete-lock.mjs           completes package-lock.json in place
-//   node scripts/complete-lock.mjs --check   changes nothing, exits 1 and says what is missing
+//   node scripts/complete-lock.mjs --check   changes nothing, exits 1 and says what is wrong
+//
+// A path after the flag names another lock file.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const check = process.argv.includes("--check");
-const path = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..", "package-lock.json");
+const given = process.argv.slice(2).find((argument) => !argument.startsWith("--"));
+const path = given ?? fileURLToPath(new URL("../package-lock.json", import.meta.url));
 const before = readFileSync(path, "utf8");
 const lock = JSON.parse(before);
 const problems = [];

@@ -25,8 +25,11 @@ function packagedNode() {
 /** Hands this process's work to another Node, its signals and its exit code with it. */
 function goOverTo(node, args) {
   const child = spawn(node, args, { stdio: "inherit" });
-  const names = ["SIGINT", "SIGTERM", "SIGHUP"];
-  const pass = names.map((name) => [name, () => child.kill(name)]);
+  // A terminal tells the whole process group of Ctrl-C: passed on as well, the child would take it for a second one.
+  const pass = ["SIGINT", "SIGTERM", "SIGHUP"].map((name) => [
+    name,
+    () => (name === "SIGINT" && process.stdin.isTTY ? false : child.kill(name)),
+  ]);
   for (const [name, on] of pass) process.on(name, on);
   child.on("error", (error) => {
     console.error(`rondo: ${node} could not start: ${error.message}`);
