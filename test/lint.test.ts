@@ -20,6 +20,8 @@ const broken: [file: string, code: string, rule: string][] = [
   ["packages/core/src/f.ts", "export const a: any = 1;", "suspicious/noExplicitAny"],
   ["packages/core/src/g.ts", "// @ts-ignore\nexport const a = 1;", "suspicious/noTsIgnore"],
   ["packages/core/src/h.ts", "export enum A { B }", "style/noEnum"],
+  ["packages/core/src/i.ts", 'fetch("x");', "nursery/noFloatingPromises"],
+  ["packages/core/src/j.ts", "[1].forEach(async () => {});", "nursery/noMisusedPromises"],
   ["packages/core/test/a.test.ts", 'it.only("x", () => {});', "suspicious/noFocusedTests"],
   ["packages/core/test/b.test.ts", 'describe.only("x", () => {});', "suspicious/noFocusedTests"],
   ["packages/core/test/c.test.ts", 'test.skip("x", () => {});', "suspicious/noSkippedTests"],
