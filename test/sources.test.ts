@@ -9,13 +9,19 @@ import { impuritiesOf, specifiersOf } from "../scripts/source-rules.ts";
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 describe("the pure rooms of core", () => {
-  const pure = globSync(
-    ["packages/core/src/loop/{records,state,next,log,batch}.ts", "packages/core/src/rules/**/*.ts"],
-    { cwd: root },
-  );
+  // The driver and what it hands its work to: the only files of the loop that may do. A new one is pure until named here.
+  const shells = ["drive", "act", "think", "ask-hooks"];
+  const pure = globSync(["packages/core/src/loop/*.ts", "packages/core/src/rules/**/*.ts"], {
+    cwd: root,
+  }).filter((path) => !shells.some((name) => path === `packages/core/src/loop/${name}.ts`));
 
   it("are found", () => {
-    expect(pure).toContain("packages/core/src/loop/records.ts");
+    expect(pure).toEqual(
+      expect.arrayContaining(
+        ["records", "state", "next", "log"].map((name) => `packages/core/src/loop/${name}.ts`),
+      ),
+    );
+    expect(pure.some((path) => path.includes("/rules/"))).toBe(true);
   });
 
   it.each(pure)("%s neither waits nor looks at a clock, at chance or at the world", (path) => {
