@@ -19,6 +19,8 @@ export function wireName(name: string): string {
 /** Which names went out under an alias. One table serves every encoder and decoder of a model. */
 export class NameTable {
   readonly #own = new Map<string, string>();
+  /** Tools that were offered as custom tools: a call to any other custom tool is the provider's own business. */
+  readonly custom: Set<string> = new Set();
 
   wire(name: string): string {
     const wire = wireName(name);

@@ -167,8 +167,14 @@ export class ResponseItems {
       case "reasoning":
         this.#answer.reasoning(item.key, "");
         break;
-      case "function_call":
       case "custom_tool_call":
+        // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
+        if (!this.#isOurs(given)) {
+          this.#answer.native(item.key, type, { item: given });
+          break;
+        }
+      // falls through
+      case "function_call":
         this.#answer.call(item.key, {
           id: textIn(given.call_id) ?? textIn(given.id),
           name: this.#names.own(textIn(given.name) ?? ""),
@@ -203,12 +209,17 @@ export class ResponseItems {
         this.#settleCall(item, given);
         return;
       case "custom_tool_call":
+        if (!this.#isOurs(given)) return;
         // Free text is what such a tool takes: it stands under one name among the arguments.
         this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
         this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true }) });
         this.#settleCall(item, given);
         return;
     }
+  }
+
+  #isOurs(given: JsonObject): boolean {
+    return this.#names.custom.has(textIn(given.name) ?? "");
   }
 
   #settleCall(item: Item, given: JsonObject): void {

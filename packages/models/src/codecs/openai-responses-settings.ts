@@ -180,8 +180,8 @@ export class ResponsesTools {
         "capability",
         `${count} tools are more than the ${maxTools} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
       );
-    if (this.#last?.list !== tools)
-      this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool)).join(",") };
+    if (this.#last?.list !== functions)
+      this.#last = { list: functions, json: functions.map((tool) => this.#tool(tool)).join(",") };
     const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
     const choice = this.#choice(toolChoice);
     const parallel = settings.parallelToolCalls;
