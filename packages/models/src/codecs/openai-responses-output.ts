@@ -169,16 +169,11 @@ export class ResponseItems {
         break;
       case "custom_tool_call":
         // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
-        if (!this.#isOurs(given)) {
-          this.#answer.native(item.key, type, { item: given });
-          break;
-        }
-      // falls through
+        if (this.#isOurs(given)) this.#callOpened(item, given);
+        else this.#answer.native(item.key, type, { item: given });
+        break;
       case "function_call":
-        this.#answer.call(item.key, {
-          id: textIn(given.call_id) ?? textIn(given.id),
-          name: this.#names.own(textIn(given.name) ?? ""),
-        });
+        this.#callOpened(item, given);
         break;
       default:
         this.#answer.native(item.key, type, { item: given });
@@ -216,6 +211,13 @@ export class ResponseItems {
         this.#settleCall(item, given);
         return;
     }
+  }
+
+  #callOpened(item: Item, given: JsonObject): void {
+    this.#answer.call(item.key, {
+      id: textIn(given.call_id) ?? textIn(given.id),
+      name: this.#names.own(textIn(given.name) ?? ""),
+    });
   }
 
   #isOurs(given: JsonObject): boolean {

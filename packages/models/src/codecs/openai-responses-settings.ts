@@ -169,10 +169,15 @@ export class ResponsesTools {
 
   encode(request: ModelRequest): string {
     const { tools, toolChoice, settings } = request;
-    const own = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools).map((tool) =>
-      jsonOf(tool),
-    );
-    const count = tools.length + own.length;
+    const given = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
+    const own = given.map((tool) => jsonOf(tool));
+    // A custom tool of the caller's stands in place of the function of that name.
+    const custom = new Set<string>();
+    for (const tool of given.map(objectIn))
+      if (tool?.type === "custom" && typeof tool.name === "string") custom.add(tool.name);
+    for (const name of custom) this.#names.custom.add(name);
+    const functions = custom.size === 0 ? tools : tools.filter((tool) => !custom.has(tool.name));
+    const count = functions.length + own.length;
     if (count === 0) return "";
     const { maxTools } = this.#compat;
     if (maxTools > 0 && count > maxTools)
