@@ -71,16 +71,18 @@ async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpRes
   return {
     status: response.status,
     header: (name) => response.headers.get(name),
-    read: (sink) => {
-      const cut = (): void => ours.abort(failed);
-      return readBody(response, sink, gone, () => clearTimeout(timer), cut).then(
-        settle,
+    read: (sink) =>
+      readBody(response, sink, ours, () => clearTimeout(timer)).then(
+        () => {
+          settle();
+          if (failed !== undefined) throw failed;
+        },
         (thrown: unknown) => {
           settle();
-          throw failed ?? (thrown instanceof SinkError ? thrown.cause : networkError(thrown, url));
+          if (thrown instanceof SinkError) throw thrown.cause;
+          throw failed ?? networkError(thrown, url);
         },
-      );
-    },
+      ),
     discard: () => {
       settle();
       response.body?.cancel().catch(() => {});

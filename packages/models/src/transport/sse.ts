@@ -13,12 +13,14 @@ import type { Frame } from "../codec.ts";
 export const maxEventChars: number = 64 * 1024 * 1024;
 
 const colon = 58;
+const carriageReturn = 13;
 const streaming = { stream: true };
 
 export class SseDecoder {
   readonly #parser: EventSourceParser;
   /** One for the whole stream: a character may be split over chunks. It drops a byte order mark too. */
   readonly #utf8 = new TextDecoder();
+  #last = 0;
   #ending = false;
   #cut = false;
 
@@ -47,12 +49,17 @@ export class SseDecoder {
    * @throws RondoError `protocol` when one event grows over the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
-    this.#parser.feed(this.#utf8.decode(chunk, streaming));
+    const text = this.#utf8.decode(chunk, streaming);
+    if (text === "") return;
+    this.#last = text.charCodeAt(text.length - 1);
+    this.#parser.feed(text);
   }
 
   /** The stream is over. True when it was cut inside an event: what had come of that one is dropped. */
   end(): boolean {
     this.#parser.feed(this.#utf8.decode());
+    // The parser waits for what follows a carriage return: nothing does.
+    if (this.#last === carriageReturn) this.#parser.feed("\n");
     this.#ending = true;
     this.#parser.feed("\n\n");
     return this.#cut;
