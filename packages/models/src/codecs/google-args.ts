@@ -123,8 +123,7 @@ function set(at: Json, step: Step, value: Json): boolean {
   if (Array.isArray(at)) {
     while (at.length < (step as number)) at.push(null);
     at[step as number] = value;
-  } else
-    Object.defineProperty(at, step, { value, writable: true, enumerable: true, configurable: true });
+  } else Object.defineProperty(at, step, { value, writable: true, enumerable: true, configurable: true });
   return true;
 }
 
@@ -182,7 +181,8 @@ class Writer {
 
   #moveTo(path: readonly Step[]): string {
     let same = 0;
-    while (same < this.#open.length && same < path.length - 1 && this.#open[same]!.step === path[same]) same++;
+    while (same < this.#open.length && same < path.length - 1 && this.#open[same]!.step === path[same])
+      same++;
     let text = "";
     // Levels below the first difference are shut; the level of the difference stays open and gets a new member.
     while (this.#open.length > same + 1) text += this.#pop();

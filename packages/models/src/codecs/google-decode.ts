@@ -30,6 +30,15 @@ import {
   nativeParts,
 } from "./google-wire.ts";
 
+/** A call whose arguments arrive in pieces. */
+interface StreamedCall {
+  key: number;
+  id: string;
+  args: StreamedArgs;
+  /** True once there were pieces: a call without any has its arguments whole, or none. */
+  pieces: boolean;
+}
+
 export class GoogleDecoder implements Decoder {
   readonly #answer: Answer;
   readonly #emit: (event: ModelEvent) => void;
@@ -39,7 +48,7 @@ export class GoogleDecoder implements Decoder {
   /** The text or reasoning block that the next piece of its kind goes on. */
   #open: { kind: "text" | "reasoning"; key: number } | undefined;
   #lastText: number | undefined;
-  #streamed: { key: number; id: string; args: StreamedArgs; pieces: boolean } | undefined;
+  #streamed: StreamedCall | undefined;
   #usage: GoogleUsage = {};
   #citations = new Set<string>();
   #metadata: JsonObject = {};
@@ -136,7 +145,10 @@ export class GoogleDecoder implements Decoder {
     if (!candidate.finishReason) return;
     this.#word = candidate.finishReason;
     const ratings = listOf(candidate.safetyRatings)
-      .filter((rating) => rating.blocked === true || rating.probability === "HIGH" || rating.probability === "MEDIUM")
+      .filter(
+        (rating) =>
+          rating.blocked === true || rating.probability === "HIGH" || rating.probability === "MEDIUM",
+      )
       .map((rating) => `${rating.category} ${rating.probability ?? "blocked"}`);
     const said = [candidate.finishMessage, ...ratings].filter((words) => words).join("; ");
     if (said !== "") this.#detail = said;
@@ -144,8 +156,14 @@ export class GoogleDecoder implements Decoder {
 
   #part(part: GooglePart): void {
     const signature = part.thoughtSignature ? { thoughtSignature: part.thoughtSignature } : undefined;
-    if (part.functionCall) return this.#call(part.functionCall, signature);
-    if (part.inlineData || part.fileData) return this.#file(part, signature);
+    if (part.functionCall) {
+      this.#call(part.functionCall, signature);
+      return;
+    }
+    if (part.inlineData || part.fileData) {
+      this.#file(part, signature);
+      return;
+    }
     const kind = Object.keys(part).find((key) => !plainKeys.has(key) && part[key] !== null);
     if (kind !== undefined && (nativeParts.includes(kind) || typeof part.text !== "string")) {
       this.#open = undefined;
@@ -210,7 +228,7 @@ export class GoogleDecoder implements Decoder {
     if (call.willContinue !== true) this.#closeCall(state);
   }
 
-  #closeCall(state: typeof this.#streamed = this.#streamed): void {
+  #closeCall(state: StreamedCall | undefined = this.#streamed): void {
     if (state === undefined) return;
     if (state.pieces) {
       this.#answer.args(state.key, state.args.end());
@@ -330,7 +348,9 @@ export function usageOf(usage: GoogleUsage): Usage {
     ...(prompt === undefined ? {} : { inputTokens: prompt + toolUse }),
     ...(output === undefined ? {} : { outputTokens: output }),
     ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-    ...(usage.cachedContentTokenCount === undefined ? {} : { cachedInputTokens: usage.cachedContentTokenCount }),
+    ...(usage.cachedContentTokenCount === undefined
+      ? {}
+      : { cachedInputTokens: usage.cachedContentTokenCount }),
   };
 }
 
@@ -350,7 +370,10 @@ export function parseJson(text: string): Json {
   if (exact.rawJSON === undefined || !/\d{16}/.test(text) || !text.includes("functionCall"))
     return JSON.parse(text) as Json;
   return exact.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+    typeof value === "number" &&
+    !Number.isSafeInteger(value) &&
+    source !== undefined &&
+    /^-?\d+$/.test(source)
       ? exact.rawJSON?.(source)
       : value,
   );

@@ -51,4 +51,9 @@ export interface GoogleAnswer {
 }
 
 /** Parts of an answer that the provider made with its own tools: kept, and replayed as they are. */
-export const nativeParts: readonly string[] = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
+export const nativeParts: readonly string[] = [
+  "executableCode",
+  "codeExecutionResult",
+  "toolCall",
+  "toolResponse",
+];
