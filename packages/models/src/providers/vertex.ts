@@ -79,9 +79,14 @@ async function tokenOf(id: string): Promise<Credentials> {
   library.catch(() => {
     library = undefined;
   });
-  const found = await (await library).getAccessToken();
-  if (!found) throw new RondoError("auth", `Google's auth library has no access token for ${id}`);
-  return { apiKey: found };
+  const auth = await library;
+  try {
+    const found = await auth.getAccessToken();
+    if (found) return { apiKey: found };
+  } catch (thrown) {
+    throw noToken(id, messageOf(thrown));
+  }
+  throw noToken(id, "google-auth-library found none");
 }
 
 async function authLibrary(id: string): Promise<InstanceType<GoogleAuthModule["GoogleAuth"]>> {
@@ -91,10 +96,14 @@ async function authLibrary(id: string): Promise<InstanceType<GoogleAuthModule["G
   try {
     module = (await import(name)) as GoogleAuthModule;
   } catch (thrown) {
-    throw new RondoError(
-      "auth",
-      `there is no access token for ${id}: pass credentials, set ${keyVariables.join(" or ")}, or install google-auth-library (${messageOf(thrown).split("\n")[0]})`,
-    );
+    throw noToken(id, messageOf(thrown).split("\n")[0] ?? "");
   }
   return new module.GoogleAuth({ scopes: ["https://www.googleapis.com/auth/cloud-platform"] });
+}
+
+function noToken(id: string, why: string): RondoError {
+  return new RondoError(
+    "auth",
+    `there is no access token for ${id}: pass credentials, set ${keyVariables.join(" or ")}, or install google-auth-library and log in (${why})`,
+  );
 }
