@@ -92,11 +92,6 @@ export class AnthropicAnswer {
   /** A whole message. */
   message(message: JsonObject): AssistantMessage {
     this.#start(message);
-    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
-      this.#open(index, asObject(block) ?? {});
-      this.#close(index);
-    }
-    this.#ending(message);
     this.#stopped = true;
     return this.end();
   }
@@ -113,8 +108,7 @@ export class AnthropicAnswer {
   }
 
   partial(): AssistantMessage | undefined {
-    this.#answer.partial();
-    return;
+    return this.#answer.partial();
   }
 
   #start(message: JsonObject): void {
@@ -131,6 +125,12 @@ export class AnthropicAnswer {
     this.#started = true;
     this.#messageId = id;
     this.#count(asObject(message.usage));
+    // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
+    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
+      this.#open(index, asObject(block) ?? {});
+      this.#close(index);
+    }
+    this.#ending(message);
   }
 
   #open(index: number, block: JsonObject): void {
@@ -230,8 +230,9 @@ export class AnthropicAnswer {
       for (const [name, value] of Object.entries(delta)) {
         if (name === "type") continue;
         const before = native[name];
+        // A compaction's delta is its final value; other kinds tell their text in pieces.
         native[name] =
-          typeof value === "string" && typeof before === "string"
+          typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
             ? before + value
             : Array.isArray(before)
               ? [...before, value]
