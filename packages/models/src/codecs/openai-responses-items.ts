@@ -17,7 +17,7 @@ import type { Target } from "../codec.ts";
 import { argumentsText, sameOrigin } from "./openai-chat-messages.ts";
 import { fileText, wireFile } from "./openai-files.ts";
 import { jsonOf, objectIn, textIn } from "./openai-json.ts";
-import type { IdTable, NameTable } from "./openai-names.ts";
+import { responsesIds, wireId, wireName } from "./openai-names.ts";
 import type { ResponsesCompat } from "./openai-responses-settings.ts";
 import type { Warning } from "./openai-settings.ts";
 
@@ -25,6 +25,8 @@ export interface ResponsesPiece {
   role: Message["role"];
   /** The items' JSON, joined by commas. */
   json: string;
+  /** Ids of its calls that went out as custom tool calls: their results are of another type. */
+  custom?: string[];
   /** Files that must follow the results of the turn, where results can hold text only. */
   files?: JsonObject[];
 }
@@ -32,10 +34,6 @@ export interface ResponsesPiece {
 export interface ResponsesRoom {
   target: Target;
   compat: ResponsesCompat;
-  names: NameTable;
-  ids: IdTable;
-  /** Calls that went out as custom tool calls: their results are of another type. */
-  custom: Set<string>;
   warn(warning: Warning): void;
 }
 
@@ -57,7 +55,13 @@ export function responsesPiece(
       const items = assistantItems(message, room, stored);
       return items.length === 0
         ? undefined
-        : { role: "assistant", json: items.map((item) => jsonOf(item)).join(",") };
+        : {
+            role: "assistant",
+            json: items.map((item) => jsonOf(item)).join(","),
+            custom: message.content.flatMap((part) =>
+              part.type === "tool_call" && isCustom(part, sameOrigin(message, room.target)) ? [part.id] : [],
+            ),
+          };
     }
     case "tool":
       return toolItem(message, room);
@@ -92,8 +96,15 @@ function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
   return [{ type: "input_file", filename: file.name, file_data: file.url }];
 }
 
+const plainOutput = "function_call_output";
+
+/** A result's item, for a call that went out as a custom tool call. */
+export function customResult(json: string): string {
+  return json.replace(plainOutput, "custom_tool_call_output");
+}
+
 function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
-  const id = room.ids.wire(message.callId);
+  const id = wireId(message.callId, responsesIds);
   const parts = message.content.flatMap((part) => userPart(part, room));
   const files = parts.filter((part) => part.type !== "input_text");
   const texts = parts.filter((part) => part.type === "input_text").map((part) => String(part.text));
@@ -104,13 +115,12 @@ function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
     );
   const text = texts.join("\n");
   const output: Json = files.length > 0 && !apart ? parts : text.trim() === "" ? "(no output)" : text;
-  const type = room.custom.has(message.callId) ? "custom_tool_call_output" : "function_call_output";
-  const json = jsonOf({ type, call_id: id, output });
+  const json = jsonOf({ type: plainOutput, call_id: id, output });
   if (!apart) return { role: "tool", json };
   return {
     role: "tool",
     json,
-    files: [inputText(`Of the result of ${room.names.wire(message.name)} (${id}):`), ...files],
+    files: [inputText(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
 
@@ -175,7 +185,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       )
         waiting.push(item);
       else untied = true;
-    } else if (part.type === "tool_call") addCall(part, own, room, add);
+    } else if (part.type === "tool_call") addCall(part, own, add);
     else if (part.type === "native" && own && !untied) {
       // A server-run call is tied to its reasoning like any other item, and has no form without an id.
       const item = objectIn(part.opaque.item);
@@ -186,20 +196,22 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   return items;
 }
 
+function isCustom(call: ToolCallPart, own: boolean): boolean {
+  return own && call.opaque?.custom === true && call.argsError === undefined;
+}
+
 function addCall(
   call: ToolCallPart,
   own: boolean,
-  room: ResponsesRoom,
   add: (item: JsonObject, id: string | undefined, keepsReasoning?: boolean) => void,
 ): void {
   const opaque = own ? call.opaque : undefined;
-  const callId = room.ids.wire(call.id);
-  const name = room.names.wire(call.name);
+  const callId = wireId(call.id, responsesIds);
+  const name = wireName(call.name);
   // What the server did not say whole is not what it said: such a call goes out as a plain one (F029).
   const broken = call.argsError !== undefined;
   const id = textIn(opaque?.id);
-  if (opaque?.custom === true && !broken) {
-    room.custom.add(call.id);
+  if (isCustom(call, own)) {
     add(
       { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
       form(id, "ctc"),
