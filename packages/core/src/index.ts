@@ -3,6 +3,7 @@ export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./journal.ts";
 export * from "./loop/records.ts";
+export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./memory-journal.ts";
 export * from "./message.ts";
 export * from "./model.ts";
 export {

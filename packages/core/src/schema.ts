@@ -18,11 +18,11 @@ export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferI
 /** The type a schema gives. */
 export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
 
-export type SchemaCheck = { ok: true; args: JsonObject; value: unknown } | { ok: false; error: string };
+export type SchemaCheck = { ok: true; args: Json; value: unknown } | { ok: false; error: string };
 
 export interface CompiledSchema {
   json: JsonObject;
-  check(value: JsonObject): SchemaCheck | Promise<SchemaCheck>;
+  check(value: Json): SchemaCheck | Promise<SchemaCheck>;
 }
 
 type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
@@ -31,8 +31,13 @@ type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
  * Compiles a schema once.
  * @param owner named in every error, e.g. `tool "weather"`
  */
-export function compileSchema(schema: SchemaLike, owner: string, mayCoerce: boolean): CompiledSchema {
-  const json = jsonSchemaOf(schema, owner);
+export function compileSchema(
+  schema: SchemaLike,
+  owner: string,
+  mayCoerce: boolean,
+  wants: "object" | "any" = "object",
+): CompiledSchema {
+  const json = jsonSchemaOf(schema, owner, wants);
   const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(json, owner);
   return {
     json,
@@ -40,7 +45,7 @@ export function compileSchema(schema: SchemaLike, owner: string, mayCoerce: bool
       const second = (first: Verdict): SchemaCheck | Promise<SchemaCheck> => {
         if (first.ok) return { ok: true, args: value, value: first.value };
         if (!mayCoerce) return first;
-        const coerced = coerce(value, json) as JsonObject;
+        const coerced = coerce(value, json);
         if (coerced === value) return first;
         return then(verdict(coerced), (again) =>
           again.ok ? { ok: true, args: coerced, value: again.value } : first,
@@ -124,13 +129,14 @@ function leafErrors(errors: readonly { keyword: string; instanceLocation: string
     .join("; ");
 }
 
-function jsonSchemaOf(schema: SchemaLike, owner: string): JsonObject {
+function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
   const json = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
   if (typeof json !== "object" || json === null || Array.isArray(json))
     throw new RondoError(
       "invalid_request",
       `${owner}: the input schema must be an object, not ${JSON.stringify(json)}`,
     );
+  if (wants === "any") return json;
   if (json.type !== undefined && json.type !== "object")
     throw new RondoError(
       "invalid_request",

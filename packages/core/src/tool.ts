@@ -114,7 +114,7 @@ export function tool<const S extends SchemaLike>(
     permission: options.permission ?? "allow",
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.keys === undefined ? {} : { keys: options.keys as (args: never) => readonly string[] }),
-    check: schema.check,
+    check: schema.check as Tool["check"],
     execute: execute as (args: never, context: ToolContext) => unknown,
   };
 }

@@ -1,1 +1,43 @@
-export {};
+// The face of @rondo/testkit.
+export {
+  type JournalCase,
+  type JournalUnderTest,
+  journalSuite,
+  sampleRecord,
+  sampleRecords,
+} from "./journal-suite.ts";
+export {
+  type Decide,
+  type Script,
+  type ScriptedModel,
+  type ScriptedOptions,
+  type SeenRequest,
+  scripted,
+} from "./scripted.ts";
+export {
+  type Act,
+  badArgs,
+  type CallOptions,
+  call,
+  calls,
+  cut,
+  emit,
+  empty,
+  type FailOptions,
+  fail,
+  type Held,
+  hold,
+  late,
+  misorder,
+  part,
+  refuse,
+  type Stalled,
+  say,
+  stall,
+  stop,
+  type Turn,
+  think,
+  throwing,
+  tick,
+  usage,
+} from "./scripted-turns.ts";

@@ -152,7 +152,7 @@ export interface CallResult {
 }
 
 /** What follows from a judged turn. */
-export type Then =
+export type Follows =
   /** Settle the calls, then ask the model again. */
   | { do: "act" }
   /** Ask again, once `until` has passed. `note` is shown once and not stored; `model` is an index; `maxOutputTokens` holds from now on. */
@@ -162,7 +162,7 @@ export type Then =
   /** Settle the calls, then one last turn without tools. */
   | { do: "land"; reason: EndReason }
   /** Settle the calls (closing those that did not run), then end. */
-  | { do: "stop"; reason: EndReason; error?: ErrorData };
+  | { do: "stop"; reason: EndReason; text?: string; error?: ErrorData };
 
 /** What kind of thing a queued message is: the start of a run, a word while it works, or more work after it. */
 export type Lane = "steer" | "follow_up";
@@ -207,15 +207,16 @@ export type Fact =
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */
   | ({ type: "noted"; text: string } & Because)
-  /** From here on the run lands, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
+  /** From here on the run lands, stops, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
   | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
+  | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "output"; attempt: number } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
-  | { type: "model_started"; step: number; attempt: number; model: number; digest: string; prefix?: string }
+  | { type: "model_started"; step: number; attempt: number; model: number; digest: string; broke?: string }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
   /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
-  | ({ type: "turn_judged"; verdicts: Verdict[]; then: Then; store: boolean } & Because)
+  | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
   | { type: "tool_started"; call: CallKey; idempotencyKey: string }
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }

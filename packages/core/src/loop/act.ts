@@ -1,0 +1,74 @@
+// The room of the tool call: a tool is run once and comes to exactly one result.
+//
+// The driver's arm towards tools and the schemas around them. Whatever a tool does (throw at once, reject, return
+// nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
+// on and fires the signal, and what still comes is late.
+
+import { messageOf } from "../errors.ts";
+import type { AssistantMessage, JsonObject } from "../message.ts";
+import { callsOf } from "../message.ts";
+import { renderResult, renderThrown } from "../render.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import type { CallCheck, CallResult } from "./records.ts";
+
+/** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
+export async function act(tool: Tool, args: JsonObject, context: ToolContext): Promise<CallResult> {
+  try {
+    const check = await tool.check(args);
+    if (!check.ok)
+      return renderThrown(`Error: the arguments of ${tool.name} do not fit its schema: ${check.error}`);
+    return renderResult(await tool.execute(check.value as never, context));
+  } catch (thrown) {
+    return renderThrown(thrown);
+  }
+}
+
+/** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */
+export function checkCalls(
+  message: AssistantMessage,
+  offered: ReadonlySet<string>,
+  tools: ReadonlyMap<string, Tool>,
+): CallCheck[] | Promise<CallCheck[]> {
+  const checks = callsOf(message).map((part) => {
+    const tool = offered.has(part.name) ? tools.get(part.name) : undefined;
+    if (tool === undefined) return unknownTool(part.name);
+    if (part.argsError !== undefined)
+      return { ok: false as const, code: "invalid_args" as const, error: part.argsError };
+    return checkArgs(tool, part.args);
+  });
+  return checks.some((check) => check instanceof Promise) ? Promise.all(checks) : (checks as CallCheck[]);
+}
+
+/** Checks arguments against a tool's schema, and asks it what the call would touch. */
+export function checkArgs(tool: Tool, args: JsonObject): CallCheck | Promise<CallCheck> {
+  const checked = (check: Awaited<ReturnType<Tool["check"]>>): CallCheck =>
+    check.ok
+      ? { ok: true, args: check.args, keys: keysOf(tool, check.value) }
+      : { ok: false, error: check.error, code: "invalid_args" };
+  const failed = (thrown: unknown): CallCheck => ({
+    ok: false,
+    error: messageOf(thrown),
+    code: "invalid_args",
+  });
+  try {
+    const check = tool.check(args);
+    return check instanceof Promise ? check.then(checked, failed) : checked(check);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+const unknownTool = (name: string): CallCheck => ({
+  ok: false,
+  code: "unknown_tool",
+  error: `there is no tool named ${JSON.stringify(name)}`,
+});
+
+/** A tool that cannot say what it touches is taken to touch anything. */
+function keysOf(tool: Tool, value: unknown): string[] | null {
+  try {
+    return tool.keys === undefined ? null : [...tool.keys(value as never)];
+  } catch {
+    return null;
+  }
+}

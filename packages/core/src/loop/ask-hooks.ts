@@ -1,0 +1,151 @@
+// The room of asking hooks: a user's code is called, and its answer becomes a fact.
+//
+// Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
+// run that throws ends the run. Whatever a hook changed is checked again.
+
+import { messageOf } from "../errors.ts";
+import type { Hooks } from "../hooks.ts";
+import { type Message, userText } from "../message.ts";
+import type { Model } from "../model.ts";
+import { renderResult } from "../render.ts";
+import { type Tool, toolResult } from "../tool.ts";
+import { checkArgs } from "./act.ts";
+import { viewOf } from "./announce.ts";
+import type { Log } from "./log.ts";
+import type { HookAsk } from "./next.ts";
+import type { Fact, HistoryEdit } from "./records.ts";
+import type { Call, State } from "./state.ts";
+
+export interface Asked {
+  hooks: Hooks;
+  tools: ReadonlyMap<string, Tool>;
+  /** The index of a model among the run's, `undefined` when it is none of them. */
+  modelIndex(model: Model): number | undefined;
+}
+
+/** A short name for a question, to tell whether it is being asked already. */
+export function askKey(ask: HookAsk): string {
+  return `${ask.hook}:${"call" in ask ? ask.call : "step" in ask ? ask.step : ""}`;
+}
+
+/** Asks one hook. Never rejects. */
+export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Fact> {
+  try {
+    return await answer(ask, state, asked);
+  } catch (thrown) {
+    return refused(ask, messageOf(thrown));
+  }
+}
+
+/** What a failing hook comes to. */
+function refused(ask: HookAsk, error: string): Fact {
+  const failed = { type: "hook_answered" as const, error };
+  const result = renderResult(toolResult(`Error: the ${ask.hook} hook failed: ${error}`, { isError: true }));
+  switch (ask.hook) {
+    case "permission":
+      return {
+        ...failed,
+        ...ask,
+        hook: ask.hook,
+        answer: "deny",
+        reason: `Permission check failed: ${error}`,
+      };
+    case "beforeTool":
+      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
+    case "afterTool":
+      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
+    case "prepareStep":
+      return { ...failed, hook: ask.hook, step: ask.step };
+    case "transformContext":
+      return { ...failed, hook: ask.hook, step: ask.step };
+    case "onFinish":
+      return { ...failed, hook: ask.hook, messages: [] };
+  }
+}
+
+async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: Asked): Promise<Fact> {
+  const type = "hook_answered" as const;
+  switch (ask.hook) {
+    case "permission": {
+      const call = callOf(state, ask.call);
+      const said = (await hooks.permission?.(viewOf(call))) ?? call.tool?.permission ?? "allow";
+      const full = typeof said === "string" ? { answer: said } : said;
+      if (!["allow", "deny", "ask", "stop"].includes(full.answer))
+        throw new TypeError(`it answered ${JSON.stringify(full.answer)}, not allow, deny, ask or stop`);
+      return { type, hook: ask.hook, call: ask.call, ...full };
+    }
+    case "beforeTool": {
+      const call = callOf(state, ask.call);
+      const said = await hooks.beforeTool?.(viewOf(call));
+      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if ("result" in said)
+        return { type, hook: ask.hook, call: ask.call, result: resultOf(said.result, said.isError) };
+      const tool = tools.get(call.name);
+      const check =
+        tool === undefined
+          ? ({ ok: false, error: `there is no tool named ${call.name}`, code: "unknown_tool" } as const)
+          : await checkArgs(tool, said.args);
+      return { type, hook: ask.hook, call: ask.call, args: said.args, check };
+    }
+    case "afterTool": {
+      const call = callOf(state, ask.call);
+      if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
+      const said = await hooks.afterTool?.(viewOf(call), call.result);
+      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
+      return { type, hook: ask.hook, call: ask.call, result };
+    }
+    case "prepareStep": {
+      const said = (await hooks.prepareStep?.({ step: ask.step, messages: [...state.history] })) ?? {};
+      const index = said.model === undefined ? undefined : modelIndex(said.model);
+      if (said.model !== undefined && index === undefined)
+        throw new TypeError(
+          `it chose ${said.model.id}, which is not among the agent's models (model, fallback)`,
+        );
+      return {
+        type,
+        hook: ask.hook,
+        step: ask.step,
+        ...(index === undefined ? {} : { model: index }),
+        ...(said.tools === undefined ? {} : { tools: said.tools }),
+        ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
+      };
+    }
+    case "transformContext": {
+      const messages = [...state.history];
+      const said = await hooks.transformContext?.(messages);
+      if (said === undefined) return { type, hook: ask.hook, step: ask.step };
+      return { type, hook: ask.hook, step: ask.step, edit: editOf(state.history, said) };
+    }
+    case "onFinish": {
+      const run = { text: state.run?.answer?.text ?? "", messages: [...state.history] };
+      const said = (await hooks.onFinish?.(run)) ?? [];
+      const messages = typeof said === "string" ? (said === "" ? [] : [userText(said)]) : said;
+      return { type, hook: ask.hook, messages };
+    }
+  }
+}
+
+function callOf(state: State, key: string): Call {
+  const call = state.run?.turn?.calls.find((one) => one.key === key);
+  if (call === undefined) throw new Error(`the call ${key} is no longer open`);
+  return call;
+}
+
+const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
+  renderResult(toolResult(content, { isError: isError ?? false }));
+
+/** The new list as runs of what it kept and what it put in, so that the record is as large as the change. */
+function editOf(history: Log<Message>, messages: readonly Message[]): HistoryEdit {
+  const places = new Map<Message, number>();
+  for (let at = 0; at < history.length; at += 1) places.set(history.at(at) as Message, at);
+  const edit: HistoryEdit = [];
+  for (const message of messages) {
+    const place = places.get(message);
+    const last = edit.at(-1);
+    if (place === undefined) edit.push({ put: message });
+    else if (last !== undefined && "keep" in last && last.keep[1] === place) last.keep[1] = place + 1;
+    else edit.push({ keep: [place, place + 1] });
+  }
+  return edit;
+}

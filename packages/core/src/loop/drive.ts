@@ -1,0 +1,431 @@
+// The driver: a plain async task that performs what `next` names and appends what comes of it.
+//
+// There is no policy in it. It alone stamps records; it appends before it acts, and flushes before anything leaves
+// the process or waits; it tells a sink what happened. What comes from outside (messages, approvals, aborts) and
+// what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
+// and what it still says is late.
+
+import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
+import type { Journal } from "../journal.ts";
+import type { AssistantMessage } from "../message.ts";
+import type { Model, ModelEvent } from "../model.ts";
+import type { Rules } from "../rules/rule.ts";
+import type { Tool } from "../tool.ts";
+import { act, checkCalls } from "./act.ts";
+import { announce, viewOf } from "./announce.ts";
+import { type Asked, askHook, askKey } from "./ask-hooks.ts";
+import { offeredTools } from "./judge.ts";
+import { type Action, type HookAsk, next } from "./next.ts";
+import { Prefix } from "./prefix.ts";
+import type { CallKey, Fact, LogRecord } from "./records.ts";
+import { reduce, type State } from "./state.ts";
+import { think } from "./think.ts";
+
+/** What a driver acts with. */
+export interface Shell {
+  session: string;
+  journal: Journal;
+  rules: Rules;
+  tools: ReadonlyMap<string, Tool>;
+  /** In the order of the run's models. */
+  models: readonly Model[];
+  hooks: Asked;
+  /** Checks a text against the output schema. */
+  checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
+  /** Told everything, synchronously. If it throws, the run ends and says so. */
+  sink(event: RondoEvent): void;
+  /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
+  gate?: { pass(): boolean; open: (() => void) | undefined };
+  now(): number;
+  random(): number;
+}
+
+export class Driver {
+  readonly #shell: Shell;
+  #state: State;
+  #unflushed: LogRecord[] = [];
+  #flushed: number;
+  readonly #mailbox: Fact[] = [];
+  #wake: (() => void) | undefined;
+  #running = false;
+  #sinkFailed = false;
+  #broken = false;
+  #writing: Promise<void> | undefined;
+  readonly #prefix = new Prefix();
+  #modelCall: AbortController | undefined;
+  readonly #toolCalls = new Map<CallKey, AbortController>();
+  readonly #asking = new Set<string>();
+
+  constructor(shell: Shell, state: State) {
+    this.#shell = shell;
+    this.#state = state;
+    this.#flushed = state.seq;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /**
+   * Hands in a fact. While the driver runs it is taken up at the next turn of the loop; otherwise it is appended at
+   * once, and durable when the journal says so (see `settled`).
+   */
+  post(fact: Fact): void {
+    if (this.#running) {
+      this.#mailbox.push(fact);
+      this.#wake?.();
+      return;
+    }
+    if (this.#broken) return;
+    this.#append([this.#timely(fact)]);
+    if (isOutcome(fact)) this.#keepLate();
+    else this.#writing = this.#flush();
+  }
+
+  /** Resolves when everything posted while nobody drove is durable. */
+  async settled(): Promise<void> {
+    const writing = this.#writing;
+    this.#writing = undefined;
+    if (writing !== undefined) await writing;
+  }
+
+  /** What comes when nobody drives any more is written down, if it still can be. */
+  #keepLate(): void {
+    try {
+      this.#flush()?.catch(() => {});
+    } catch {
+      // The journal may be closed by now; a late result is nobody's loss.
+    }
+  }
+
+  /**
+   * Drives until the run has ended or waits for somebody outside.
+   * @throws RondoError when the journal refused a record: nothing more is done then
+   */
+  async run(): Promise<"done" | "parked"> {
+    if (this.#running)
+      throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
+    this.#running = true;
+    try {
+      await this.settled();
+      for (;;) {
+        this.#takeMail();
+        const action = next(this.#state, this.#shell.rules);
+        if (action.do === "done" || action.do === "park") {
+          await this.#flush();
+          if (this.#mailbox.length > 0 && action.do === "park") continue;
+          return action.do === "done" ? "done" : "parked";
+        }
+        const waiting = this.#perform(action);
+        if (waiting !== undefined) await waiting;
+      }
+    } catch (thrown) {
+      this.#abandon(toRondoError(thrown));
+      throw thrown;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #perform(action: Exclude<Action, { do: "done" | "park" }>): Promise<void> | undefined {
+    switch (action.do) {
+      case "record":
+        this.#append(action.facts);
+        return undefined;
+      case "call_model":
+        return this.#callModel(action);
+      case "start_tools":
+        return this.#startTools(action.calls);
+      case "ask":
+        this.#append([{ type: "approval_asked", calls: action.calls }]);
+        return undefined;
+      case "check_output":
+        this.#once("check_output", () => this.#shell.checkOutput(action.text));
+        return this.#wait(undefined);
+      case "run_hook":
+        for (const ask of action.hooks) this.#askHook(ask);
+        return this.#wait(action.until);
+      case "wait":
+        return this.#wait(action.until);
+    }
+  }
+
+  // ---- records -------------------------------------------------------------------------------------------------
+
+  #append(facts: readonly Fact[]): void {
+    const { rules, session, now, random } = this.#shell;
+    for (const fact of facts) {
+      const before = this.#state;
+      const record: LogRecord = { ...fact, seq: before.seq, at: Math.max(now(), before.now), rand: random() };
+      this.#state = reduce(before, record, rules);
+      this.#unflushed.push(record);
+      for (const event of announce(record, before, this.#state, session)) this.#tell(event);
+    }
+    this.#release();
+  }
+
+  #flush(): Promise<void> | undefined {
+    if (this.#unflushed.length === 0) return undefined;
+    const records = this.#unflushed;
+    this.#unflushed = [];
+    const expected = this.#flushed;
+    this.#flushed += records.length;
+    const written = this.#shell.journal.append(this.#shell.session, expected, records);
+    return written === undefined ? undefined : written;
+  }
+
+  #takeMail(): void {
+    if (this.#mailbox.length === 0) return;
+    const facts = this.#mailbox.splice(0);
+    for (const fact of facts) this.#append([this.#timely(fact)]);
+  }
+
+  /** What came too late is kept as what it is. */
+  #timely(fact: Fact): Fact {
+    const { run } = this.#state;
+    if (fact.type === "model_finished" || fact.type === "model_failed")
+      return run?.call === undefined ? { type: "late_result", call: null } : fact;
+    if (fact.type !== "tool_finished") return fact;
+    const call = run?.turn?.calls.find((one) => one.key === fact.call);
+    return call === undefined || call.result !== undefined
+      ? { type: "late_result", call: fact.call, result: fact.result }
+      : fact;
+  }
+
+  #tell(event: RondoEvent): void {
+    if (this.#sinkFailed) return;
+    try {
+      this.#shell.sink(event);
+    } catch (thrown) {
+      this.#sinkFailed = true;
+      const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
+      this.post({
+        type: "abort_asked",
+        reason: message,
+        error: { kind: "internal", message, retryable: false },
+      });
+    }
+  }
+
+  // ---- what is in flight ---------------------------------------------------------------------------------------
+
+  #callModel(action: Action & { do: "call_model" }): Promise<void> | undefined {
+    const { gate } = this.#shell;
+    if (gate !== undefined && !gate.pass()) {
+      gate.open = () => this.#wake?.();
+      return this.#wait(undefined, () => gate.pass());
+    }
+    const { request, step, attempt } = action;
+    const { digest, broke } = this.#prefix.note(request);
+    this.#append([
+      {
+        type: "model_started",
+        step,
+        attempt,
+        model: action.model,
+        digest,
+        ...(broke === undefined ? {} : { broke }),
+      },
+    ]);
+    const call = (): void => this.#think(action);
+    const flushed = this.#flush();
+    if (flushed === undefined) call();
+    return flushed?.then(call);
+  }
+
+  #think(action: Action & { do: "call_model" }): void {
+    const { models, tools } = this.#shell;
+    const { options } = this.#state;
+    const model = models[action.model];
+    if (options === undefined || this.#state.run?.call === undefined) return;
+    // An abort may have come while the journal was written: nothing starts after it.
+    this.#takeMail();
+    if (this.#state.run.cancelledAt !== undefined) {
+      this.post({ type: "model_failed", error: neverStarted("the model call") });
+      return;
+    }
+    if (model === undefined) {
+      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
+      this.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
+      return;
+    }
+    const controller = new AbortController();
+    this.#modelCall = controller;
+    const offered = new Set(offeredTools(this.#state).map((tool) => tool.definition.name));
+    think(model, action.request, controller, options.clocks, (event) => {
+      if (this.#modelCall === controller) this.#hear(event, action.step);
+    })
+      .then(async (message) => this.#heard(message, await checkCalls(valid(message), offered, tools)))
+      .catch((thrown: unknown) => {
+        const error = toRondoError(thrown);
+        const { partial, usage } = error;
+        this.post({
+          type: "model_failed",
+          error: error.toJSON(),
+          ...(partial === undefined ? {} : { partial }),
+          ...(usage === undefined ? {} : { usage }),
+        });
+      });
+  }
+
+  #heard(message: AssistantMessage, checks: (Fact & { type: "model_finished" })["checks"]): void {
+    this.post({ type: "model_finished", message, checks });
+  }
+
+  #hear(event: ModelEvent, step: number): void {
+    switch (event.type) {
+      case "text_delta":
+      case "reasoning_delta":
+      case "tool_args_delta":
+        this.#tell({ ...event, step });
+        return;
+      case "warning":
+        this.#tell(event);
+        return;
+      case "progress":
+        return;
+    }
+  }
+
+  async #startTools(keys: readonly CallKey[]): Promise<void> {
+    this.#append(
+      keys.map(
+        (call): Fact => ({ type: "tool_started", call, idempotencyKey: `${this.#shell.session}:${call}` }),
+      ),
+    );
+    const flushed = this.#flush();
+    if (flushed !== undefined) await flushed;
+    this.#takeMail();
+    for (const key of keys) this.#act(key);
+  }
+
+  #act(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined || call.result !== undefined) return;
+    const tool = this.#shell.tools.get(call.name);
+    if (this.#state.run?.cancelledAt !== undefined) {
+      const text = neverStarted(call.name).message;
+      const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
+      this.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    if (tool === undefined) {
+      const text = `Error: the tool ${call.name} is not here any more.`;
+      const result = {
+        content: [{ type: "text" as const, text }],
+        isError: true,
+        code: "unknown_tool" as const,
+      };
+      this.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    const controller = new AbortController();
+    this.#toolCalls.set(key, controller);
+    const context = {
+      signal: controller.signal,
+      idempotencyKey: `${this.#shell.session}:${key}`,
+      callId: call.id,
+      update: (progress: string): void => {
+        if (this.#toolCalls.get(key) === controller)
+          this.#tell({ type: "tool_update", call: viewOf(call), progress });
+      },
+    };
+    act(tool, call.args, context).then((result) => this.post({ type: "tool_finished", call: key, result }));
+  }
+
+  #askHook(ask: HookAsk): void {
+    this.#once(askKey(ask), () => askHook(ask, this.#state, this.#shell.hooks));
+  }
+
+  /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
+  #once(key: string, ask: () => Promise<Fact>): void {
+    const asked = `${this.#state.run?.number}/${key}`;
+    if (this.#asking.has(asked)) return;
+    this.#asking.add(asked);
+    const { run } = this.#state;
+    const settle = (fact: Fact): void => {
+      this.#asking.delete(asked);
+      const now = this.#state.run;
+      if (now?.number === run?.number && now?.end === undefined) this.post(fact);
+    };
+    ask().then(settle, (thrown: unknown) =>
+      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
+    );
+  }
+
+  /** Fires the signal of everything that is no longer wanted. */
+  #release(): void {
+    const { run } = this.#state;
+    const cancelled = run?.cancelledAt !== undefined;
+    if (this.#modelCall !== undefined && (cancelled || run?.call === undefined)) {
+      const controller = this.#modelCall;
+      if (run?.call === undefined) this.#modelCall = undefined;
+      controller.abort(reasonOf(this.#state));
+    }
+    for (const [key, controller] of this.#toolCalls) {
+      const call = run?.turn?.calls.find((one) => one.key === key);
+      const over = call === undefined || call.result !== undefined;
+      if (over) this.#toolCalls.delete(key);
+      if (over || cancelled) controller.abort(reasonOf(this.#state));
+    }
+  }
+
+  /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
+  #abandon(error: RondoError): void {
+    this.#broken = true;
+    this.#modelCall?.abort(error);
+    this.#modelCall = undefined;
+    for (const controller of this.#toolCalls.values()) controller.abort(error);
+    this.#toolCalls.clear();
+  }
+
+  // ---- waiting -------------------------------------------------------------------------------------------------
+
+  /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
+  async #wait(until: number | undefined, ready: () => boolean = () => false): Promise<void> {
+    const flushed = this.#flush();
+    if (flushed !== undefined) await flushed;
+    if (this.#mailbox.length > 0 || ready()) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ranOut = await new Promise<boolean>((resolve) => {
+      this.#wake = () => resolve(false);
+      if (until === undefined) return;
+      const left = Math.min(Math.max(0, until - this.#shell.now()), 2 ** 31 - 1);
+      timer = setTimeout(() => resolve(true), left);
+    });
+    clearTimeout(timer);
+    this.#wake = undefined;
+    if (ranOut && until !== undefined && this.#shell.now() >= until) this.#append([{ type: "woke" }]);
+  }
+}
+
+/** Facts that come of something the driver started. */
+function isOutcome(fact: Fact): boolean {
+  return fact.type === "tool_finished" || fact.type === "model_finished" || fact.type === "model_failed";
+}
+
+const neverStarted = (what: string): ErrorData => ({
+  kind: "aborted",
+  message: `${what} was not started: the run was cancelled`,
+  retryable: false,
+});
+
+/** What a model returned must be an answer; a wrong one is its failure, not the loop's. */
+function valid(message: AssistantMessage): AssistantMessage {
+  const shaped = message as Partial<AssistantMessage> | undefined;
+  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
+    throw new RondoError("protocol", "the model returned something that is no assistant message");
+  return message;
+}
+
+function reasonOf(state: State): RondoError {
+  const { run } = state;
+  const reason =
+    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
+  return new RondoError("aborted", `no longer wanted: ${reason}`);
+}

@@ -1,0 +1,125 @@
+// The room of judgement: a model's turn is judged once, as one record.
+//
+// The rules are asked in order and the first that speaks decides what follows; then each call of the answer gets its
+// verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
+
+import type { Rules } from "../rules/rule.ts";
+import type { Fact, Follows, Verdict } from "./records.ts";
+import type { Call, State } from "./state.ts";
+
+type TurnJudged = Fact & { type: "turn_judged" };
+
+/** The judgement of the failed call or the open turn. */
+export function judgeTurn(state: State, rules: Rules): TurnJudged {
+  const judged = firstJudgement(state, rules);
+  const calls = state.run?.turn?.calls ?? [];
+  const verdicts = calls.map((call): Verdict => {
+    if (judged.answerAll !== undefined)
+      return { do: "answer", code: judged.answerAll.code, text: judged.answerAll.text(call) };
+    if (judged.follows.do === "stop" || judged.follows.do === "finish")
+      return { do: "answer", code: "not_executed", text: rules.texts.notExecuted(call.name) };
+    return verdictOf(call, state, rules);
+  });
+  const asksAgain = judged.follows.do === "ask_again";
+  return {
+    type: "turn_judged",
+    verdicts,
+    follows: judged.follows,
+    store: state.run?.failure === undefined && (judged.store ?? !asksAgain),
+    rule: judged.rule,
+    evidence: judged.evidence,
+  };
+}
+
+type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
+  store?: boolean;
+  answerAll?: { code: (Verdict & { do: "answer" })["code"]; text: (call: Call) => string };
+};
+
+function firstJudgement(state: State, rules: Rules): Judged {
+  const { run, options } = state;
+  const landed = landedJudgement(state, rules);
+  if (landed !== undefined) return landed;
+  for (let at = 0; at < rules.list.length; at += 1) {
+    const rule = rules.list[at];
+    const judgement = rule?.judge?.(state.memories[at], state, rules.texts);
+    if (rule === undefined || judgement === undefined) continue;
+    const judged = { ...judgement, rule: rule.name };
+    if (judgement.follows.do !== "act" || options?.autoExecuteTools !== false) return judged;
+    return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
+  }
+  // No rule spoke: a failure ends the run, an answer is final.
+  const failure = run?.failure;
+  const follows: Follows =
+    failure === undefined ? { do: "finish" } : { do: "stop", reason: "error", error: failure.error };
+  return { follows, rule: "default", evidence: {} };
+}
+
+/** The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. */
+function landedJudgement(state: State, rules: Rules): Judged | undefined {
+  const { run } = state;
+  const landing = run?.landing;
+  if (run === undefined || landing === undefined) return undefined;
+  const { reason, rule, evidence } = landing;
+  if (run.failure === undefined)
+    return {
+      follows: { do: "stop", reason },
+      rule,
+      evidence,
+      store: storable(state),
+      answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
+    };
+  for (let at = 0; at < rules.list.length; at += 1) {
+    const judgement = rules.list[at]?.judge?.(state.memories[at], state, rules.texts);
+    if (judgement?.follows.do === "ask_again" && run.failures < 2)
+      return { ...judgement, rule: rules.list[at]?.name ?? "" };
+  }
+  return { follows: { do: "stop", reason, error: run.failure.error }, rule, evidence };
+}
+
+/** Whether an answer may stand in the history: something in it, and nothing refused. */
+function storable(state: State): boolean {
+  const message = state.run?.turn?.message;
+  if (message === undefined) return false;
+  if (["refusal", "content_filter", "malformed_call"].includes(message.stop.kind)) return false;
+  return message.content.some(
+    (part) => part.type !== "reasoning" && (part.type !== "text" || part.text.trim() !== ""),
+  );
+}
+
+function verdictOf(call: Call, state: State, rules: Rules): Verdict {
+  const { texts } = rules;
+  const answer = (code: (Verdict & { do: "answer" })["code"], text: string): Verdict => ({
+    do: "answer",
+    code,
+    text,
+  });
+  const max = state.options?.maxCallsPerTurn ?? Number.POSITIVE_INFINITY;
+  if (Number(call.key.split(".")[1]) >= max)
+    return answer("too_many_calls", texts.tooManyCalls(call.name, max));
+  if (!call.check.ok && call.check.code === "unknown_tool") {
+    const known = offeredTools(state).map((tool) => tool.definition.name);
+    return answer("unknown_tool", texts.unknownTool(call.name, known));
+  }
+  if (call.argsError !== undefined)
+    return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
+  if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
+  for (let at = 0; at < rules.list.length; at += 1) {
+    const rule = rules.list[at];
+    const verdict = rule?.judgeCall?.(state.memories[at], call, state);
+    if (verdict !== undefined) return { rule: rule?.name ?? "", ...verdict };
+  }
+  return { do: "run" };
+}
+
+/** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose, if it chose. */
+export function offeredTools(state: State): NonNullable<State["options"]>["tools"] {
+  const { options, run } = state;
+  if (options === undefined || run === undefined) return [];
+  const chosen = run.prepared?.tools;
+  if (run.hidden.length === 0 && chosen === undefined) return options.tools;
+  return options.tools.filter(
+    ({ definition: { name } }) =>
+      !run.hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
+  );
+}

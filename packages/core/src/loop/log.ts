@@ -1,0 +1,74 @@
+// The room of shared growth: lists and sets that only grow, shared by every version of the state.
+//
+// A version knows its own length and never looks past it, so that adding one thing costs one thing, however long the
+// list is, and an older version stays what it was. Adding to a version that is no longer the newest copies first.
+
+/** An append-only list. `push` gives the next version; this one stays as it is. */
+export class Log<T> implements Iterable<T> {
+  readonly length: number;
+  readonly #items: T[];
+
+  private constructor(items: T[], length: number) {
+    this.#items = items;
+    this.length = length;
+  }
+
+  static of<T>(items: readonly T[] = []): Log<T> {
+    return new Log([...items], items.length);
+  }
+
+  at(index: number): T | undefined {
+    const position = index < 0 ? this.length + index : index;
+    return position < this.length ? this.#items[position] : undefined;
+  }
+
+  push(...added: readonly T[]): Log<T> {
+    if (added.length === 0) return this;
+    const items = this.#items.length === this.length ? this.#items : this.#items.slice(0, this.length);
+    items.push(...added);
+    return new Log(items, items.length);
+  }
+
+  /** True when the other list is a prefix of this one, as far as that can be told without looking at every item. */
+  extends(other: Log<T>): boolean {
+    return this.#items === other.#items && this.length >= other.length;
+  }
+
+  slice(from: number = 0, to: number = this.length): T[] {
+    return this.#items.slice(Math.min(from, this.length), Math.min(to, this.length));
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let at = 0; at < this.length; at += 1) yield this.#items[at] as T;
+  }
+}
+
+/** An append-only set of texts, with the same sharing. */
+export class Names {
+  readonly size: number;
+  readonly #places: Map<string, number>;
+
+  private constructor(places: Map<string, number>, size: number) {
+    this.#places = places;
+    this.size = size;
+  }
+
+  static empty(): Names {
+    return new Names(new Map(), 0);
+  }
+
+  has(name: string): boolean {
+    const place = this.#places.get(name);
+    return place !== undefined && place < this.size;
+  }
+
+  add(name: string): Names {
+    if (this.has(name)) return this;
+    const places =
+      this.#places.size === this.size
+        ? this.#places
+        : new Map([...this.#places].filter(([, place]) => place < this.size));
+    places.set(name, this.size);
+    return new Names(places, this.size + 1);
+  }
+}

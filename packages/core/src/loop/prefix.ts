@@ -1,0 +1,78 @@
+// The room of the prefix: a request's name, and whether it only grew.
+//
+// Providers cache the front of a request. A request whose front is the last one's is cheap; when something breaks it,
+// somebody should be told what. Costs what is new: each message is named once, and the names are chained.
+
+import { canonical, digest } from "../digest.ts";
+import type { Json, Message } from "../message.ts";
+import { Log } from "./log.ts";
+import type { Request } from "./next.ts";
+
+export interface PrefixNote {
+  /** The name of the whole request: the same bytes, the same name. */
+  digest: string;
+  /** What changed in front of the new messages, if anything did. */
+  broke?: string;
+}
+
+const names = new WeakMap<Message, string>();
+
+function nameOf(message: Message): string {
+  let name = names.get(message);
+  if (name === undefined) {
+    name = digest(JSON.stringify(message));
+    names.set(message, name);
+  }
+  return name;
+}
+
+/** Follows the requests of one session. */
+export class Prefix {
+  #messages: Log<Message> = Log.of<Message>();
+  /** `#chain[n]` names the first n messages. */
+  #chain: string[] = [""];
+  #tools: Request["tools"] | undefined;
+  #toolsName = "";
+  #head: string | undefined;
+
+  /** Takes note of a request about to go out. */
+  note(request: Request): PrefixNote {
+    const toolsBefore = this.#tools;
+    if (request.tools !== this.#tools) {
+      this.#tools = request.tools;
+      this.#toolsName = digest(canonical(request.tools as unknown as Json));
+    }
+    const head = digest(
+      JSON.stringify([
+        request.system ?? null,
+        this.#toolsName,
+        request.toolChoice,
+        request.settings,
+        request.outputSchema ?? null,
+      ]),
+    );
+    const system = digest(request.system ?? "") + this.#toolsName;
+    const changed = this.#head === undefined || this.#head === system ? undefined : "system or tools";
+    this.#head = system;
+    const messages =
+      request.messages instanceof Log ? (request.messages as Log<Message>) : Log.of([...request.messages]);
+    const kept = this.#keep(messages);
+    const broken =
+      toolsBefore !== undefined && kept < this.#messages.length ? `message ${kept + 1}` : undefined;
+    this.#chain.length = kept + 1;
+    for (let at = kept; at < messages.length; at += 1)
+      this.#chain.push(digest((this.#chain[at] ?? "") + nameOf(messages.at(at) as Message)));
+    this.#messages = messages;
+    const broke = changed ?? broken;
+    return { digest: digest(head + this.#chain.at(-1)), ...(broke === undefined ? {} : { broke }) };
+  }
+
+  /** How many messages from the front are those of the last request. */
+  #keep(messages: Log<Message>): number {
+    if (messages.extends(this.#messages)) return this.#messages.length;
+    const most = Math.min(messages.length, this.#messages.length);
+    let at = 0;
+    while (at < most && messages.at(at) === this.#messages.at(at)) at += 1;
+    return at;
+  }
+}

@@ -1,0 +1,137 @@
+// The room of the model call: one attempt, watched by two clocks.
+//
+// The driver's arm towards a model. It says what arrives, keeps what arrived in case it breaks off, and settles when
+// a clock runs out even if the model does not. Whether to try again is not asked here.
+
+import { RondoError, toRondoError } from "../errors.ts";
+import type { AssistantMessage, Part } from "../message.ts";
+import type { Model, ModelEvent, ModelRequest } from "../model.ts";
+
+export interface Clocks {
+  connectMs: number;
+  firstByteMs: number;
+  /** Between two meaningful events. */
+  idleMs: number;
+  totalMs: number;
+}
+
+/**
+ * Calls the model once.
+ * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
+ */
+export function think(
+  model: Model,
+  request: ModelRequest,
+  controller: AbortController,
+  clocks: Clocks,
+  emit: (event: ModelEvent) => void,
+): Promise<AssistantMessage> {
+  const heard: Heard = new Map();
+  const startedAt = Date.now();
+  let lastAt = startedAt;
+  let events = 0;
+  let over = false;
+
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const settle = (act: () => void): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      act();
+    };
+    const fail = (thrown: unknown): void =>
+      settle(() =>
+        reject(withPartial(controller.signal.aborted ? aborted(thrown) : toRondoError(thrown), model, heard)),
+      );
+
+    // One timer that is set anew when it fires, not one per delta.
+    const watch = (): void => {
+      const now = Date.now();
+      const idle = events === 0 ? clocks.firstByteMs : clocks.idleMs;
+      const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
+      if (left > 0) {
+        timer = setTimeout(watch, Math.min(left, 2 ** 31 - 1));
+        return;
+      }
+      const error =
+        now - startedAt >= clocks.totalMs
+          ? new RondoError(
+              "timeout",
+              `${model.id}: the answer took longer than ${clocks.totalMs} ms (clocks.totalMs)`,
+            )
+          : events === 0
+            ? new RondoError("timeout", `${model.id}: nothing came within ${idle} ms (clocks.firstByteMs)`)
+            : new RondoError("stream_idle", `${model.id}: nothing came for ${idle} ms (clocks.idleMs)`);
+      settle(() => reject(withPartial(error, model, heard)));
+      controller.abort(error);
+    };
+    watch();
+
+    const hear = (event: ModelEvent): void => {
+      if (over) return;
+      events += 1;
+      lastAt = Date.now();
+      if (event.type === "text_delta" || event.type === "reasoning_delta") keep(heard, event);
+      emit(event);
+    };
+    const io = {
+      signal: controller.signal,
+      emit: hear,
+      clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs },
+    };
+    try {
+      model.call(request, io).then((message) => settle(() => resolve(message)), fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  });
+}
+
+/** What was heard so far, by position in the answer. */
+type Heard = Map<number, { type: "text" | "reasoning"; pieces: string[] }>;
+
+function keep(heard: Heard, event: ModelEvent & { type: "text_delta" | "reasoning_delta" }): void {
+  const known = heard.get(event.index);
+  if (known !== undefined) known.pieces.push(event.text);
+  else
+    heard.set(event.index, {
+      type: event.type === "text_delta" ? "text" : "reasoning",
+      pieces: [event.text],
+    });
+}
+
+/** Whatever a model rejects with after its signal fired: it was aborted. */
+function aborted(thrown: unknown): RondoError {
+  const error = toRondoError(thrown);
+  const { partial, usage } = error;
+  return new RondoError("aborted", "the model call was aborted", {
+    cause: thrown,
+    ...(partial === undefined ? {} : { partial }),
+    ...(usage === undefined ? {} : { usage }),
+  });
+}
+
+/** Reasoning that did not finish is not kept: unsigned, it could not be replayed. */
+function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
+  if (error.partial !== undefined) return error;
+  const content: Part[] = [];
+  for (const { type, pieces } of heard.values())
+    if (type === "text") content.push({ type, text: pieces.join("") });
+  if (content.length === 0) return error;
+  const partial: AssistantMessage = {
+    role: "assistant",
+    content,
+    origin: model.origin,
+    stop: { kind: error.kind === "aborted" ? "aborted" : "error", wire: "unknown" },
+  };
+  return new RondoError(error.kind, error.message, {
+    retryable: error.retryable,
+    cause: error.cause,
+    partial,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(error.usage === undefined ? {} : { usage: error.usage }),
+  });
+}

@@ -1,0 +1,71 @@
+// The room of the result: what a run came to, for the one who asked for it.
+
+import type { CallView } from "./events.ts";
+import { RondoError } from "./errors.ts";
+import { permissionOf } from "./loop/batch.ts";
+import { viewOf } from "./loop/announce.ts";
+import type { RunEnd } from "./loop/records.ts";
+import type { State } from "./loop/state.ts";
+import type { Message, ToolCallPart, Usage } from "./message.ts";
+import { callsOf } from "./message.ts";
+
+export interface RunResult<Output = unknown> {
+  /** The answer; the refusal's words when it was refused; what there is so far when it landed or broke off. */
+  text: string;
+  /** The typed output, when one was asked for and the run completed. */
+  output?: Output;
+  /** How and why the run ended. Absent when it is parked. */
+  end?: RunEnd;
+  /** Set when the run waits for approvals; it goes on when they come, in this process or another. */
+  parked?: { pending: CallView[] };
+  /** Calls the run was told not to execute itself (`autoExecuteTools: false`). */
+  pending?: ToolCallPart[];
+  /** Sums of what the providers counted; absent numbers are unknown. */
+  usage: Usage;
+  /** US dollars; absent when unknown. */
+  usd?: number;
+  /** Model answers. */
+  steps: number;
+  toolCalls: number;
+  /** The whole conversation of the session. */
+  messages: Message[];
+  session: string;
+}
+
+/** The result of the session's last run, ended or parked. */
+export function resultOf<Output>(state: State, session: string): RunResult<Output> {
+  const { run } = state;
+  if (run === undefined) throw new RondoError("invalid_request", `session ${session} has no run yet`);
+  const { usd, usage } = run.spend;
+  const { checked, end } = run;
+  const pending = end?.reason === "requires_action" ? pendingCalls(state) : undefined;
+  return {
+    text: run.text ?? run.lastText,
+    ...(checked?.ok && end?.reason === "completed" ? { output: checked.value as Output } : {}),
+    ...(end === undefined ? { parked: { pending: awaitingApproval(state) } } : { end }),
+    ...(pending === undefined ? {} : { pending }),
+    usage,
+    ...(usd === undefined ? {} : { usd }),
+    steps: run.steps,
+    toolCalls: run.toolCalls,
+    messages: [...state.history],
+    session,
+  };
+}
+
+/** The calls that wait for somebody's approval. */
+export function awaitingApproval(state: State): CallView[] {
+  const { options, run } = state;
+  if (options === undefined || run?.turn?.judged === undefined || run.end !== undefined) return [];
+  return run.turn.calls
+    .filter((call) => call.result === undefined && call.asked && permissionOf(call, options) === "ask")
+    .map(viewOf);
+}
+
+function pendingCalls(state: State): ToolCallPart[] {
+  for (let at = state.history.length - 1; at >= 0; at -= 1) {
+    const message = state.history.at(at);
+    if (message?.role === "assistant") return callsOf(message);
+  }
+  return [];
+}

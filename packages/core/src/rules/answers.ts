@@ -1,0 +1,173 @@
+// The room of odd answers: refused, paused, cut off, malformed, empty.
+//
+// Each is a small rule of its own with its own bound, asked in this order before anything is read out of the content.
+// What is asked for again is not stored; nothing of a cut-off or malformed answer runs.
+
+import type { LogRecord } from "../loop/records.ts";
+import type { Run, State } from "../loop/state.ts";
+import { type AssistantMessage, textOf } from "../message.ts";
+import type { Judgement, Rule } from "./rule.ts";
+
+/** A rule that counts its own judgements in a run. */
+function counting(name: string, judge: NonNullable<Rule<number>["judge"]>): Rule<number> {
+  return {
+    name,
+    version: 1,
+    init: () => 0,
+    fold: (count: number, record: LogRecord) =>
+      record.type === "turn_judged" && record.rule === name ? count + 1 : count,
+    judge,
+  };
+}
+
+/** An answer the provider or the model refused ends the run with the provider's words. It is not stored: replayed, it would be refused again. */
+export function refusals(): Rule {
+  return {
+    name: "refusals",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const message = state.run?.turn?.message;
+      const stop = message?.stop;
+      if (message === undefined || stop === undefined) return undefined;
+      if (stop.kind !== "refusal" && stop.kind !== "content_filter") return undefined;
+      return {
+        follows: { do: "stop", reason: "refused", text: wordsOf(message) },
+        store: false,
+        evidence: {
+          stop: stop.kind,
+          ...(stop.raw === undefined ? {} : { raw: stop.raw }),
+          ...(stop.detail === undefined ? {} : { detail: stop.detail }),
+        },
+      };
+    },
+  };
+}
+
+/** What the provider said of its refusal: the refusal itself, the text, or the explanation. */
+function wordsOf(message: AssistantMessage): string {
+  const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
+  return refusal || textOf(message) || message.stop.detail || "";
+}
+
+/** A paused answer is sent again as it is, nothing added. @param max resumes in a row. */
+export function pauses(max: number = 5): Rule<number> {
+  return {
+    name: "pauses",
+    version: 1,
+    init: () => 0,
+    fold(count, record) {
+      if (record.type !== "turn_judged") return count;
+      return record.rule === "pauses" ? count + 1 : 0;
+    },
+    judge(count, state): Judgement | undefined {
+      const { turn } = state.run as Run;
+      if (turn?.message.stop.kind !== "pause" || turn.calls.length > 0) return undefined;
+      const evidence = { resumes: count, max };
+      if (count < max) return { follows: { do: "ask_again" }, store: true, evidence };
+      return { follows: { do: "stop", reason: "unexpected_stop" }, evidence: { ...evidence, stop: "pause" } };
+    },
+  };
+}
+
+/** What happens to the calls of an answer that was cut off at the output limit. */
+export type OnTruncated = "fail_calls" | "run_complete" | "ignore_calls";
+
+/**
+ * An answer cut off at the output limit. Text alone ends the run as `truncated`, with the text so far. Calls do not
+ * run: the limit is raised once where the model allows it, then they are answered with what happened, and after
+ * `max` such answers the run lands.
+ */
+export function truncations(options: { max?: number; onTruncated?: OnTruncated } = {}): Rule<number> {
+  const { max = 2, onTruncated = "fail_calls" } = options;
+  return counting("truncations", (count, state, texts) => {
+    const run = state.run as Run;
+    const { turn } = run;
+    const stop = turn?.message.stop;
+    if (turn === undefined || stop === undefined) return undefined;
+    if (stop.kind !== "max_tokens" && stop.kind !== "context_overflow") return undefined;
+    const evidence = { truncations: count + 1, max, stop: stop.kind };
+    const raised = stop.kind === "max_tokens" ? raisedLimit(state) : undefined;
+    const blank = textOf(turn.message).trim() === "";
+    if (turn.calls.length === 0) {
+      if (blank && raised !== undefined)
+        return {
+          follows: { do: "ask_again", maxOutputTokens: raised },
+          evidence: { ...evidence, maxOutputTokens: raised },
+        };
+      return { follows: { do: "stop", reason: "truncated" }, store: !blank, evidence };
+    }
+    if (onTruncated === "run_complete") return undefined;
+    if (onTruncated === "ignore_calls")
+      return {
+        follows: blank ? { do: "stop", reason: "truncated" } : { do: "finish" },
+        evidence,
+        answerAll: { code: "not_executed", text: (call) => texts.notExecuted(call.name) },
+      };
+    if (count === 0 && raised !== undefined)
+      return {
+        follows: { do: "ask_again", maxOutputTokens: raised },
+        evidence: { ...evidence, maxOutputTokens: raised },
+      };
+    return {
+      follows: count < max ? { do: "act" } : { do: "land", reason: "truncated" },
+      evidence,
+      answerAll: { code: "truncated_args", text: (call) => texts.truncatedCall(call.name) },
+    };
+  });
+}
+
+/** The model's own output limit, when it is known and higher than what was asked for. */
+function raisedLimit(state: State): number | undefined {
+  const { run, options } = state;
+  const limit = options?.models[run?.model ?? 0]?.facts.maxOutputTokens;
+  const asked = run?.maxOutputTokens ?? options?.settings.maxOutputTokens;
+  return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
+}
+
+/** An answer whose calls could not be read is not stored and is asked for again, at most `max` times in a row. */
+export function malformedCalls(max: number = 2): Rule<number> {
+  const name = "malformed_calls";
+  return {
+    name,
+    version: 1,
+    init: () => 0,
+    fold(count, record, before) {
+      if (record.type !== "turn_judged" || before.run?.failure !== undefined) return count;
+      return record.rule === name ? count + 1 : 0;
+    },
+    judge(count, state, texts): Judgement | undefined {
+      const turn = state.run?.turn;
+      const stop = turn?.message.stop;
+      if (turn === undefined || stop === undefined) return undefined;
+      const announced =
+        stop.wire === "tool_use" && turn.calls.length === 0 && textOf(turn.message).trim() === "";
+      if (stop.kind !== "malformed_call" && !announced) return undefined;
+      const evidence = {
+        error: "malformed_tool_call",
+        retries: count,
+        max,
+        ...(stop.raw === undefined ? {} : { raw: stop.raw }),
+        ...(stop.detail === undefined ? {} : { detail: stop.detail }),
+      };
+      if (count < max) {
+        // The first retry is the same request: most of these are accidents. A word of explanation comes after that.
+        const note = count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
+        return { follows: { do: "ask_again", ...note }, evidence };
+      }
+      const message = `the model's tool calls could not be read ${count + 1} times in a row${stop.detail === undefined ? "" : `: ${stop.detail}`}`;
+      const error = { kind: "malformed_tool_call" as const, message, retryable: false };
+      return { follows: { do: "stop", reason: "error", error }, store: false, evidence };
+    },
+  };
+}
+
+/** An answer without text and without calls (reasoning is no answer) is asked for again with a word, at most `max` times a run; then the run ends. */
+export function emptyAnswers(max: number = 1): Rule<number> {
+  return counting("empty_answers", (count, state, texts) => {
+    const turn = state.run?.turn;
+    if (turn === undefined || turn.calls.length > 0 || textOf(turn.message).trim() !== "") return undefined;
+    const evidence = { error: "empty_response", nudges: count, max };
+    if (count < max) return { follows: { do: "ask_again", note: texts.emptyAnswer() }, evidence };
+    return { follows: { do: "stop", reason: "empty_response" }, store: false, evidence };
+  });
+}

@@ -1,0 +1,114 @@
+// The room of limits: steps, tokens, money, time.
+//
+// A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
+// counted is unknown, never zero: the evidence says so.
+
+import type { Decision, Judgement, Rule } from "./rule.ts";
+
+/** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
+export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
+
+/**
+ * Ends a run that has used its model calls.
+ * @param max answers allowed, each with its tools run; a paused answer and its rest are one
+ * @param options.onLimit default `land`: one more call without tools for a best-effort answer
+ */
+export function maxSteps(max: number, options: { onLimit?: OnLimit } = {}): Rule {
+  const onLimit = options.onLimit ?? "land";
+  if (!Number.isInteger(max) || max < 1)
+    throw new RangeError(`maxSteps takes a whole number of at least 1, not ${String(max)}`);
+  return {
+    name: "max_steps",
+    version: 1,
+    decide(_memory, state): Decision | undefined {
+      const steps = state.run?.steps ?? 0;
+      if (steps < max) return undefined;
+      const evidence = { steps, max };
+      if (onLimit === "land") return { do: "land", reason: "max_steps", evidence };
+      if (onLimit !== "error") return { do: "stop", reason: "max_steps", evidence };
+      const message = `the run reached its limit of ${max} steps without completing`;
+      return {
+        do: "stop",
+        reason: "max_steps",
+        evidence,
+        error: { kind: "loop_detected", message, retryable: false },
+      };
+    },
+    judge(_memory, state, texts): Judgement | undefined {
+      const { run } = state;
+      if (onLimit !== "refuse_tools" || run === undefined || run.steps + 1 < max) return undefined;
+      if (run.turn === undefined || run.turn.calls.length === 0) return undefined;
+      return {
+        follows: { do: "stop", reason: "max_steps" },
+        evidence: { steps: run.steps + 1, max },
+        answerAll: { code: "limit", text: (call) => texts.limitRefusal(call.name, `at most ${max} steps`) },
+      };
+    },
+  };
+}
+
+export interface Budget {
+  /** Input and output tokens of all calls of the run. */
+  tokens?: number;
+  /** US dollars. Needs a price for every model of the run. */
+  usd?: number;
+  /** Milliseconds since the run started. What is in flight then is cancelled. */
+  ms?: number;
+}
+
+/** Lands a run that has spent its tokens, its money or its time. */
+export function budget(limits: Budget): Rule {
+  for (const [name, limit] of Object.entries(limits))
+    if (typeof limit !== "number" || !(limit > 0))
+      throw new RangeError(`budget: ${name} must be a number above 0, not ${String(limit)}`);
+  return {
+    name: "budget",
+    version: 1,
+    verify(options): string | undefined {
+      const unpriced = options.models.filter((model) => model.facts.price === undefined).map((model) => model.id);
+      if (limits.usd === undefined || unpriced.length === 0) return undefined;
+      return `budget({ usd }) needs a price for every model, and none is known for ${unpriced.join(", ")}: give the model one (facts.price), or limit tokens`;
+    },
+    decide(_memory, state): Decision | undefined {
+      const { run } = state;
+      if (run === undefined) return undefined;
+      const { tokens, usd, uncounted } = run.spend;
+      if (limits.tokens !== undefined && tokens >= limits.tokens)
+        return {
+          do: "land",
+          reason: "token_budget",
+          evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
+        };
+      if (limits.usd !== undefined && usd !== undefined && usd >= limits.usd)
+        return { do: "land", reason: "cost_budget", evidence: { usd, max: limits.usd } };
+      if (limits.usd !== undefined && usd === undefined)
+        return {
+          do: "land",
+          reason: "cost_budget",
+          evidence: { usd: "unknown", max: limits.usd, uncountedCalls: uncounted },
+        };
+      const ms = state.now - run.startedAt;
+      if (limits.ms !== undefined && ms >= limits.ms)
+        return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };
+      return undefined;
+    },
+    wakeAt(_memory, state): number | undefined {
+      return limits.ms === undefined || state.run === undefined ? undefined : state.run.startedAt + limits.ms;
+    },
+  };
+}
+
+/** Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled. */
+export function deadline(when: Date | number): Rule {
+  const at = typeof when === "number" ? when : when.getTime();
+  if (!Number.isFinite(at)) throw new RangeError(`deadline takes a date, not ${String(when)}`);
+  return {
+    name: "deadline",
+    version: 1,
+    decide: (_memory, state): Decision | undefined =>
+      state.now < at
+        ? undefined
+        : { do: "land", reason: "deadline", evidence: { now: state.now, at }, cancel: true },
+    wakeAt: () => at,
+  };
+}

@@ -1,0 +1,83 @@
+// The room of repeats: calls that bring nothing new.
+//
+// A repeat is the same call with the same outcome, and nothing new learnt in between: any outcome not seen before
+// starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
+// The ladder is: say so, hide the tool, land.
+
+import { canonical, digest } from "../digest.ts";
+import { Names } from "../loop/log.ts";
+import type { CallResult } from "../loop/records.ts";
+import type { Call } from "../loop/state.ts";
+import type { Decision, Rule } from "./rule.ts";
+
+export interface Repeats {
+  /** Repeats at which the model is told, the tool is hidden, the run lands. Default: 3, 4, 5. */
+  nudgeAt?: number;
+  hideAt?: number;
+  landAt?: number;
+  /** Tools that may repeat for ever, e.g. one that waits. */
+  exempt?: readonly string[];
+}
+
+interface Repeat {
+  readonly tool: string;
+  readonly call: string;
+  readonly times: number;
+}
+
+interface Memory {
+  /** Every outcome seen in this run. */
+  readonly seen: Names;
+  /** Outcomes since the last new one. */
+  readonly repeats: ReadonlyMap<string, Repeat>;
+  readonly nudged: readonly string[];
+}
+
+/** Watches for calls that repeat without bringing anything new. */
+export function repeats(options: Repeats = {}): Rule<Memory> {
+  const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
+  return {
+    name: "repeats",
+    version: 1,
+    init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
+    fold(memory, record, before) {
+      if (record.type === "noted" && record.rule === "repeats")
+        return { ...memory, nudged: [...memory.nudged, String(record.evidence.outcome)] };
+      if (record.type !== "tool_finished") return memory;
+      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
+      return count(memory, call, record.result, before.run?.hidden.includes(call.name) ?? false);
+    },
+    decide(memory, state): Decision | undefined {
+      const { run } = state;
+      for (const [outcome, { tool, times }] of memory.repeats) {
+        const evidence = { tool, times, outcome };
+        if (times >= landAt) return { do: "land", reason: "no_progress", evidence };
+        if (times >= hideAt && run?.hidden.includes(tool) === false)
+          return { do: "hide_tool", tool, evidence };
+        if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))
+          return {
+            do: "nudge",
+            text: `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`,
+            evidence,
+          };
+      }
+      return undefined;
+    },
+  };
+}
+
+function count(memory: Memory, call: Call, result: CallResult, hidden: boolean): Memory {
+  const name = `${call.name}:${digest(call.argsError === undefined ? canonical(call.args) : call.rawArgs)}`;
+  // A hidden tool that is called all the same goes on counting where it was.
+  const known = hidden ? [...memory.repeats].find(([, one]) => one.call === name)?.[0] : undefined;
+  const outcome = known ?? `${name}:${digest(JSON.stringify(result.content))}`;
+  if (known === undefined && !memory.seen.has(outcome))
+    return {
+      ...memory,
+      seen: memory.seen.add(outcome),
+      repeats: new Map([[outcome, { tool: call.name, call: name, times: 1 }]]),
+    };
+  const times = (memory.repeats.get(outcome)?.times ?? 0) + 1;
+  return { ...memory, repeats: new Map(memory.repeats).set(outcome, { tool: call.name, call: name, times }) };
+}

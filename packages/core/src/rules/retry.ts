@@ -1,0 +1,70 @@
+// The room of retries: what follows when a model call failed.
+//
+// The same request again, after a wait, as often as allowed; then the next model; then the end. The wait is decided
+// from the failure's own record (its time and its random number), so a replay waits as long. Never on the error's text.
+
+import type { ErrorKind } from "../errors.ts";
+import type { Judgement, Rule } from "./rule.ts";
+
+export interface Retry {
+  /** Attempts at one step, the first among them. Default: 4. */
+  attempts?: number;
+  /** The first wait, doubled each time, with up to half of it added at random. Default: 500 ms. */
+  baseMs?: number;
+  /** The longest wait of our own choosing. Default: 30,000 ms. */
+  capMs?: number;
+  /** The longest wait a provider may ask for; a longer one counts as a failure for good. Default: 60,000 ms. */
+  longestRetryAfterMs?: number;
+}
+
+/** Failures that say more about the answer than about the server: asked again less often. */
+const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
+  malformed_tool_call: 3,
+  empty_response: 3,
+};
+
+/** Failures that another model would meet just the same. */
+const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  "aborted",
+  "internal",
+  "invalid_request",
+  "content_filter",
+]);
+
+/** Retries a failed model call with back-off, then falls back to the next model, then ends the run. */
+export function retry(options: Retry = {}): Rule {
+  const { attempts = 4, baseMs = 500, capMs = 30_000, longestRetryAfterMs = 60_000 } = options;
+  return {
+    name: "retry",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const { run } = state;
+      const failure = run?.failure;
+      if (run === undefined || failure === undefined) return undefined;
+      const { error } = failure;
+      const attempt = run.failures + 1;
+      const allowed = Math.min(attempts, fewerAttempts[error.kind] ?? attempts);
+      const evidence = { kind: error.kind, attempt, allowed };
+      const tooLong = (error.retryAfterMs ?? 0) > longestRetryAfterMs;
+      if (error.retryable && attempt < allowed && !tooLong) {
+        const backOff = Math.min(capMs, baseMs * 2 ** (attempt - 1)) * (1 + failure.rand / 2);
+        const waitMs = Math.round(
+          error.retryAfterMs === undefined ? backOff : error.retryAfterMs * (1 + failure.rand / 10),
+        );
+        return {
+          follows: { do: "ask_again", until: failure.at + waitMs },
+          evidence: { ...evidence, waitMs },
+        };
+      }
+      const model = run.model + 1;
+      if (model < (state.options?.models.length ?? 0) && !noFallback.has(error.kind))
+        return { follows: { do: "ask_again", model }, evidence };
+      const message = tooLong
+        ? `${error.message} (the provider asks to wait ${seconds(error.retryAfterMs)} s; at most ${seconds(longestRetryAfterMs)} s are waited)`
+        : error.message;
+      return { follows: { do: "stop", reason: "error", error: { ...error, message } }, evidence };
+    },
+  };
+}
+
+const seconds = (ms: number | undefined): number => Math.round((ms ?? 0) / 100) / 10;

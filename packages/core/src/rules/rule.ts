@@ -1,0 +1,98 @@
+// The room of the rule: what a rule is, and what it may say.
+//
+// A rule is pure. It remembers what it needs by folding records (so it never looks back over the history) and speaks
+// at four moments: before a model call (`decide`), when an answer is judged (`judge`), about one call of it
+// (`judgeCall`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
+// carries its name and its evidence.
+
+import type { ErrorData } from "../errors.ts";
+import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
+import type { Call, State } from "../loop/state.ts";
+import type { JsonObject, Message } from "../message.ts";
+import type { Texts } from "./texts.ts";
+
+/** What a rule may decide about the run as a whole. */
+export type Decision =
+  /** One last turn without tools, then the end. `cancel`: without waiting for what is in flight. */
+  | { do: "land"; reason: EndReason; evidence: JsonObject; cancel?: boolean }
+  /** The end, now. */
+  | { do: "stop"; reason: EndReason; evidence: JsonObject; error?: ErrorData }
+  /** A word to the model in the next request; not stored. */
+  | { do: "nudge"; text: string; evidence: JsonObject }
+  /** From now on the model is not offered this tool. */
+  | { do: "hide_tool"; tool: string; evidence: JsonObject };
+
+/** What a rule may decide about an answer. */
+export interface Judgement {
+  follows: Follows;
+  evidence: JsonObject;
+  /** Whether the answer enters the history. Default: true unless it is asked for again. */
+  store?: boolean;
+  /** A verdict for every call that is not to run. Absent: by the call's own checks. */
+  answerAll?: { code: ResultCode; text: (call: Call) => string };
+}
+
+export interface Rule<Memory = unknown> {
+  /** Unique among a run's rules; stands in every record the rule causes. */
+  readonly name: string;
+  /** Raise it when the same records would lead to another decision. */
+  readonly version: number;
+  /** What speaks against this rule under these options, in words; asked before a run starts. */
+  verify?(options: RunOptions): string | undefined;
+  /** The memory at the start of a run. */
+  init?(state: State): Memory;
+  /** The memory after a record. `before` is the state the record met. Returns the same memory when nothing changed. */
+  fold?(memory: Memory, record: LogRecord, before: State): Memory;
+  decide?(memory: Memory, state: State): Decision | undefined;
+  judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
+  judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
+  /** The time, in milliseconds since 1970, at which `decide` is to be asked even if nothing else happens. */
+  wakeAt?(memory: Memory, state: State): number | undefined;
+}
+
+/** Everything `next` consults: the rules in the order they are asked, and the words the model reads. */
+export interface Rules {
+  readonly list: readonly Rule[];
+  readonly texts: Texts;
+}
+
+/** What a stop rule written as a function is told. */
+export interface RunView {
+  /** Answers so far. */
+  steps: number;
+  toolCalls: number;
+  /** Input and output tokens of the run. */
+  tokens: number;
+  /** US dollars; undefined when unknown. */
+  usd: number | undefined;
+  /** Milliseconds since the run started. */
+  ms: number;
+  /** The text of the last answer. */
+  lastText: string;
+  /** All messages so far. */
+  messages: Iterable<Message>;
+}
+
+/**
+ * A stop rule as a function: asked before each model call. A text or `true` stops the run, which then lands.
+ * The function must be pure: the same view, the same answer.
+ */
+export type StopRule = (run: RunView) => string | boolean | undefined;
+
+/** Makes a rule of a function. @param name stands in the run's end; default: the function's own */
+export function stopWhen(stop: StopRule, name: string = stop.name || "stop_rule"): Rule {
+  return {
+    name,
+    version: 1,
+    decide(_memory, state): Decision | undefined {
+      const { run } = state;
+      if (run === undefined || run.steps === 0) return undefined;
+      const { steps, toolCalls, spend, lastText } = run;
+      const { tokens, usd } = spend;
+      const ms = state.now - run.startedAt;
+      const said = stop({ steps, toolCalls, tokens, usd, ms, lastText, messages: state.history });
+      if (said === undefined || said === false) return undefined;
+      return { do: "land", reason: "turn_stopped", evidence: { steps, said } };
+    },
+  };
+}

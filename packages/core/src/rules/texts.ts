@@ -1,0 +1,63 @@
+// The room of words: every text the loop itself says to a model.
+//
+// Facts, stated neutrally: never an instruction that could end a turn early or send a model astray. Presets replace
+// single entries.
+
+export interface Texts {
+  unknownTool(name: string, known: readonly string[]): string;
+  invalidArgs(name: string, error: string): string;
+  badJson(name: string, error: string, raw: string): string;
+  truncatedCall(name: string): string;
+  tooManyCalls(name: string, max: number): string;
+  denied(reason: string | undefined): string;
+  hookFailed(hook: string, error: string): string;
+  skippedForMessage(name: string): string;
+  skippedForEnd(name: string): string;
+  notExecuted(name: string): string;
+  aborted(name: string): string;
+  timeout(name: string, ms: number): string;
+  outcomeUnknown(name: string): string;
+  limitRefusal(name: string, reason: string): string;
+  landing(reason: string): string;
+  emptyAnswer(): string;
+  malformedCall(detail: string | undefined): string;
+  finalOutput(error: string | undefined): string;
+  repeated(name: string, times: number): string;
+}
+
+const clip = (text: string, limit: number): string =>
+  text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters in all)`;
+
+export const defaultTexts: Texts = {
+  unknownTool: (name, known) =>
+    `Error: there is no tool named ${JSON.stringify(clip(name, 100))}. Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`,
+  invalidArgs: (name, error) => `Error: the arguments of ${name} do not fit its schema: ${clip(error, 2000)}`,
+  badJson: (name, error, raw) =>
+    `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,
+  truncatedCall: (name) =>
+    `Error: ${name} was not executed: the message was cut off at the output limit, so its calls may be incomplete. Shorter calls, or the work in smaller pieces, would fit.`,
+  tooManyCalls: (name, max) =>
+    `Error: ${name} was skipped: too many calls in one message (at most ${max} are run).`,
+  denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`,
+  hookFailed: (hook, error) =>
+    `Error: the ${hook} hook failed, so this call was not completed: ${clip(error, 500)}`,
+  skippedForMessage: (name) => `${name} was skipped: a new message from the user came first.`,
+  skippedForEnd: (name) => `${name} was skipped: the run ended before it.`,
+  notExecuted: (name) => `${name} was not executed.`,
+  aborted: (name) => `${name} was aborted before it finished; whether it had an effect is unknown.`,
+  timeout: (name, ms) => `Error: ${name} timed out after ${ms} ms; whether it had an effect is unknown.`,
+  outcomeUnknown: (name) =>
+    `${name} was interrupted: its outcome is unknown. It may or may not have had its effect; verify before repeating it.`,
+  limitRefusal: (name, reason) => `${name} was not executed: the run has reached its limit (${reason}).`,
+  landing: (reason) =>
+    `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
+  emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
+  malformedCall: (detail) =>
+    `The last tool call could not be read${detail === undefined ? "" : ` (${clip(detail, 300)})`}. Write tool calls as the tool schemas say.`,
+  finalOutput: (error) =>
+    error === undefined
+      ? "Please provide your final response in the required JSON format."
+      : `The last response does not fit the required JSON format: ${clip(error, 1000)}. Please provide your final response in the required JSON format.`,
+  repeated: (name, times) =>
+    `${name} has been called ${times} times with the same arguments and the same result. Repeating it again will not change the result.`,
+};

@@ -1,0 +1,76 @@
+// The room of the file: what it is, before SQLite touches it.
+//
+// A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
+// mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
+
+import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { messageOf, RondoError } from "@rondo/core";
+
+/** "Rond", in the header of every file of ours. */
+export const applicationId: number = 0x52_6f_6e_64;
+
+/** The version of the tables. A file with a higher one is refused. */
+export const fileVersion: number = 1;
+
+/**
+ * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made), and can be written.
+ * @throws RondoError `invalid_request` naming the file, which is left untouched.
+ */
+export function checkFile(file: string): void {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new RondoError("invalid_request", `cannot open the journal ${file}: ${why}`, { cause });
+  };
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) mkdirSync(dirname(file), { recursive: true });
+    else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
+    else if (!stat.isFile()) refuse("it is not a regular file");
+    // Files appear beside it while it is open (-wal, -shm).
+    const needed = [dirname(file), ...(stat === undefined ? [] : [file])];
+    for (const path of needed) {
+      try {
+        accessSync(path, constants.R_OK | constants.W_OK);
+      } catch (thrown) {
+        refuse(`${path} cannot be read and written (${messageOf(thrown)}); change its permissions`, thrown);
+      }
+    }
+    if (stat === undefined || stat.size === 0) return;
+    const header = headerOf(file);
+    if (header === undefined) refuse("it is not a SQLite database; name another file");
+    else if (header.application !== applicationId)
+      refuse("it is a SQLite database of another application; name another file");
+    else checkVersion(file, header.version);
+  } catch (thrown) {
+    if (thrown instanceof RondoError) throw thrown;
+    refuse(messageOf(thrown), thrown);
+  }
+}
+
+/** @throws RondoError `invalid_request` when the tables are newer than this code. */
+export function checkVersion(file: string, version: number): void {
+  if (version > fileVersion)
+    throw new RondoError(
+      "invalid_request",
+      `cannot open the journal ${file}: it has format ${version}, written by a newer Rondo (this one knows ${fileVersion}); ` +
+        "update @rondo/journal",
+    );
+}
+
+/** From the first 100 bytes, as SQLite's file format lays them out. */
+function headerOf(file: string): { application: number; version: number } | undefined {
+  const header = Buffer.alloc(100);
+  const handle = openSync(file, "r");
+  try {
+    let got = 0;
+    while (got < header.length) {
+      const read = readSync(handle, header, got, header.length - got, got);
+      if (read === 0) return undefined;
+      got += read;
+    }
+  } finally {
+    closeSync(handle);
+  }
+  if (header.toString("latin1", 0, 16) !== "SQLite format 3\0") return undefined;
+  return { application: header.readUInt32BE(68), version: header.readUInt32BE(60) };
+}

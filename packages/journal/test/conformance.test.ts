@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Journal, memoryJournal, RondoError } from "@rondo/core";
+import { sqliteJournal } from "@rondo/journal";
+import { type JournalUnderTest, journalSuite, sampleRecord } from "@rondo/testkit";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+const subjects: JournalUnderTest[] = [
+  { name: "memory", open: () => memoryJournal() },
+  { name: "SQLite in memory", open: () => sqliteJournal(":memory:") },
+  { name: "SQLite", durable: true, open: (place) => sqliteJournal(join(folder, `${place}.db`)) },
+];
+
+for (const subject of subjects) {
+  describe(`the journal suite over ${subject.name}`, () => {
+    for (const { name, run } of journalSuite(subject)) it(name, run);
+
+    it("agrees with a plain list, for any interleaving of appends by any number of writers", async () => {
+      const append = fc.record({
+        session: fc.constantFrom("a", "b", "c"),
+        /** How far the writer's idea of the length is off. */
+        off: fc.oneof(
+          { weight: 4, arbitrary: fc.constant(0) },
+          { weight: 1, arbitrary: fc.integer({ min: -3, max: 3 }) },
+        ),
+        size: fc.nat({ max: 5 }),
+        text: fc.string({ unit: "binary" }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(append, { maxLength: 25 }), async (appends) => {
+          const journal = await subject.open(`random-${files++}`);
+          const model = new Map<string, string[]>();
+          for (const { session, off, size, text } of appends) {
+            const held = model.get(session) ?? [];
+            const expected = held.length + off;
+            const group = Array.from({ length: size }, (_, i) => sampleRecord(expected + i, text));
+            const won = await wins(journal, session, expected, group);
+            expect(won).toBe(off === 0);
+            if (won && size > 0)
+              model.set(session, [...held, ...group.map((record) => JSON.stringify(record))]);
+          }
+          for (const [session, held] of model)
+            expect((await journal.read(session)).map((record) => JSON.stringify(record))).toEqual(held);
+          const listed = (await journal.list()).map(({ id, length }) => [id, length]);
+          expect(new Map(listed as [string, number][])).toEqual(
+            new Map([...model].map(([id, held]) => [id, held.length])),
+          );
+          await journal.close?.();
+        }),
+        { numRuns: subject.durable ? 25 : 100 },
+      );
+    });
+  });
+}
+
+async function wins(journal: Journal, ...group: Parameters<Journal["append"]>): Promise<boolean> {
+  try {
+    await journal.append(...group);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof RondoError && thrown.kind === "invalid_request") return false;
+    throw thrown;
+  }
+}
+
+describe("the suite itself", () => {
+  /** A journal with one fault. The suite must see it, or it proves nothing. */
+  const faulty: Record<string, (good: Journal) => Partial<Journal>> = {
+    "does not compare": (good) => ({
+      append: async (session, seq, records) => {
+        const length = (await good.read(session)).length;
+        await good.append(
+          session,
+          length,
+          records.map((record, i) => ({ ...record, seq: length + i })),
+        );
+        void seq;
+      },
+    }),
+    "keeps half a group that it refuses": (good) => ({
+      append: async (session, seq, records) => {
+        for (const [i, record] of records.entries()) await good.append(session, seq + i, [record]);
+      },
+    }),
+    "ignores where to read from": (good) => ({ read: (session) => good.read(session) }),
+    "lists the oldest first": (good) => ({ list: async () => (await good.list()).reverse() }),
+    "folds the case of ids": (good) => ({
+      append: (session, seq, records) => good.append(session.toLowerCase(), seq, records),
+      read: (session, from) => good.read(session.toLowerCase(), from),
+    }),
+    "loses NUL": (good) => ({
+      read: async (session, from) =>
+        JSON.parse(JSON.stringify(await good.read(session, from)).replaceAll("\\u0000", "")),
+    }),
+    "forgets the newest record": (good) => ({
+      read: async (session, from) => (await good.read(session, from)).slice(0, -1),
+    }),
+  };
+  for (const [fault, break_] of Object.entries(faulty))
+    it(`fails a journal that ${fault}`, async () => {
+      const open = (): Journal => {
+        const good = memoryJournal();
+        return { ...good, ...break_(good) };
+      };
+      const outcomes = await Promise.allSettled(
+        journalSuite({ name: fault, open }).map((entry) => entry.run()),
+      );
+      expect(outcomes.some((outcome) => outcome.status === "rejected")).toBe(true);
+    });
+});

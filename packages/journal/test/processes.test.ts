@@ -1,0 +1,168 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqliteJournal } from "@rondo/journal";
+import { sampleRecords } from "@rondo/testkit";
+import { afterAll, describe, expect, it } from "vitest";
+import { ended, type Program, programArgs, start } from "./programs.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function race(file: string, writers: string[], rounds: number, when: string) {
+  const programs = writers.map((me) => start("race", [file, me, String(rounds), when]));
+  const ends = programs.map((program) => ended(program));
+  await Promise.all(programs.map((program) => once(program.stdout, "data")));
+  for (const program of programs) program.stdin.write("go\n");
+  const outcomes = await Promise.all(ends);
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ code: 0, stderr: "" });
+  return outcomes.map(({ stdout }) => stdout.split("\n").filter((line) => line.startsWith("won")));
+}
+
+describe("two processes on one file", () => {
+  it("that append at the same place: exactly one wins, and its group stands whole", async () => {
+    const file = join(folder, "race.db");
+    sqliteJournal(file).close();
+    const rounds = 300;
+    const [left = [], right = []] = await race(file, ["left", "right"], rounds, "open-first");
+    expect(left.length + right.length).toBe(rounds);
+    const journal = sqliteJournal(file);
+    for (let round = 0; round < rounds; round++) {
+      const winner = left.includes(`won ${round}`) ? "left" : "right";
+      expect(journal.read(String(round))).toEqual(sampleRecords(0, 2, winner));
+    }
+    journal.close();
+  });
+
+  it("may make the file at the same moment", async () => {
+    const file = join(folder, "new", "made-by-four.db");
+    const writers = ["a", "b", "c", "d"];
+    const won = await race(file, writers, 20, "open-late");
+    expect(won.flat().length).toBe(20);
+    const journal = sqliteJournal(file);
+    expect(journal.list()).toHaveLength(20);
+    journal.close();
+  });
+});
+
+describe("kill -9", () => {
+  it("at any moment loses no acknowledged group and leaves no half of one", async () => {
+    const file = join(folder, "killed.db");
+    let acknowledged = -1;
+    for (let round = 0; round < 6; round++) {
+      const size = round % 2 === 0 ? 10 : 30_000;
+      const program: Program = start("append-loop", [file, String(size)]);
+      let lines = Math.floor(Math.random() * 60);
+      const outcome = await ended(program, (line) => {
+        acknowledged = Number(line);
+        if (lines-- === 0) program.kill("SIGKILL");
+      });
+      expect(outcome).toMatchObject({ signal: "SIGKILL", stderr: "" });
+      const journal = sqliteJournal(file);
+      const records = journal.read("s");
+      expect(records.length % 3).toBe(0);
+      // At most the one group that was in flight has not been told of.
+      expect(records.length - (acknowledged + 3)).toBeGreaterThanOrEqual(0);
+      expect(records.map((record) => record.seq)).toEqual(records.map((_, seq) => seq));
+      expect(journal.list()).toMatchObject([{ id: "s", length: records.length }]);
+      journal.close();
+    }
+  });
+});
+
+describe("a disk that fails", () => {
+  it("full: says so, keeps what was acknowledged, and goes on when there is room again", async (context) => {
+    const mount = join(folder, "small");
+    const script = `mkdir -p "$1" && mount -t tmpfs -o size=1m none "$1" && head -c 300000 /dev/zero > "$1/ballast" && shift 1 && exec "$@"`;
+    const can = spawnSync("unshare", ["-rm", "sh", "-c", script, "sh", mount, "true"]);
+    if (can.status !== 0) return context.skip("this machine does not let a test mount a small disk");
+    const args = programArgs("fill", [join(mount, "full.db"), join(mount, "ballast")]);
+    const program = spawn("unshare", ["-rm", "sh", "-c", script, "sh", mount, process.execPath, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const { stdout, stderr } = await ended(program);
+    expect(stderr).toBe("");
+    const told = JSON.parse(stdout);
+    expect(told.error).toMatchObject({
+      kind: "internal",
+      message: expect.stringContaining("the disk is full"),
+    });
+    expect(told.error.message).toContain("full.db");
+    expect(told.wentOn).toBe(true);
+    expect(told.readable).toBeGreaterThan(0);
+    expect(told.readable).toBe(told.acknowledged - 2);
+  });
+
+  it("that refuses to write: names the file and keeps what was acknowledged", async () => {
+    // A limit on the size of files stands in for the disk: the write itself fails, in the middle of a transaction.
+    const file = join(folder, "limited.db");
+    const args = programArgs("fill", [file]);
+    const script = `trap '' XFSZ; ulimit -f 400; exec "$@"`;
+    const program = spawn("sh", ["-c", script, "sh", process.execPath, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const { stdout, stderr } = await ended(program);
+    expect(stderr).toBe("");
+    const told = JSON.parse(stdout);
+    expect(told.error).toMatchObject({
+      kind: "internal",
+      message: expect.stringContaining("the disk failed"),
+    });
+    expect(told.error.message).toContain(file);
+    expect(told.readable).toBe(told.acknowledged);
+    const journal = sqliteJournal(file);
+    expect(journal.read("s")).toEqual(sampleRecords(0, told.acknowledged, "x".repeat(10_000)));
+    journal.append("s", told.acknowledged, sampleRecords(told.acknowledged, 1));
+    journal.close();
+  });
+});
+
+describe("a file or folder without permission", () => {
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const modes: [name: string, file: number, folder: number][] = [
+    ["an unreadable file", 0o000, 0o777],
+    ["a read-only file", 0o444, 0o777],
+    ["a read-only folder", 0o666, 0o555],
+  ];
+  for (const [name, fileMode, folderMode] of modes)
+    it(`is refused by name: ${name}`, async () => {
+      const place = mkdtempSync(join(tmpdir(), "rondo-locked-"));
+      const file = join(place, "j.db");
+      try {
+        sqliteJournal(file).close();
+        chmodSync(file, fileMode);
+        chmodSync(place, folderMode);
+        const { stdout } = await ended(start("open", [file], nobody));
+        const told = JSON.parse(stdout);
+        expect(told).toMatchObject({ kind: "invalid_request" });
+        expect(told.message).toContain(file);
+        expect(told.message).toContain("permission");
+      } finally {
+        chmodSync(place, 0o777);
+        rmSync(place, { recursive: true, force: true });
+      }
+    });
+
+  it("is refused by name: a folder in which a new file cannot be made", async () => {
+    const place = mkdtempSync(join(tmpdir(), "rondo-locked-"));
+    try {
+      chmodSync(place, 0o555);
+      for (const file of [join(place, "j.db"), join(place, "sub", "j.db")]) {
+        const told = JSON.parse((await ended(start("open", [file], nobody))).stdout);
+        expect(told).toMatchObject({ kind: "invalid_request" });
+        expect(told.message).toContain(file);
+      }
+    } finally {
+      chmodSync(place, 0o777);
+      rmSync(place, { recursive: true, force: true });
+    }
+  });
+});
+
+it("opens without a word on stderr, whatever Node thinks of its SQLite", async () => {
+  const { stdout, stderr } = await ended(start("open", [join(folder, "quiet.db")]));
+  expect(JSON.parse(stdout)).toEqual({ opened: true });
+  expect(stderr).toBe("");
+});

@@ -1,0 +1,23 @@
+// Waits for a line, then opens the file and appends to the sessions 0 … rounds-1 at seq 0. Prints the rounds it won.
+
+import { once } from "node:events";
+import { RondoError } from "@rondo/core";
+import { sqliteJournal } from "@rondo/journal";
+import { sampleRecord } from "@rondo/testkit";
+
+const [file = "", me = "", rounds = "0", when = ""] = process.argv.slice(2);
+const early = when === "open-first" ? sqliteJournal(file) : undefined;
+console.log("ready");
+await once(process.stdin, "data");
+const journal = early ?? sqliteJournal(file);
+for (let round = 0; round < Number(rounds); round++) {
+  try {
+    journal.append(String(round), 0, [sampleRecord(0, me), sampleRecord(1, me)]);
+    console.log(`won ${round}`);
+  } catch (thrown) {
+    if (!(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
+    console.log(`lost ${round}`);
+  }
+}
+journal.close();
+process.stdin.destroy();

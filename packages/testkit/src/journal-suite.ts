@@ -1,0 +1,304 @@
+// The room of the journal's conformance suite: what any journal must do, whoever keeps the records.
+//
+// It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
+
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import {
+  formatVersion,
+  type Journal,
+  type LogRecord,
+  RondoError,
+  type SessionInfo,
+  userText,
+} from "@rondo/core";
+
+export interface JournalUnderTest {
+  /** Stands before the name of every case. */
+  name: string;
+  /**
+   * Opens the journal that is called `place`: a fresh one for a new place, the same data again for a known one
+   * (where `durable` is set).
+   */
+  open(place: string): Journal | Promise<Journal>;
+  /** What is appended is there when the journal is closed and opened again. Default false. */
+  durable?: boolean;
+}
+
+export interface JournalCase {
+  name: string;
+  run(): Promise<void>;
+}
+
+/**
+ * The cases a journal must pass.
+ *
+ *     for (const { name, run } of journalSuite({ name: "memory", open: () => memoryJournal() })) it(name, run);
+ */
+export function journalSuite(subject: JournalUnderTest): JournalCase[] {
+  const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
+  return wanted.map(([name, body], number) => ({
+    name: `${subject.name}: ${name}`,
+    async run(): Promise<void> {
+      const place = `case-${number}`;
+      let journal = await subject.open(place);
+      const again = async (): Promise<Journal> => {
+        await journal.close?.();
+        journal = await subject.open(place);
+        return journal;
+      };
+      try {
+        await body(journal, again);
+      } finally {
+        await journal.close?.();
+      }
+    },
+  }));
+}
+
+/** A record to try a journal with: a `queued` message holding `text`. */
+export function sampleRecord(
+  seq: number,
+  text: string = `record ${seq}`,
+  at: number = 1_000 + seq,
+): LogRecord {
+  return { type: "queued", id: `m${seq}`, lane: "steer", message: userText(text), seq, at, rand: 0.5 };
+}
+
+/** `count` records from `from` on. */
+export function sampleRecords(from: number, count: number, text?: string): LogRecord[] {
+  return Array.from({ length: count }, (_, i) => sampleRecord(from + i, text));
+}
+
+type Body = (journal: Journal, again: () => Promise<Journal>) => Promise<void>;
+
+const cases: (readonly [name: string, body: Body])[] = [
+  [
+    "a session nobody wrote is empty and not listed",
+    async (journal) => {
+      deepStrictEqual(await journal.read("nobody"), []);
+      deepStrictEqual(await journal.list(), []);
+    },
+  ],
+  [
+    "groups are read back whole and in order",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 3));
+      await journal.append("a", 3, sampleRecords(3, 1));
+      await journal.append("a", 4, sampleRecords(4, 2));
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 6));
+    },
+  ],
+  [
+    "reading begins where it is asked to",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 5));
+      deepStrictEqual(await journal.read("a", 0), sampleRecords(0, 5));
+      deepStrictEqual(await journal.read("a", 3), sampleRecords(3, 2));
+      deepStrictEqual(await journal.read("a", 5), []);
+      deepStrictEqual(await journal.read("a", 99), []);
+      for (const from of [-1, 0.5, Number.NaN]) await refused(() => journal.read("a", from), String(from));
+    },
+  ],
+  [
+    "sessions do not see each other, whatever their ids are",
+    async (journal) => {
+      const ids = [
+        "a",
+        "A",
+        "a ",
+        "ä",
+        "a\u0308",
+        "a/b",
+        "../a",
+        "%",
+        "_",
+        "'",
+        '"',
+        "😀",
+        "__proto__",
+        "a\nb",
+      ];
+      for (const [i, id] of ids.entries()) await journal.append(id, 0, sampleRecords(0, i + 1, id));
+      for (const [i, id] of ids.entries())
+        deepStrictEqual(await journal.read(id), sampleRecords(0, i + 1, id), JSON.stringify(id));
+      deepStrictEqual(new Set((await journal.list()).map((info) => info.id)), new Set(ids));
+    },
+  ],
+  [
+    "an id that cannot be stored is refused, not changed",
+    async (journal) => {
+      for (const id of ["", "a\0b", "half \ud83d"])
+        await refused(() => journal.append(id, 0, sampleRecords(0, 1)), JSON.stringify(id));
+      deepStrictEqual(await journal.list(), []);
+    },
+  ],
+  [
+    "an append that expects another length is refused, names the session and changes nothing",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 2));
+      for (const expected of [0, 1, 3, -1])
+        await refused(() => journal.append("a", expected, sampleRecords(expected, 1)), '"a"');
+      await refused(() => journal.append("new", 1, sampleRecords(1, 1)), '"new"');
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 2));
+      deepStrictEqual((await journal.list()).length, 1);
+    },
+  ],
+  [
+    "a group whose records are not numbered consecutively is refused whole",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 1));
+      const groups = [[2], [1, 3], [1, 1], [1, 2, 0], [0]];
+      for (const seqs of groups)
+        await refused(() => {
+          return journal.append(
+            "a",
+            1,
+            seqs.map((seq) => sampleRecord(seq)),
+          );
+        }, '"a"');
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 1));
+      await journal.append("a", 1, sampleRecords(1, 1));
+    },
+  ],
+  [
+    "an empty group compares and writes nothing",
+    async (journal) => {
+      await journal.append("a", 0, []);
+      deepStrictEqual(await journal.list(), []);
+      await journal.append("a", 0, sampleRecords(0, 1));
+      await journal.append("a", 1, []);
+      await refused(() => journal.append("a", 0, []), '"a"');
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 1));
+    },
+  ],
+  [
+    "of two that append at one place exactly one wins",
+    async (journal) => {
+      const outcomes = await Promise.allSettled(
+        ["x", "y", "z"].map(async (text) => journal.append("a", 0, [sampleRecord(0, text)])),
+      );
+      strictEqual(outcomes.filter((outcome) => outcome.status === "fulfilled").length, 1);
+      strictEqual((await journal.read("a")).length, 1);
+    },
+  ],
+  [
+    "the list tells lengths and times, the session written last first",
+    async (journal) => {
+      await journal.append("old", 0, [sampleRecord(0, "", 100), sampleRecord(1, "", 110)]);
+      await journal.append("young", 0, [sampleRecord(0, "", 200)]);
+      const old: SessionInfo = { id: "old", length: 2, createdAt: 100, updatedAt: 110 };
+      const young: SessionInfo = { id: "young", length: 1, createdAt: 200, updatedAt: 200 };
+      deepStrictEqual(await journal.list(), [young, old]);
+      await journal.append("old", 2, [sampleRecord(2, "", 300)]);
+      deepStrictEqual(await journal.list(), [{ ...old, length: 3, updatedAt: 300 }, young]);
+      await journal.append("same", 0, [sampleRecord(0, "", 300)]);
+      deepStrictEqual(
+        (await journal.list()).map((info) => info.id),
+        ["same", "old", "young"],
+      );
+    },
+  ],
+  [
+    "what is read is the reader's: changing the list changes nothing",
+    async (journal) => {
+      const group = sampleRecords(0, 2);
+      await journal.append("a", 0, group);
+      group.pop();
+      (await journal.read("a")).length = 0;
+      (await journal.list()).length = 0;
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 2));
+      strictEqual((await journal.list()).length, 1);
+    },
+  ],
+  [
+    "hard text survives: half characters, NUL, `__proto__`, separators, a megabyte",
+    async (journal) => {
+      await journal.append("hard", 0, hardRecords());
+      sameRecords(await journal.read("hard"), hardRecords());
+    },
+  ],
+  [
+    "a group of a thousand records is one group",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 1_000));
+      strictEqual((await journal.read("a")).length, 1_000);
+      const bad = [...sampleRecords(1_000, 999), sampleRecord(5)];
+      await refused(() => journal.append("a", 1_000, bad), '"a"');
+      strictEqual((await journal.read("a")).length, 1_000);
+    },
+  ],
+];
+
+const durableCases: (readonly [name: string, body: Body])[] = [
+  [
+    "what was appended is there after closing and opening again",
+    async (journal, again) => {
+      await journal.append("a", 0, hardRecords());
+      await journal.append("b", 0, sampleRecords(0, 2));
+      const listed = await journal.list();
+      const other = await again();
+      sameRecords(await other.read("a"), hardRecords());
+      deepStrictEqual(await other.list(), listed);
+      await refused(() => other.append("b", 1, sampleRecords(1, 1)), '"b"');
+      await other.append("b", 2, sampleRecords(2, 1));
+      deepStrictEqual(await (await again()).read("b"), sampleRecords(0, 3));
+    },
+  ],
+  [
+    "a closed journal refuses, and may be closed twice",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 1));
+      await journal.close?.();
+      await journal.close?.();
+      await refused(() => journal.append("a", 1, sampleRecords(1, 1)), "closed");
+      await refused(() => journal.read("a"), "closed");
+      await refused(() => journal.list(), "closed");
+    },
+  ],
+];
+
+function hardRecords(): LogRecord[] {
+  const texts = [
+    "half \ud83d and \udc00 alone",
+    "nul \0 in the middle",
+    "\u2028\u2029\ufeff\r\n\t\u007f",
+    "😀 ä a\u0308 \uffff",
+    "é".repeat(1 << 20),
+    "",
+  ];
+  const records = texts.map((text, seq) => sampleRecord(seq, text));
+  const model = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"":[null,1e-7,-0.5,"x"]}');
+  records.push({ type: "output_checked", ok: true, value: model, seq: texts.length, at: 1, rand: 0 });
+  records.push({
+    type: "run_started",
+    format: formatVersion,
+    input: [],
+    seq: texts.length + 1,
+    at: 2,
+    rand: 0,
+  });
+  return records;
+}
+
+/** Compared as JSON text: deepStrictEqual does not tell an own `__proto__` from the real one in its message. */
+function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): void {
+  strictEqual(got.length, wanted.length);
+  for (const [i, record] of wanted.entries())
+    ok(JSON.stringify(got[i]) === JSON.stringify(record), `record ${i} (${record.type}) came back changed`);
+  strictEqual(({} as { polluted?: boolean }).polluted, undefined);
+}
+
+/** It throws or rejects with `invalid_request`, and the message holds `naming`. */
+async function refused(attempt: () => unknown, naming: string): Promise<void> {
+  await rejects(
+    async () => {
+      await attempt();
+    },
+    (thrown) => {
+      ok(thrown instanceof RondoError, `expected a RondoError, got ${String(thrown)}`);
+      strictEqual(thrown.kind, "invalid_request");
+      ok(thrown.message.includes(naming), `the message does not name ${naming}: ${thrown.message}`);
+      return true;
+    },
+  );
+}

@@ -1,0 +1,253 @@
+// The room of the script's words: what a scripted model can be told to do.
+//
+// Words are plain data made by small functions. A turn is one word or a list of them, played in order.
+// Nothing here runs; ids are given out when a turn is played, so the same word may stand in a script twice.
+
+import type {
+  AssistantMessage,
+  ErrorKind,
+  Json,
+  JsonObject,
+  ModelEvent,
+  Opaque,
+  Part,
+  Stop,
+  StopKind,
+  Usage,
+} from "@rondo/core";
+
+/** One thing a scripted model does. Made by the functions of this file. */
+export type Act =
+  | { act: "part"; part: Part; chunk?: number }
+  | { act: "call"; call: ScriptedCall }
+  | { act: "stop"; wire: StopKind; kind?: StopKind; raw?: string; detail?: string }
+  | { act: "usage"; usage: Usage }
+  | { act: "emit"; event: ModelEvent }
+  | { act: "late"; event: ModelEvent }
+  | { act: "misorder"; turn: Turn }
+  | { act: "tick" }
+  | { act: "gate"; gate: Gate; ignoreSignal: boolean }
+  | { act: "fail"; kind: ErrorKind; options: FailOptions }
+  | { act: "throw"; thrown: unknown; sync: boolean };
+
+/** What a model answers at one call: acts in order. Lists may be nested. */
+export type Turn = Act | readonly Turn[];
+
+export interface ScriptedCall {
+  /** Default `call_<n>`, not used before in the request's history nor by this model. */
+  id?: string;
+  name: string;
+  args: JsonObject;
+  rawArgs: string;
+  argsError?: string;
+  opaque?: Opaque;
+  chunk?: number;
+}
+
+interface Streamed {
+  /** Characters (code points) a delta, at least 1. Default: the model's `chunk`; without it the whole text is one delta. */
+  chunk?: number;
+  opaque?: Opaque;
+}
+
+/** Text of the answer. */
+export function say(text: string, options: Streamed = {}): Act {
+  return {
+    act: "part",
+    part: { type: "text", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+  };
+}
+
+/** Reasoning before or between the answer's parts. */
+export function think(text: string, options: Streamed = {}): Act {
+  return {
+    act: "part",
+    part: { type: "reasoning", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
+    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+  };
+}
+
+/** The provider's words of refusal. The stop becomes `refusal`. */
+export function refuse(text: string): Act {
+  return { act: "part", part: { type: "refusal", text } };
+}
+
+/** Any part as it is: a native block, a file. */
+export function part(whole: Part): Act {
+  return { act: "part", part: whole };
+}
+
+export interface CallOptions extends Streamed {
+  /** Default: a fresh `call_<n>`. */
+  id?: string;
+}
+
+/** A tool call with whole arguments. The stop becomes `tool_use`. */
+export function call(name: string, args: JsonObject = {}, options: CallOptions = {}): Act {
+  return { act: "call", call: { ...options, name, args, rawArgs: JSON.stringify(args) } };
+}
+
+/** Several calls in one answer, each a `[name, args?, options?]`. */
+export function calls(
+  list: readonly (readonly [name: string, args?: JsonObject, options?: CallOptions])[],
+): Turn {
+  return list.map(([name, args, options]) => call(name, args, options));
+}
+
+/**
+ * A call whose arguments did not arrive whole, or are no JSON object: `args` is `{}` and `argsError` is set.
+ * @param raw the arguments' text as the model wrote it.
+ * @param options `error` is the `argsError`; default: what JSON.parse says of `raw`.
+ */
+export function badArgs(name: string, raw: string, options: CallOptions & { error?: string } = {}): Act {
+  const { error, ...rest } = options;
+  return {
+    act: "call",
+    call: { ...rest, name, args: {}, rawArgs: raw, argsError: error ?? argsErrorOf(raw) },
+  };
+}
+
+/** An answer with nothing in it. It ends with `end_turn`. */
+export function empty(): Turn {
+  return [];
+}
+
+/**
+ * How the answer ends. Without this word: `tool_use` when it calls, `refusal` when it refuses, `end_turn` else.
+ * @param wire what the provider's word alone says. `kind` follows from it and the content, as codecs derive it
+ *   (`end_turn` with calls is `tool_use`), unless given.
+ * @param options `raw`: the provider's own word (for `unknown`, a new one).
+ */
+export function stop(wire: StopKind, options: Partial<Omit<Stop, "wire">> = {}): Act {
+  return { act: "stop", wire, ...options };
+}
+
+/** Tokens of this answer. Without it (and without the model's `usage` option) the usage is absent: unknown. */
+export function usage(numbers: Usage): Act {
+  return { act: "usage", usage: numbers };
+}
+
+/** An event of your own making, emitted as it is: `progress`, a `warning`, a delta of a part that does not exist. */
+export function emit(event: ModelEvent): Act {
+  return { act: "emit", event };
+}
+
+/** An event (or a text delta) emitted after the call has settled, however it settled. See `ScriptedModel.idle`. */
+export function late(event: ModelEvent | string): Act {
+  return {
+    act: "late",
+    event: typeof event === "string" ? { type: "text_delta", index: 0, text: event } : event,
+  };
+}
+
+/** Plays parts whose deltas are emitted last first. The answer itself is in order: it is the truth, deltas are not. */
+export function misorder(...turn: Turn[]): Act {
+  return { act: "misorder", turn };
+}
+
+/** Lets the event loop go round once before going on. */
+export function tick(): Act {
+  return { act: "tick" };
+}
+
+export interface FailOptions {
+  /** Default: a message that names the kind. */
+  message?: string;
+  retryAfterMs?: number;
+  status?: number;
+  /** Default: as for every RondoError of that kind. */
+  retryable?: boolean;
+  raw?: Json;
+  /** Text emitted before it fails; it stands in the error's `partial`. The same as `[say(text), fail(…)]`. */
+  afterText?: string;
+  /** What had arrived. Default: the text, reasoning and other parts played so far; no calls; absent when there are none. */
+  partial?: AssistantMessage;
+  /** What the failed call cost. */
+  usage?: Usage;
+}
+
+/** The call rejects with a RondoError. */
+export function fail(kind: ErrorKind, options: FailOptions = {}): Turn {
+  const { afterText, ...rest } = options;
+  const failing: Act = { act: "fail", kind, options: rest };
+  return afterText === undefined ? failing : [say(afterText), failing];
+}
+
+/** The stream ends without its finish signal: `stream_truncated`, with what had arrived as `partial`. */
+export function cut(options: FailOptions = {}): Turn {
+  return fail("stream_truncated", {
+    message: "the scripted stream ended without its finish signal",
+    ...options,
+  });
+}
+
+/** Throws anything at all, as a broken model would. `sync`: out of `call` itself, before it returns a promise. */
+export function throwing(thrown: unknown, options: { sync?: boolean } = {}): Act {
+  return { act: "throw", thrown, sync: options.sync ?? false };
+}
+
+/** Where the test and the model meet, in place of sleeps. */
+export interface Gate {
+  /** Resolves when a call has come to this place, everything before it emitted. */
+  readonly reached: Promise<void>;
+  /** Resolves when `release` was called. */
+  readonly released: Promise<void>;
+  arrive(): void;
+  release(): void;
+}
+
+/** A turn that waits for the test. */
+export type Held = readonly Turn[] & Pick<Gate, "reached" | "release">;
+
+/**
+ * Waits until the test calls `release()`; from then on nobody waits here. The signal ends the wait: the call rejects
+ * with `aborted`.
+ *
+ *     const held = hold(say("done"));
+ *     const running = agent.run("go", …);      // the model is scripted([held])
+ *     await held.reached;
+ *     held.release();
+ *
+ * @param then what is played once released.
+ * @param options `ignoreSignal`: the model is deaf while it waits.
+ */
+export function hold(then: Turn = [], options: { ignoreSignal?: boolean } = {}): Held {
+  const gate = newGate();
+  const waiting: Act = { act: "gate", gate, ignoreSignal: options.ignoreSignal ?? false };
+  return Object.assign([waiting, then], { reached: gate.reached, release: () => gate.release() });
+}
+
+/** A turn that never comes to its end. */
+export type Stalled = readonly Turn[] & Pick<Gate, "reached">;
+
+/**
+ * Never settles until the signal fires; then the call rejects with `aborted` and what had arrived.
+ * @param options `afterText`: text emitted first. `ignoreSignal`: never settles at all.
+ */
+export function stall(options: { afterText?: string; ignoreSignal?: boolean } = {}): Stalled {
+  const gate = newGate();
+  const waiting: Act = { act: "gate", gate, ignoreSignal: options.ignoreSignal ?? false };
+  const before = options.afterText === undefined ? [] : say(options.afterText);
+  return Object.assign([before, waiting], { reached: gate.reached });
+}
+
+function newGate(): Gate {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  return {
+    reached: reached.promise,
+    released: released.promise,
+    release: () => released.resolve(),
+    arrive: () => reached.resolve(),
+  };
+}
+
+function argsErrorOf(raw: string): string {
+  try {
+    JSON.parse(raw);
+    return "the arguments must be a JSON object";
+  } catch (thrown) {
+    return `the arguments are not valid JSON: ${(thrown as Error).message}`;
+  }
+}

@@ -1,0 +1,198 @@
+// The room of the scripted model: a model whose mind is the test's, behind the same interface as every other.
+//
+// It answers from a script and plays it as a provider would: deltas first, then the whole answer, or a failure with
+// what had arrived. It keeps every request it saw. It never sleeps: where a test must wait, both meet at a gate.
+
+import {
+  type AssistantMessage,
+  callsOf,
+  type JsonObject,
+  type Message,
+  type Model,
+  type ModelEvent,
+  type ModelFacts,
+  type ModelIo,
+  type ModelRequest,
+  type Origin,
+  RondoError,
+  type Settings,
+  type ToolChoice,
+  type ToolDefinition,
+  type Usage,
+} from "@rondo/core";
+import { flatten, playTurn, ScriptedAnswer } from "./scripted-play.ts";
+import { fail, type Turn } from "./scripted-turns.ts";
+
+/** A request as it was when the model got it: plain JSON, its own copy, the messages an array. */
+export interface SeenRequest {
+  system?: string;
+  messages: Message[];
+  tools: ToolDefinition[];
+  toolChoice: ToolChoice;
+  settings: Settings;
+  outputSchema?: JsonObject;
+}
+
+/** Decides a turn when its call comes. `callNumber` counts from 1. */
+export type Decide = (request: SeenRequest, callNumber: number) => Turn | Promise<Turn>;
+
+/** Turns in order, each a turn or a function of the request; or one function for all calls. */
+export type Script = readonly (Turn | Decide)[] | Decide;
+
+export interface ScriptedOptions {
+  /** Default `scripted`. */
+  id?: string;
+  /** Default: api and provider `scripted`, model the `id`. */
+  origin?: Origin;
+  facts?: ModelFacts;
+  /** Usage of each answer that does not tell its own. Default: absent, which is unknown. */
+  usage?: Usage;
+  /** Characters (code points) a delta, where a part does not say. 1 streams one character at a time. Default: a part is one delta. */
+  chunk?: number;
+  /** When the script runs out: play its last turn again. Default: reject with `internal`. */
+  repeatLast?: boolean;
+  /** The model never looks at its signal, in any turn. Default false. */
+  ignoreSignal?: boolean;
+  /** Keep every request in `requests`. Default true; false for runs of thousands of steps, since each is a full copy. */
+  keepRequests?: boolean;
+}
+
+export interface ScriptedModel extends Model {
+  /** How many calls were made. */
+  readonly calls: number;
+  /** Every request seen, in order. */
+  readonly requests: readonly SeenRequest[];
+  /** The newest request. Throws when there was none, or they are not kept. */
+  readonly lastRequest: SeenRequest;
+  /** Resolves when every call has settled and everything `late` has been emitted. */
+  idle(): Promise<void>;
+}
+
+/**
+ * A model that answers from a script.
+ *
+ *     const model = scripted([[think("Let me look."), call("read", { path: "a" })], say("It says hello.")]);
+ *
+ * Deltas never come before `call` has returned its promise. When the signal fires, the call rejects with `aborted`
+ * and what had arrived as `partial`. A script that has run out rejects with `internal`, naming the call.
+ */
+export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
+  return new Scripted(script, options);
+}
+
+class Scripted implements ScriptedModel {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly facts?: ModelFacts;
+  readonly requests: SeenRequest[] = [];
+  calls = 0;
+  readonly #script: Script;
+  readonly #options: ScriptedOptions;
+  /** Calls that have not settled, and late events that have not gone out. */
+  #busy = 0;
+  #lastId = 0;
+  #idle = Promise.withResolvers<void>();
+
+  constructor(script: Script, options: ScriptedOptions) {
+    this.#script = script;
+    this.#options = options;
+    this.id = options.id ?? "scripted";
+    this.origin = options.origin ?? { api: "scripted", provider: "scripted", model: this.id };
+    if (options.facts !== undefined) this.facts = options.facts;
+    this.#idle.resolve();
+  }
+
+  get lastRequest(): SeenRequest {
+    const last = this.requests.at(-1);
+    if (last === undefined)
+      throw new RondoError("internal", `${this.id}: no request was kept (${this.calls} calls were made)`);
+    return last;
+  }
+
+  idle(): Promise<void> {
+    return this.#idle.promise;
+  }
+
+  // Not async: a synchronous throw must leave through here.
+  call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const number = ++this.calls;
+    if (this.#options.keepRequests !== false) this.requests.push(snapshot(request));
+    const turn = this.#turn(request, number);
+    if (!(turn instanceof Promise)) {
+      const first = flatten(turn)[0];
+      if (first?.act === "throw" && first.sync) throw first.thrown;
+    }
+    if (this.#busy === 0) this.#idle = Promise.withResolvers();
+    this.#busy++;
+    return this.#play(turn, request, io).finally(() => this.#done());
+  }
+
+  /** Never throws: a script's function that throws is a call that rejects. */
+  #turn(request: ModelRequest, number: number): Turn | Promise<Turn> {
+    const script = this.#script;
+    try {
+      if (typeof script === "function") return script(snapshot(request), number);
+      const turn = script[number - 1] ?? (this.#options.repeatLast === true ? script.at(-1) : undefined);
+      if (turn !== undefined) return typeof turn === "function" ? turn(snapshot(request), number) : turn;
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+    return fail("internal", {
+      message:
+        `${this.id}: call ${number} was made and the script has ${script.length} turns; ` +
+        "add a turn, or set repeatLast",
+    });
+  }
+
+  async #play(turn: Turn | Promise<Turn>, request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    // Awaited also when there is nothing to wait for: no model emits before its promise is there.
+    const acts = flatten(await turn);
+    const late = acts.flatMap((act) => (act.act === "late" ? [act.event] : []));
+    const answer = new ScriptedAnswer(this.origin, {
+      ...(this.#options.chunk === undefined ? {} : { chunk: this.#options.chunk }),
+      newId: () => this.#newId(request),
+    });
+    try {
+      return await playTurn(acts, answer, io, {
+        deaf: this.#options.ignoreSignal === true,
+        ...(this.#options.usage === undefined ? {} : { usage: this.#options.usage }),
+      });
+    } finally {
+      if (late.length > 0) this.#emitLate(late, io);
+    }
+  }
+
+  /** A model made anew for a resumed session, or a second one in it, must not repeat what stands in the history. */
+  #newId(request: ModelRequest): string {
+    for (const message of request.messages)
+      if (message.role === "assistant")
+        for (const known of callsOf(message)) {
+          const number = Number(/^call_(\d{1,9})$/.exec(known.id)?.[1] ?? 0);
+          if (number > this.#lastId) this.#lastId = number;
+        }
+    return `call_${++this.#lastId}`;
+  }
+
+  #emitLate(events: readonly ModelEvent[], io: ModelIo): void {
+    this.#busy++;
+    // A whole turn of the event loop, so that whoever awaited the answer has gone on with it.
+    setImmediate(() => {
+      try {
+        for (const event of events) io.emit(event);
+      } catch {
+        // Nobody is left to tell: the call has settled.
+      } finally {
+        this.#done();
+      }
+    });
+  }
+
+  #done(): void {
+    if (--this.#busy === 0) this.#idle.resolve();
+  }
+}
+
+/** A copy as plain JSON: what the loop changes afterwards does not change what was seen. */
+function snapshot(request: ModelRequest): SeenRequest {
+  return JSON.parse(JSON.stringify({ ...request, messages: [...request.messages] })) as SeenRequest;
+}
