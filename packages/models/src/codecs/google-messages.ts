@@ -72,7 +72,8 @@ export class GoogleTurns {
       }
       const turn = this.#turn(message);
       if (turn !== "") {
-        if (turns.length === 0 && message.role === "assistant")
+        // The model never speaks first, nor twice in a row.
+        if (message.role === "assistant" && (turns.length === 0 || lastIsModel))
           turns.push(userTurn([textPart(continueText)]));
         turns.push(turn);
         started = true;
