@@ -276,8 +276,29 @@ describe("Chat Completions requests", () => {
     expect(format(strict, { structuredOutput: "none" })).toBeUndefined();
   });
 
+  test("files go out in the form that is taken, or as a note", () => {
+    const file = (mediaType: string, more: object): Message => ({
+      role: "user",
+      content: [{ type: "file", mediaType, ...more }],
+    });
+    const sent = (message: Message): unknown => chatBody([message]).messages[0]!.content;
+    expect(sent(file("audio/wav", { data: "AA==" }))).toEqual([
+      { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
+    ]);
+    expect(sent(file("audio/ogg", { data: "AA==" }))).toMatch(/left out/);
+    expect(sent(file("application/pdf", { data: "AA==", name: "a.pdf" }))).toEqual([
+      { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" } },
+    ]);
+    expect(sent(file("application/pdf", { url: "https://a/b.pdf" }))).toMatch("https://a/b.pdf");
+    expect(sent(file("text/plain", { data: "w6k=" }))).toMatch(/\né$/);
+    expect(sent(file("image/png", { data: { blob: "x", bytes: 1 } }))).toMatch(/not loaded/);
+    expect(sent(file("image/png", { url: "https://a/b.png", opaque: { detail: "low" } }))).toEqual([
+      { type: "image_url", image_url: { url: "https://a/b.png", detail: "low" } },
+    ]);
+  });
+
   test("what a model does not see is said in words, not sent", () => {
-    const to = chat({}, { facts: { accepts: ["text/*"] } });
+    const to = chat({}, { facts: { accepts: ["application/pdf"] } });
     const wire = openaiChat.encoder(to).encode(request([{ role: "user", content: [image as never] }]));
     expect(wire.body).not.toContain("image_url");
     expect(wire.body).toContain("does not take it");

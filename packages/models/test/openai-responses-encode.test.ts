@@ -92,6 +92,25 @@ describe("Responses requests", () => {
     expect(types(broken, result("a"))[0]).toEqual(["function_call", undefined]);
   });
 
+  test("a server-run call that was under way when the answer broke off is not told", () => {
+    const item = (status: string): Part => ({
+      type: "native",
+      kind: "web_search_call",
+      opaque: { item: { type: "web_search_call", id: "ws_1", status } },
+    });
+    const types = (content: Part[]): unknown[] =>
+      responsesBody([user("x"), own(content)])
+        .input.slice(1)
+        .map((one) => [one.type, one.id]);
+    const text: Part = { type: "text", text: "t", opaque: { id: "msg_1" } };
+    expect(types([reasoning("rs_1"), item("completed"), text])).toEqual([
+      ["reasoning", "rs_1"],
+      ["web_search_call", "ws_1"],
+      ["message", "msg_1"],
+    ]);
+    expect(types([reasoning("rs_1"), item("in_progress"), text])).toEqual([["message", undefined]]);
+  });
+
   test("another model's reasoning, items and ids are left out", () => {
     const native: Part = {
       type: "native",
