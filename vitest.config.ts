@@ -8,12 +8,13 @@ const shared = {
 export default defineConfig({
   ...shared,
   test: {
+    reporters: ["default", "./scripts/skip-reasons.ts"],
     projects: [
       {
         ...shared,
         test: {
           name: "fast",
-          include: ["packages/*/test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.slow.test.ts"],
         },
       },
@@ -21,7 +22,7 @@ export default defineConfig({
         ...shared,
         test: {
           name: "slow",
-          include: ["packages/*/test/**/*.slow.test.ts"],
+          include: ["test/**/*.slow.test.ts", "packages/*/test/**/*.slow.test.ts"],
           testTimeout: 120_000,
         },
       },
