@@ -335,7 +335,9 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    act(tool, call.args, context).then((result) => this.post({ type: "tool_finished", call: key, result }));
+    void act(tool, call.args, context).then((result) =>
+      this.post({ type: "tool_finished", call: key, result }),
+    );
   }
 
   #askHook(ask: HookAsk): void {

@@ -27,7 +27,7 @@ export interface Fragment {
   extra: { [member: string]: Json };
 }
 
-const known: ReadonlySet<string> = new Set(["index", "id", "type", "function"]);
+const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "__proto__"]);
 
 export class CallTracker {
   readonly #slots: Slot[] = [];

@@ -91,8 +91,11 @@ function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
     return textPart(note);
   }
   if (file.kind === "audio") {
-    const format = /wav/.test(file.mediaType) ? "wav" : "mp3";
-    return { type: "input_audio", input_audio: { data: file.data, format } };
+    const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
+    if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
+    const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
+    room.warn({ code: "file_left_out", message: note });
+    return textPart(note);
   }
   if (file.kind === "text") return textPart(`${file.name}:\n${fileText(file.data)}`);
   return { type: "file", file: { filename: file.name, file_data: file.url } };

@@ -131,6 +131,14 @@ interface OpenMessage {
   content: JsonObject[];
 }
 
+const unfinished: ReadonlySet<string> = new Set([
+  "in_progress",
+  "searching",
+  "interpreting",
+  "generating",
+  "incomplete",
+]);
+
 function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
   const own = sameOrigin(message, room.target);
   const items: JsonObject[] = [];
@@ -163,6 +171,17 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     );
   };
 
+  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
+  const addNative = (opaque: JsonObject): void => {
+    const item = objectIn(opaque.item);
+    if (item === undefined || untied) return;
+    if (unfinished.has(String(item.status))) {
+      // It was under way when the answer broke off: neither it nor what led to it can be told.
+      waiting = [];
+      untied = true;
+    } else add(item, undefined);
+  };
+
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
       const opaque = part.type === "text" && own ? part.opaque : undefined;
@@ -186,11 +205,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
         waiting.push(item);
       else untied = true;
     } else if (part.type === "tool_call") addCall(part, own, add);
-    else if (part.type === "native" && own && !untied) {
-      // A server-run call is tied to its reasoning like any other item, and has no form without an id.
-      const item = objectIn(part.opaque.item);
-      if (item !== undefined) add(item, undefined);
-    }
+    else if (part.type === "native" && own) addNative(part.opaque);
   }
   close();
   return items;

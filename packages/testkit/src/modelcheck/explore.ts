@@ -136,7 +136,7 @@ function follow(node: Node, subject: Subject, report: Report): Node[] {
 }
 
 /** What the driver appends for an action. */
-function factsOf(action: Action): Fact[] {
+export function factsOf(action: Action): Fact[] {
   switch (action.do) {
     case "record":
       return action.facts;

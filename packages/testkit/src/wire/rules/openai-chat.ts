@@ -51,12 +51,12 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     );
   const roles = messages.map((message) => objectAt(message)?.role);
-  let open: { ids: string[]; at: number } | undefined;
+  let open: { ids: Set<string>; at: number } | undefined;
   const close = (): void => {
-    if (open !== undefined && open.ids.length > 0)
+    if (open !== undefined && open.ids.size > 0)
       say(
         `messages[${open.at}]`,
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.ids.join(", ")}`,
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open.ids].join(", ")}`,
       );
     open = undefined;
   };
@@ -78,9 +78,8 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
       const id = message.tool_call_id;
       if (typeof id !== "string" || open === undefined)
         say(path, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
-      else if (!open.ids.includes(id))
+      else if (!open.ids.delete(id))
         say(path, `Duplicate value for 'tool_call_id' of ${id} in message[${at}]`);
-      else open.ids = open.ids.filter((known) => known !== id);
       continue;
     }
     close();
@@ -322,14 +321,14 @@ function checkCalls(
   path: string,
   rules: ChatRules,
   say: (path: string, message: string) => void,
-): string[] {
+): Set<string> {
   const calls = listAt(given);
   if (calls.length === 0)
     say(
       `${path}.tool_calls`,
       `Invalid '${path}.tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
     );
-  const ids: string[] = [];
+  const ids = new Set<string>();
   for (const [at, one] of calls.entries()) {
     const where = `${path}.tool_calls[${at}]`;
     const call = objectAt(one);
@@ -341,8 +340,8 @@ function checkCalls(
       );
     if (rules.mistral === true && !/^[a-zA-Z0-9]{9}$/.test(id))
       say(`${where}.id`, `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`);
-    if (ids.includes(id)) say(`${where}.id`, `Duplicate value for 'tool_call_id' of ${id} in ${path}`);
-    ids.push(id);
+    if (ids.has(id)) say(`${where}.id`, `Duplicate value for 'tool_call_id' of ${id} in ${path}`);
+    ids.add(id);
     if (call?.type !== "function") say(`${where}.type`, `Missing required parameter: '${where}.type'.`);
     const fn = objectAt(call?.function);
     checkName(String(fn?.name ?? ""), `${where}.function.name`, say);
