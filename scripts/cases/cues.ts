@@ -47,17 +47,22 @@ export class Cues {
     return this.#cues.some((cue) => cue.word === word);
   }
 
-  /** Does what is due now, in order. Undefined when nothing is. */
-  reached(word: string, number?: number): Promise<void> | undefined {
+  /** What is to be done at this cue, if anything; done when it is called. */
+  at(word: string, number?: number): (() => Promise<void>) | undefined {
     const due = this.#cues.filter((cue) => !cue.done && cue.word === word && cue.number === number);
     if (due.length === 0) return undefined;
     for (const cue of due) cue.done = true;
-    return this.#perform(due);
+    return () => this.#perform(due);
   }
 
-  /** Cues that never came. */
-  get missed(): string[] {
-    return this.#cues.filter((cue) => !cue.done).map((cue) => cue.action.at);
+  /** Does what is due now, in order. Undefined when nothing is. */
+  reached(word: string, number?: number): Promise<void> | undefined {
+    return this.at(word, number)?.();
+  }
+
+  /** The words of the cues that have not come yet. */
+  get left(): string[] {
+    return this.#cues.filter((cue) => !cue.done).map((cue) => cue.word);
   }
 
   async #perform(due: readonly Cue[]): Promise<void> {

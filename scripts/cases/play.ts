@@ -113,7 +113,7 @@ class Stage {
       chunking,
       tap: this.#tap,
       next: (request) => this.#script.next(request),
-      atFrame: (exchange, frame) => (exchange === 1 ? this.#cues.reached("frame", frame) : undefined),
+      atFrame: (exchange, frame) => (exchange === 1 ? this.#cues.at("frame", frame) : undefined),
       now: this.#clock.now,
       sleep: (ms) => this.#clock.sleep(ms),
     });
@@ -285,6 +285,7 @@ class Stage {
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
     await this.#cues.reached("end");
     await Promise.all(this.#pending);
+    await this.#server.letGo();
     this.#watch.over(this.#session?.messages ?? []);
   }
 
@@ -394,5 +395,11 @@ class Stage {
       );
       setTimeout(resolve, 50);
     });
+    // Where nothing more comes of the first run by itself, the play is over: what was asked for is seen.
+    const first = this.#server.exchanges.at(-1);
+    if (first?.served.eof === "hang") {
+      const framesLeft = this.#cues.left.includes("frame");
+      if (!framesLeft) this.#controller.abort("the play is over");
+    }
   }
 }

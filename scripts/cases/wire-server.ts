@@ -20,6 +20,8 @@ export interface Exchange {
   closedByClient: boolean;
   /** Nothing more comes of it by itself. */
   resting: boolean;
+  /** The server keeps the connection open, all being said. */
+  held?: boolean;
   /** It has not been answered at all yet, on purpose. */
   delaying?: boolean;
 }
@@ -93,8 +95,8 @@ export interface WireServerParts {
   tap: Tap;
   /** What to serve next. */
   next(request: { body: unknown }): Served;
-  /** Called when frame `frame` (from 1) of exchange `exchange` has been read. Others wait until it resolves. */
-  atFrame(exchange: number, frame: number): Promise<void> | undefined;
+  /** What is to be done once frame `frame` (from 1) of exchange `exchange` has been read, if anything. */
+  atFrame(exchange: number, frame: number): (() => Promise<void>) | undefined;
   /** Time for the `Date` header. */
   now(): number;
   /** A wait in the clock of the case. */
@@ -121,6 +123,12 @@ export class WireServer {
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Resolves when no connection is held open any more, or soon. */
+  async letGo(): Promise<void> {
+    const open = (): boolean => this.exchanges.some((one) => one.held === true && !one.closedByClient);
+    for (let waited = 0; waited < 40 && open(); waited += 1) await realSleep(10);
   }
 
   async stop(): Promise<void> {
@@ -195,7 +203,7 @@ export class WireServer {
       if (acting !== undefined) {
         await tap.reached(sent);
         await realSleep(0);
-        await acting;
+        await acting();
       }
     }
   }
@@ -213,7 +221,7 @@ export class WireServer {
       response.socket?.resetAndDestroy();
       return;
     }
-    exchange.resting = true;
+    Object.assign(exchange, { resting: true, held: true });
     while (eof === "repeat_last" && !response.destroyed) {
       await sleep(1000);
       if (!response.destroyed) response.write(frames.at(-1) ?? Buffer.alloc(0));
