@@ -67,7 +67,8 @@ export interface Turn {
   readonly seq: number;
   readonly message: AssistantMessage;
   readonly calls: readonly Call[];
-  readonly judged?: { follows: Follows; store: boolean } & Because;
+  /** `text`: that of the paused answers before it, and its own. */
+  readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }
 
 export interface Spend {
@@ -109,6 +110,8 @@ export interface Run {
   readonly turn?: Turn;
   /** A paused answer is waiting to be sent again as it is. */
   readonly paused: boolean;
+  /** The text of the paused answers that the coming one goes on with: together they are one answer. */
+  readonly pausedText: string;
   /** No model call before this time. */
   readonly notBefore?: number;
   /** The candidate for the final answer. */
@@ -291,6 +294,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       hidden: [],
       spoken: [],
       paused: false,
+      pausedText: "",
       finishAsked: false,
       lastText: "",
     },
@@ -465,17 +469,18 @@ function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged"
   }
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
-  const text = textOf(turn.message);
+  const text = run.pausedText + textOf(turn.message);
   const paused = record.follows.do === "ask_again" && record.store;
   const judged: Run = {
     ...run,
     failures: 0,
     steps: paused ? run.steps : run.steps + 1,
     paused,
+    pausedText: paused ? text : "",
     lastText: record.store && text !== "" ? text : run.lastText,
     turn: {
       ...turn,
-      judged: { follows: record.follows, store: record.store, ...because },
+      judged: { follows: record.follows, store: record.store, text, ...because },
       calls: turn.calls.map((call, at) => {
         const verdict = record.verdicts[at];
         return verdict === undefined ? call : { ...call, verdict };
@@ -627,7 +632,7 @@ function closeTurn(state: State): State {
     ...state,
     history: judged.store ? state.history.push(turn.message, ...results) : state.history,
     run: settleCancel(
-      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, textOf(turn.message)),
+      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
   };
 }
