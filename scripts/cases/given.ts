@@ -136,7 +136,10 @@ const mappers: { readonly [option: string]: Mapper } = {
 };
 
 /** The automatic cache marks of the protocols that have them. */
-const caching = (cache: boolean): Record<string, JsonObject> => ({ anthropic: { cache }, bedrock: { cache } });
+const caching = (cache: boolean): Record<string, JsonObject> => ({
+  anthropic: { cache },
+  bedrock: { cache },
+});
 
 function ladder(landAt: number): NonNullable<AgentOptions["repeats"]> {
   return { nudgeAt: Math.max(1, landAt - 2), hideAt: Math.max(1, landAt - 1), landAt };

@@ -41,22 +41,43 @@ function differences(seen: readonly [Chunking, Observation][]): string | undefin
   }));
   for (const { chunking, essence } of others) {
     if (first === undefined || isDeepStrictEqual(essence, first.essence)) continue;
-    const name =
-      Object.keys(essence).find((key) => !isDeepStrictEqual(essence[key], first.essence[key])) ?? "";
-    return `cut into ${chunking} it comes to another result than cut into ${first.chunking}: ${name} ${shown(essence[name])} and ${shown(first.essence[name])}`;
+    const { path, now, was } = firstDifference(essence, first.essence);
+    return `cut into ${chunking} it comes to another result than cut into ${first.chunking}: ${path} is ${shown(now)}, and ${shown(was)}`;
   }
   return undefined;
 }
 
-/** What must not depend on how a body is cut. */
+/** Where two values begin to differ. */
+function firstDifference(
+  a: unknown,
+  b: unknown,
+  path: string = "",
+): { path: string; now: unknown; was: unknown } {
+  if (typeof a === "object" && typeof b === "object" && a !== null && b !== null)
+    for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      const [one, other] = [a, b].map((value) => (value as Record<string, unknown>)[name]);
+      if (!isDeepStrictEqual(one, other)) return firstDifference(one, other, `${path}.${name}`);
+    }
+  return { path: path.slice(1), now: a, was: b };
+}
+
+/**
+ * What must not depend on how a body is cut. Ids that were made up stand as what they are the ids of; what a clock on the
+ * wall, a folder of the moment and a port put into words is left out.
+ */
 function essenceOf(seen: Observation): Record<string, unknown> {
+  let told = JSON.stringify(facts(seen));
+  for (const call of seen.responses.flatMap((one) => one.calls)) told = told.replaceAll(call.id, call.key);
+  return JSON.parse(
+    told.replaceAll(/rondo-case-\w+/g, "folder").replaceAll(/127\.0\.0\.1:\d+/g, "host"),
+  ) as Record<string, unknown>;
+}
+
+function facts(seen: Observation): Record<string, unknown> {
   return {
     requests: seen.responses.map((one) => one.request.body),
     messages: seen.responses.map((one) => one.message),
-    failures: seen.responses.map((one) => [
-      one.failure?.kind,
-      one.failure?.message.replace(/127\.0\.0\.1:\d+/g, ""),
-    ]),
+    failures: seen.responses.map((one) => [one.failure?.kind, one.failure?.message]),
     partials: seen.responses.map((one) => one.partial?.content),
     calls: seen.responses.map((one) => one.calls.map(({ realMs: _realMs, ...call }) => call)),
     ends: seen.runs.map((run) => [run.end?.reason, run.text, run.output]),

@@ -95,9 +95,11 @@ export function callsListed(response: SeenResponse): SeenCall[][] {
   return calls.some((call) => call.started > 0) ? [whole] : [whole, []];
 }
 
-/** The provider's own word for the stop. */
+/** The provider's own word for the stop. An answer that failed by its stop word keeps it in what the provider said. */
 export function rawStop(response: SeenResponse): string | undefined {
-  return response.message?.stop.raw ?? response.partial?.stop.raw;
+  const { message, partial, failure } = response;
+  const said = typeof failure?.raw === "string" ? failure.raw : JSON.stringify(failure?.raw ?? null);
+  return message?.stop.raw ?? partial?.stop.raw ?? /"finish_?reason":"([^"]*)"/i.exec(said)?.[1];
 }
 
 /** Everything said about what went wrong. */

@@ -11,7 +11,7 @@ export interface CaseResult {
   reasons: string[];
 }
 
-const together = 4;
+const together = 6;
 
 /** The cases of a JSONL text, in order. What cannot be read is a case that failed. */
 export function readCases(text: string): (Case | CaseResult)[] {
@@ -35,16 +35,21 @@ export async function* runCases(
   only?: ReadonlySet<string>,
   cuts?: readonly Chunking[],
 ): AsyncGenerator<CaseResult> {
-  const waiting = readCases(text)
-    .filter((one) => only === undefined || only.has(one.id))
-    .map((one) => () => resultOf(one, cuts));
-  const running: Promise<CaseResult>[] = [];
-  for (const start of waiting.splice(0, together)) running.push(start());
-  while (running.length > 0) {
-    yield await (running.shift() as Promise<CaseResult>);
-    const start = waiting.shift();
-    if (start !== undefined) running.push(start());
-  }
+  const all = readCases(text).filter((one) => only === undefined || only.has(one.id));
+  const results: Promise<CaseResult>[] = [];
+  const told: ((result: CaseResult) => void)[] = [];
+  for (let at = 0; at < all.length; at += 1) results.push(new Promise((resolve) => told.push(resolve)));
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < all.length) {
+      const at = next;
+      next += 1;
+      told[at]?.(await resultOf(all[at] as Case | CaseResult, cuts));
+    }
+  };
+  const workers = Array.from({ length: together }, work);
+  yield* results;
+  await Promise.all(workers);
 }
 
 async function resultOf(one: Case | CaseResult, cuts: readonly Chunking[] | undefined): Promise<CaseResult> {
