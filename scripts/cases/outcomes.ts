@@ -56,9 +56,12 @@ export function alternativesOf(word: string): string[] {
   return parts;
 }
 
-/** Whether one of the alternatives is an end of the run, after which no request need follow. */
+/** Whether one of several alternatives is an end of the run, after which no request need follow. */
 export function mayEnd(word: string): boolean {
-  return alternativesOf(word).some((one) => /^(?:fail|final|stop|abort|error|deny)/.test(one));
+  const alternatives = alternativesOf(word);
+  return (
+    alternatives.length > 1 && alternatives.some((one) => /^(?:fail|final|stop|abort|error|deny)/.test(one))
+  );
 }
 
 // ---- pieces ------------------------------------------------------------------------------------------------------
