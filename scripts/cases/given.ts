@@ -75,6 +75,9 @@ const mappers: { readonly [option: string]: Mapper } = {
   idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };
   },
+  semantic_idle_timeout_ms: (value: number, { agent }) => {
+    agent.clocks = { ...agent.clocks, idleMs: value };
+  },
   stream_idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };
   },

@@ -188,6 +188,10 @@ function lastAssistant(history: readonly Message[]): { text: string; tool_calls:
   return last === undefined ? undefined : { text: textOf(last), tool_calls: callsOf(last).length };
 }
 
+/** Whether the run was aborted before it made a request. */
+const neverAsked = ({ seen, run }: Subject): boolean =>
+  seen.responses.length === 0 && run?.end?.reason === "aborted";
+
 /** Virtual milliseconds until it came to rest: since the abort, or until the answer or the end was there. */
 function settledIn({ response, run, seen }: Subject): number | undefined {
   if (run === undefined) return undefined;
@@ -207,16 +211,12 @@ function nextAfterCalls(seen: Observation, response: SeenResponse): number | und
 // ---- the members -------------------------------------------------------------------------------------------------
 
 const members: { readonly [member: string]: Member } = {
-  loop_outcome: (value, subject) =>
-    value === null
-      ? undefined
-      : subject.response === undefined && subject.seen.rows === undefined
-        ? `${none}; ${endOf(subject.run)}`
-        : judgeOutcome(String(value), subject),
+  loop_outcome: (value, subject) => (value === null ? undefined : judgeOutcome(String(value), subject)),
 
   stop_reason: (value, subject) => {
     if (value === null) return undefined;
-    if (subject.response === undefined) return none;
+    // A run may be aborted before its first request.
+    if (subject.response === undefined) return value === "aborted" && neverAsked(subject) ? undefined : none;
     const readings = readingsOf(subject.seen, subject.response);
     return readings.some((reading) => reading.stop === value)
       ? undefined
@@ -238,7 +238,7 @@ const members: { readonly [member: string]: Member } = {
 
   text: (value, subject) => {
     if (value === null) return undefined;
-    if (subject.response === undefined) return none;
+    if (subject.response === undefined) return value === "" && neverAsked(subject) ? undefined : none;
     const texts = textsOf(subject.seen, subject.response);
     return texts.includes(String(value)) ? undefined : `must be ${shown(value)}; got ${shown(texts)}`;
   },

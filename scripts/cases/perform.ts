@@ -67,10 +67,13 @@ function firstDifference(
  */
 function essenceOf(seen: Observation): Record<string, unknown> {
   let told = JSON.stringify(facts(seen));
-  for (const call of seen.responses.flatMap((one) => one.calls)) told = told.replaceAll(call.id, call.key);
-  return JSON.parse(
-    told.replaceAll(/rondo-case-\w+/g, "folder").replaceAll(/127\.0\.0\.1:\d+/g, "host"),
-  ) as Record<string, unknown>;
+  const calls = seen.responses.flatMap((one) => one.calls);
+  for (const { id, key } of calls) told = told.replaceAll(JSON.stringify(id), JSON.stringify(key));
+  told = told
+    .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b/g, "some time")
+    .replaceAll(/rondo-case-\w+/g, "folder")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "host");
+  return JSON.parse(told) as Record<string, unknown>;
 }
 
 function facts(seen: Observation): Record<string, unknown> {

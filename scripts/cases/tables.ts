@@ -52,6 +52,9 @@ async function fileRows(one: Case): Promise<Row[]> {
     const set = fileToolSet(join(folder.path, root));
     const read = readFile({ root: set });
     const write = writeFile({ root: set });
+    const secrets = Object.entries(fs)
+      .filter(([name]) => !name.startsWith(`${root.replace(/\/$/, "")}/`))
+      .map(([, content]) => content);
     const rows: Row[] = [];
     for (const { op, path, allow } of requests) {
       if (op !== "read" && op !== "write") throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
@@ -62,7 +65,9 @@ async function fileRows(one: Case): Promise<Row[]> {
         op === "read" ? read : write,
         op === "read" ? { path: place } : { path: place, content: "new" },
       );
-      const leaked = text.includes("secret") || outside(folder.path, root) !== before;
+      const leaked =
+        secrets.some((secret) => text.replaceAll(path, "").includes(secret)) ||
+        outside(folder.path, root) !== before;
       rows.push({
         request: `${op} ${JSON.stringify(path)}`,
         allow,

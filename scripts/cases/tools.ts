@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -56,9 +55,11 @@ function toolOf(given: GivenTool, folder: string, clock: VirtualClock, load: Wor
   } = given;
   if (name === undefined) throw new Unsupported("a tool without a name");
   let calls = 0;
-  return tool({
+  // Tools from elsewhere (a server's, say) have names that `tool` would not make.
+  const plainName = /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : "tool";
+  const made = tool({
     ...inner,
-    name,
+    name: plainName,
     description: description ?? name,
     inputSchema: parameters ?? {},
     effect: effect ?? "read",
@@ -69,6 +70,7 @@ function toolOf(given: GivenTool, folder: string, clock: VirtualClock, load: Wor
       return behave(behaviour, calls, clock);
     },
   });
+  return plainName === name ? made : { ...made, name, definition: { ...made.definition, name } };
 }
 
 function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknown {
@@ -165,13 +167,16 @@ export class Folder {
   }
 }
 
-/** The files of a folder and what is in them. */
+/** The files of a folder and what is in them. Links are not followed. */
 export function filesUnder(folder: string): Record<string, string> {
   const files: Record<string, string> = {};
-  for (const name of readdirSync(folder, { recursive: true }) as string[]) {
-    const path = join(folder, name);
-    if (statSync(path, { throwIfNoEntry: false })?.isFile())
-      files[relative(folder, path)] = readFileSync(path, "utf8");
-  }
+  const walk = (path: string): void => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const inner = join(path, entry.name);
+      if (entry.isDirectory()) walk(inner);
+      else if (entry.isFile()) files[relative(folder, inner)] = readFileSync(inner, "utf8");
+    }
+  };
+  walk(folder);
   return files;
 }

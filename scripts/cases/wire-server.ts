@@ -127,7 +127,8 @@ export class WireServer {
 
   /** Resolves when no connection is held open any more, or soon. */
   async letGo(): Promise<void> {
-    const open = (): boolean => this.exchanges.some((one) => one.held === true && !one.closedByClient);
+    const open = (): boolean =>
+      this.exchanges.some((one) => !one.resting || (one.held === true && !one.closedByClient));
     for (let waited = 0; waited < 40 && open(); waited += 1) await realSleep(10);
   }
 
@@ -165,7 +166,7 @@ export class WireServer {
     response.writeHead(served.status, {
       date: new Date(this.#parts.now()).toUTCString(),
       ...served.headers,
-      ...(served.frames.length === 0 ? { "content-length": "0" } : {}),
+      ...(served.frames.length === 0 && served.eof === "clean" ? { "content-length": "0" } : {}),
     });
     response.flushHeaders();
     await this.#sendFrames(response, number, served);
