@@ -257,24 +257,26 @@ export class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const offered = new Set(offeredTools(this.#state).map((tool) => tool.definition.name));
+    const came = (fact: Fact): void => {
+      if (this.#modelCall === controller) this.#modelCall = undefined;
+      this.post(fact);
+    };
     think(model, action.request, controller, options.clocks, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
     })
-      .then(async (message) => this.#heard(message, await checkCalls(valid(message), offered, tools)))
+      .then(async (message) =>
+        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
+      )
       .catch((thrown: unknown) => {
         const error = toRondoError(thrown);
         const { partial, usage } = error;
-        this.post({
+        came({
           type: "model_failed",
           error: error.toJSON(),
           ...(partial === undefined ? {} : { partial }),
           ...(usage === undefined ? {} : { usage }),
         });
       });
-  }
-
-  #heard(message: AssistantMessage, checks: (Fact & { type: "model_finished" })["checks"]): void {
-    this.post({ type: "model_finished", message, checks });
   }
 
   #hear(event: ModelEvent, step: number): void {
@@ -335,9 +337,10 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    void act(tool, call.args, context).then((result) =>
-      this.post({ type: "tool_finished", call: key, result }),
-    );
+    void act(tool, call.args, context).then((result) => {
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      this.post({ type: "tool_finished", call: key, result });
+    });
   }
 
   #askHook(ask: HookAsk): void {
@@ -360,20 +363,20 @@ export class Driver {
     );
   }
 
-  /** Fires the signal of everything that is no longer wanted. */
+  /** Fires the signal of everything that is still at work and no longer wanted. */
   #release(): void {
     const { run } = this.#state;
     const cancelled = run?.cancelledAt !== undefined;
     if (this.#modelCall !== undefined && (cancelled || run?.call === undefined)) {
       const controller = this.#modelCall;
       if (run?.call === undefined) this.#modelCall = undefined;
-      controller.abort(reasonOf(this.#state));
+      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
       const call = run?.turn?.calls.find((one) => one.key === key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
-      if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
   }
 
