@@ -5,6 +5,7 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
+import type { Clock } from "../clock.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
@@ -37,8 +38,7 @@ export interface Shell {
   sink(event: RondoEvent): void;
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
-  now(): number;
-  random(): number;
+  clock: Clock;
 }
 
 export class Driver {
@@ -158,10 +158,15 @@ export class Driver {
   // ---- records -------------------------------------------------------------------------------------------------
 
   #append(facts: readonly Fact[]): void {
-    const { rules, session, now, random } = this.#shell;
+    const { rules, session, clock } = this.#shell;
     for (const fact of facts) {
       const before = this.#state;
-      const record: LogRecord = { ...fact, seq: before.seq, at: Math.max(now(), before.now), rand: random() };
+      const record: LogRecord = {
+        ...fact,
+        seq: before.seq,
+        at: Math.max(clock.now(), before.now),
+        rand: clock.random(),
+      };
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
@@ -261,7 +266,7 @@ export class Driver {
       if (this.#modelCall === controller) this.#modelCall = undefined;
       this.post(fact);
     };
-    think(model, action.request, controller, options.clocks, (event) => {
+    think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
     })
       .then(async (message) =>
@@ -396,16 +401,17 @@ export class Driver {
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
     if (this.#mailbox.length > 0 || ready()) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const { clock } = this.#shell;
+    let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
       this.#wake = () => resolve(false);
       if (until === undefined) return;
-      const left = Math.min(Math.max(0, until - this.#shell.now()), 2 ** 31 - 1);
-      timer = setTimeout(() => resolve(true), left);
+      const left = Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1);
+      cancel = clock.after(left, () => resolve(true));
     });
-    clearTimeout(timer);
+    cancel();
     this.#wake = undefined;
-    if (ranOut && until !== undefined && this.#shell.now() >= until) this.#append([{ type: "woke" }]);
+    if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
 }
 
