@@ -23,7 +23,7 @@ import { emptyState, reduceAll, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
-import { readJson } from "./output/structured.ts";
+import { jsonValues } from "./output/structured.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 
 export type Listener = (event: RondoEvent) => void;
@@ -269,11 +269,15 @@ async function checkOutput(
   schema: Resolved["output"],
 ): Promise<Fact & { type: "output_checked" }> {
   const type = "output_checked" as const;
-  const read = readJson(text);
-  if (!read.ok) return { type, ok: false, error: read.error };
-  if (schema === undefined) return { type, ok: true, value: read.value };
-  const check = await schema.check(read.value);
-  return check.ok ? { type, ok: true, value: check.args } : { type, ok: false, error: check.error };
+  let error = "there is no complete JSON value in the text";
+  let tried = 0;
+  for (const value of jsonValues(text)) {
+    const check = schema === undefined ? { ok: true as const, args: value } : await schema.check(value);
+    if (check.ok) return { type, ok: true, value: check.args };
+    tried += 1;
+    if (tried === 1) error = check.error;
+  }
+  return { type, ok: false, error };
 }
 
 function checkRecords(id: string, records: readonly LogRecord[]): void {

@@ -269,10 +269,7 @@ describe("a tool", () => {
       },
     });
     const late = echo("late", {
-      execute: async () => {
-        await Promise.resolve();
-        throw "rejected with a string";
-      },
+      execute: () => Promise.resolve().then(() => Promise.reject("rejected with a string")),
     });
     const { messages } = await new Agent({
       model: scripted([calls([["bad"], ["late"], ["good"]]), say("done")]),

@@ -365,7 +365,12 @@ describe("a run", () => {
 
   test("does not take polling for a repeat while the results change, nor an exempt tool at all", async () => {
     let polls = 0;
-    const poll = echo("poll", { execute: () => `${(polls += 1)} %` });
+    const poll = echo("poll", {
+      execute: () => {
+        polls += 1;
+        return `${polls} %`;
+      },
+    });
     const wait = echo("wait");
     const script = [...Array.from({ length: 8 }, () => calls([["poll"]])), say("done")];
     expect((await new Agent({ model: scripted(script), tools: [poll] }).run("go")).text).toBe("done");
