@@ -23,8 +23,7 @@ const maxAlternatives = 256;
  */
 export function glob(pattern: string): (path: string) => boolean {
   const patterns = braces(pattern).map((one) => {
-    const clean = one.replace(/^\.\//, "");
-    return { whole: clean.includes("/"), segments: segmentsOf(clean.replace(/^\//, "")) };
+    return { whole: one.includes("/"), segments: segmentsOf(one.replace(/^\.?\/+/, "")) };
   });
   return (path) => {
     const parts = path.split("/");

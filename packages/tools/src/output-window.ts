@@ -56,9 +56,9 @@ export class OutputWindow {
       return isBinary(whole) ? binaryNote(this.total) : cleanOutput(whole.toString("utf8"));
     }
     const tail = all.subarray(-this.#maxTail);
-    if (isBinary(head) || isBinary(tail)) return binaryNote(this.total);
     const first = cutEnd(head);
     const last = cutStart(tail);
+    if (isBinary(first) || isBinary(last)) return binaryNote(this.total);
     const left = this.total - first.length - last.length;
     const start = cleanOutput(first.toString("utf8"));
     const end = cleanOutput(last.toString("utf8"));

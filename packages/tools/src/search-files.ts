@@ -123,6 +123,8 @@ function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSignal):
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: 512 },
+    // What this process was started with is not for the thread: `--input-type` alone would keep it from starting.
+    execArgv: [],
     env: {},
     stderr: true,
     stdout: true,
