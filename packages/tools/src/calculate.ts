@@ -1,7 +1,8 @@
 // The room of calculate: arithmetic a model should not do in its head.
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
-import { ExpressionError, evaluate, maxLength, say } from "./expression.ts";
+
+const maxLength = 2000;
 
 export interface CalculateOptions {
   /** Default: `allow`. */
@@ -30,8 +31,9 @@ export function calculate(options: CalculateOptions = {}): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    execute: (args, { signal }) => {
+    execute: async (args, { signal }) => {
       signal.throwIfAborted();
+      const { ExpressionError, evaluate, say } = await import("./expression.ts");
       const expression = String(args.expression);
       try {
         return toolResult(say(evaluate(expression)));

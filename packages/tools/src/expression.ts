@@ -43,7 +43,7 @@ export class ExpressionError extends Error {
   }
 }
 
-export const maxLength = 2000;
+const maxLength = 2000;
 const maxDepth = 100;
 
 interface Token {

@@ -51,7 +51,7 @@ export class OutputWindow {
   text(): string {
     const head = Buffer.concat(this.#head);
     const all = Buffer.concat(this.#tail);
-    if (this.total === head.length + all.length) {
+    if (this.total <= this.#maxHead + this.#maxTail) {
       const whole = Buffer.concat([head, all]);
       return isBinary(whole) ? binaryNote(this.total) : cleanOutput(whole.toString("utf8"));
     }

@@ -3,7 +3,6 @@
 // A regular expression can take longer than the universe lasts, and nothing in the same thread can stop it. So the
 // search has a thread of its own, which is ended when its time is up; what it had found until then is told.
 
-import { Worker } from "node:worker_threads";
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { compiled } from "./list-files.ts";
 import { type FileToolOptions, fileToolSet } from "./options.ts";
@@ -114,7 +113,9 @@ interface Found {
   stoppedIn: string | undefined;
 }
 
-function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSignal): Promise<Found> {
+async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSignal): Promise<Found> {
+  const { Worker } = await import("node:worker_threads");
+  signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Found>();
   const lines: FoundLine[] = [];
   let news: SearchNews = { lines: [], matches: 0, files: 0, searched: 0, binary: 0, large: 0, unreadable: 0 };

@@ -124,7 +124,7 @@ describe("read_file", () => {
     const stream = createWriteStream(join(root, "huge.txt"));
     const block = "0123456789abcde\n".repeat(65_536);
     for (let n = 0; n < 100; n++)
-      if (!stream.write(block)) await new Promise((done) => stream.once("drain", done));
+      if (!stream.write(block)) await new Promise<void>((done) => stream.once("drain", done));
     await new Promise<void>((done) => stream.end(() => done()));
     const before = process.memoryUsage().rss;
     const { text } = await call(readFile({ root }), "read_file", {
