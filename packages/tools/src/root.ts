@@ -6,7 +6,17 @@
 // opening somebody may have put a link there. What is created or renamed goes through an open folder (on Linux by
 // /proc/self/fd, which names the folder itself and not a path to it), so that a swapped parent changes nothing.
 
-import { constants, lstatSync, realpathSync, statSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { codeOf, Refusal, shown } from "./reasons.ts";
@@ -111,6 +121,30 @@ export class Root {
       return handle;
     } catch (thrown) {
       await handle.close();
+      throw thrown;
+    }
+  }
+
+  /**
+   * As `open` for a file, without waiting: for a thread of its own, where it is many times as fast.
+   * @returns a file descriptor, the caller's to close, and the file's size in bytes
+   */
+  openSync(place: Place): { fd: number; size: number } {
+    if (!place.exists) throw new Refusal(`File not found: ${shown(place.shown)}`);
+    this.#mustBe("file", statSync(place.real), place);
+    let fd: number;
+    try {
+      fd = openSync(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    } catch (thrown) {
+      throw this.#moved(thrown, place);
+    }
+    try {
+      const found = fstatSync(fd);
+      this.#mustBe("file", found, place);
+      this.#mustHold(realOfSync(fd, place.real), place.shown);
+      return { fd, size: found.size };
+    } catch (thrown) {
+      closeSync(fd);
       throw thrown;
     }
   }
@@ -229,6 +263,24 @@ function isLink(path: string): boolean {
   }
 }
 
+function realOfSync(fd: number, path: string): string {
+  if (viaProc) {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT") throw thrown;
+    }
+  }
+  const now = realpathSync.native(path);
+  mustBeSame(fstatSync(fd, { bigint: true }), statSync(now, { bigint: true }));
+  return now;
+}
+
+function mustBeSame(opened: BigIntStats, named: BigIntStats): void {
+  if (opened.ino !== named.ino || opened.dev !== named.dev)
+    throw new Refusal("the path was changed while it was opened");
+}
+
 /** The path of what a handle really is, asked of the kernel; elsewhere of its path, compared by identity. */
 async function realOf(handle: FileHandle, path: string): Promise<string> {
   if (viaProc) {
@@ -239,8 +291,6 @@ async function realOf(handle: FileHandle, path: string): Promise<string> {
     }
   }
   const now = await realpath(path);
-  const [opened, named] = [await handle.stat({ bigint: true }), await stat(now, { bigint: true })];
-  if (opened.ino !== named.ino || opened.dev !== named.dev)
-    throw new Refusal("the path was changed while it was opened");
+  mustBeSame(await handle.stat({ bigint: true }), await stat(now, { bigint: true }));
   return now;
 }

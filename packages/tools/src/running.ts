@@ -9,7 +9,7 @@ import type { ToolContext, ToolResult } from "@rondo/core";
 import { toolResult } from "@rondo/core";
 import { commandEnv } from "./command-env.ts";
 import { OutputWindow } from "./output-window.ts";
-import { endFamily, type Family, type ProcessEntry } from "./processes.ts";
+import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { codeOf, counted, Refusal, shown } from "./reasons.ts";
 import type { Root } from "./root.ts";
 import type { RunCommandOptions } from "./run-command.ts";
@@ -151,9 +151,9 @@ async function ran(
 
   let timedOutMs: number | undefined;
   let ending: ReturnType<typeof endFamily> | undefined;
-  const family = (): Family => ({ leader: child.pid!, mark: plan.mark });
+  const family: Family | undefined = child.pid === undefined ? undefined : familyOf(child.pid, plan.mark);
   const end = (): void => {
-    if (child.pid !== undefined) ending ??= endFamily(family(), graceMs);
+    if (family !== undefined) ending ??= endFamily(family, graceMs);
   };
   const timer = setTimeout(() => {
     timedOutMs = timeoutMs;
@@ -166,7 +166,7 @@ async function ran(
     const durationMs = performance.now() - started;
     // Who is left holds the output open, and has nobody to answer to.
     const asked = ending !== undefined;
-    const { ended, survivors } = await (ending ?? endFamily(family(), graceMs));
+    const { ended, survivors } = await (ending ?? endFamily(family!, graceMs));
     // What it wrote is in the pipe: read it, but wait for nobody.
     await Promise.race([closed, after(drainMs)]);
     return {

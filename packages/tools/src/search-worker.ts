@@ -3,7 +3,7 @@
 // The thread tells what it found in batches, and writes the name of the file it is in to shared memory, so that the
 // main thread knows where it was when it had to be ended.
 
-import { stat } from "node:fs/promises";
+import { closeSync, readFileSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { glob } from "./glob.ts";
 import { codeOf, Refusal } from "./reasons.ts";
@@ -41,7 +41,7 @@ async function search(): Promise<void> {
   };
 
   const place = root.locate(order.path);
-  if (place.exists && !(await stat(place.real)).isDirectory()) await searchFile(place.shown, true);
+  if (place.exists && !statSync(place.real).isDirectory()) searchFile(place.shown, true);
   else {
     const below = place.shown === "." ? 0 : place.shown.length + 1;
     for await (const { path, kind } of walk(
@@ -51,27 +51,26 @@ async function search(): Promise<void> {
       left,
     )) {
       if (kind !== "file" || (matchesGlob !== undefined && !matchesGlob(path.slice(below)))) continue;
-      await searchFile(path, false);
+      searchFile(path, false);
       if (Date.now() - told > 100) tell();
     }
   }
   tell();
   port.postMessage("done");
 
-  async function searchFile(path: string, alone: boolean): Promise<void> {
+  function searchFile(path: string, alone: boolean): void {
     markFile(path);
     let bytes: Buffer;
     try {
-      const handle = await root.open(root.locate(path), "file");
+      const { fd, size } = root.openSync(root.locate(path));
       try {
-        const { size } = await handle.stat();
         if (size > order.maxFileBytes) {
           news.large++;
           return;
         }
-        bytes = await handle.readFile();
+        bytes = readFileSync(fd);
       } finally {
-        await handle.close();
+        closeSync(fd);
       }
     } catch (thrown) {
       if (alone || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;

@@ -1,9 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { fileTools, runCommand } from "../src/index.ts";
+import { Root } from "../src/root.ts";
 import { call, folder, put } from "./calling.ts";
 
 /** A folder `app` with a neighbour `app-evil`, and links that lead out. */
@@ -199,6 +209,24 @@ describe("a race", () => {
     // The race was one: some reads got through.
     expect(inside).toBeGreaterThan(0);
   }, 30_000);
+
+  test.runIf(process.platform === "linux")(
+    "cannot make a folder that was opened into another one: what is written through it lands in it",
+    async () => {
+      const base = folder({ "app/dir/f.txt": "inside\n", "evil/f.txt": "SECRET\n" });
+      const root = new Root(join(base, "app"));
+      const open = await root.parent(root.locate("dir/new/file.txt"));
+      try {
+        renameSync(join(base, "app", "dir"), join(base, "app", "away"));
+        symlinkSync(join(base, "evil"), join(base, "app", "dir"));
+        put(join(open.path, "file.txt"), "new\n");
+      } finally {
+        await open.close();
+      }
+      expect(readFileSync(join(base, "app", "away", "new", "file.txt"), "utf8")).toBe("new\n");
+      expect(readdirSync(join(base, "evil"))).toEqual(["f.txt"]);
+    },
+  );
 
   test("a root that is moved away is refused, not followed by name", async () => {
     const base = folder({ "app/f.txt": "one\n", "evil/f.txt": "SECRET\n" });

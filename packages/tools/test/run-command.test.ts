@@ -350,7 +350,8 @@ test("a command asks first, and touches everything", () => {
 test("without a sandbox, what a command left running is named", async () => {
   const seconds = uniqueSleep();
   const answer = await call(runCommand({ root: folder(), sandbox: "off" }), "run_command", {
-    command: `setsid sleep ${seconds} & echo done`,
+    // Only once it is itself: until then it still bears the shell's name.
+    command: `setsid sleep ${seconds} & until grep -qs sleep /proc/$!/comm; do :; done; echo done`,
   });
   expect(answer.text).toMatch(/\[it had left 1 process running, now ended: sleep \(\d+\)\]$/);
   expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
