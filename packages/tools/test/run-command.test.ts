@@ -327,6 +327,13 @@ describe("where there is no bubblewrap", () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
+  test("a root that is the whole file system is no sandbox, and is not called one", async () => {
+    const run = (sandbox: "auto" | "require"): Promise<Answer> =>
+      call(runCommand({ root: "/", sandbox }), "run_command", { command: "true" });
+    expect((await run("auto")).text).toContain("not sandboxed: the root is the whole file system]");
+    expect((await run("require")).isError).toBe(true);
+  });
+
   test("a bubblewrap that does not work counts as none, with its own words", async () => {
     const bin = folder();
     const { chmodSync, writeFileSync } = await import("node:fs");

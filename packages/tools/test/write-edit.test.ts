@@ -81,6 +81,21 @@ describe("write_file", () => {
     expect(text(root, "run.sh")).toBe("#!/bin/sh\necho\n");
   });
 
+  // Root may write anything: for it the mode says nothing.
+  test.skipIf(process.getuid?.() === 0)("does not replace a file that must not be written", async () => {
+    const root = folder({ "a.txt": "fixed\n" });
+    chmodSync(join(root, "a.txt"), 0o444);
+    const tools = fileTools({ root, write: { overwriteUnread: true } });
+    for (const [name, args] of [
+      ["write_file", { content: "x" }],
+      ["edit_file", { oldText: "fixed", newText: "x" }],
+    ] as const)
+      expect((await call(tools, name, { path: "a.txt", ...args })).text).toBe(
+        "Error: Permission denied: a.txt",
+      );
+    expect(text(root, "a.txt")).toBe("fixed\n");
+  });
+
   test("refuses half a character and too much content", async () => {
     const root = folder();
     const tools = [writeFile({ root, maxBytes: 10 })];
