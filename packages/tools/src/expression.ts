@@ -27,6 +27,7 @@ import {
   subtract,
   TooLarge,
   toNumber,
+  truncate,
 } from "./rational.ts";
 
 /** An exact fraction, or a double that was rounded. */
@@ -336,7 +337,7 @@ const functions: Record<string, Func> = {
   },
   floor: exactly(floor),
   ceil: exactly((x) => negate(floor(negate(x)))),
-  trunc: exactly((x) => (x.top < 0n ? negate(floor(negate(x))) : floor(x))),
+  trunc: exactly(truncate),
   sign: exactly((x) => rational(x.top > 0n ? 1n : x.top < 0n ? -1n : 0n)),
   log: {
     least: 1,
