@@ -5,12 +5,12 @@
 
 import { closeSync, readFileSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { glob } from "./glob.ts";
-import { codeOf, Refusal } from "./reasons.ts";
-import { Root } from "./root.ts";
-import type { SearchNews, SearchOrder } from "./search-order.ts";
-import { binaryKind, clip, visible } from "./text-file.ts";
-import { type LeftOut, walk } from "./walk.ts";
+import { glob } from "../glob.ts";
+import { codeOf, Refusal } from "../reasons.ts";
+import { Root } from "../root.ts";
+import type { SearchNews, SearchOrder } from "../search-order.ts";
+import { binaryKind, clip, visible } from "../text-file.ts";
+import { type LeftOut, walk } from "../walk.ts";
 
 const order = workerData as SearchOrder;
 const port = parentPort!;
