@@ -55,6 +55,17 @@ describe("write_file", () => {
     );
   });
 
+  test("writes over a binary file that was looked at, and not when it changed since", async () => {
+    const root = folder({ "a.bin": new Uint8Array([1, 0, 2]), "b.bin": new Uint8Array([1, 0, 2]) });
+    const tools = fileTools({ root });
+    for (const path of ["a.bin", "b.bin"]) await call(tools, "read_file", { path });
+    put(join(root, "b.bin"), new Uint8Array([1, 0, 3]));
+    const write = (path: string): Promise<{ text: string }> =>
+      call(tools, "write_file", { path, content: "text" });
+    expect((await write("a.bin")).text).toBe("Overwrote a.bin (1 line, 4 bytes)");
+    expect((await write("b.bin")).text).toContain("changed since it was read");
+  });
+
   test("the same content twice is the same as once, also for a set that knows nothing", async () => {
     const root = folder();
     const args = { path: "a.txt", content: "same\n" };
