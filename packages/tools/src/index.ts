@@ -1,1 +1,11 @@
-export {};
+// The face of @rondo/tools.
+export { type CalculateOptions, calculate } from "./calculate.ts";
+export { type EditFileOptions, editFile } from "./edit-file.ts";
+export { type FileToolsOptions, fileTools } from "./files.ts";
+export { type ListFilesOptions, listFiles } from "./list-files.ts";
+export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";
+export { type ReadFileOptions, readFile } from "./read-file.ts";
+export { type RunCommandOptions, runCommand } from "./run-command.ts";
+export { type SearchFilesOptions, searchFiles } from "./search-files.ts";
+export { cleanOutput } from "./terminal-text.ts";
+export { type WriteFileOptions, writeFile } from "./write-file.ts";

@@ -1,0 +1,46 @@
+// The room of the file tools' set: all of them over one root.
+
+import type { Permission, Tool } from "@rondo/core";
+import { type EditFileOptions, editFile } from "./edit-file.ts";
+import { type ListFilesOptions, listFiles } from "./list-files.ts";
+import { type FileToolSet, fileToolSet } from "./options.ts";
+import { type ReadFileOptions, readFile } from "./read-file.ts";
+import { type SearchFilesOptions, searchFiles } from "./search-files.ts";
+import { type WriteFileOptions, writeFile } from "./write-file.ts";
+
+type Own<T> = Omit<T, "root">;
+
+export interface FileToolsOptions {
+  /** The folder the tools stay under. Must exist. */
+  root: string | FileToolSet;
+  /** Leave out `write_file` and `edit_file`. Default: false. */
+  readOnly?: boolean;
+  /** For `write_file` and `edit_file`. Default: `allow`. */
+  writePermission?: Permission;
+  /** Of each tool alone. */
+  list?: Own<ListFilesOptions>;
+  read?: Own<ReadFileOptions>;
+  search?: Own<SearchFilesOptions>;
+  write?: Own<WriteFileOptions>;
+  edit?: Own<EditFileOptions>;
+}
+
+/**
+ * `list_files`, `read_file`, `search_files`, `write_file` and `edit_file` over one root; writes know what was read.
+ * @throws RondoError `invalid_request` when the root is no folder
+ */
+export function fileTools(options: FileToolsOptions): Tool[] {
+  const root = fileToolSet(options.root);
+  const permission = options.writePermission === undefined ? {} : { permission: options.writePermission };
+  const reading = [
+    listFiles({ ...options.list, root }),
+    readFile({ ...options.read, root }),
+    searchFiles({ ...options.search, root }),
+  ];
+  if (options.readOnly) return reading;
+  return [
+    ...reading,
+    writeFile({ ...permission, ...options.write, root }),
+    editFile({ ...permission, ...options.edit, root }),
+  ];
+}

@@ -1,0 +1,27 @@
+// The room of refusals: how a tool says no.
+//
+// A refusal is something the model can act on (a file that is not there, a path outside the root), so it becomes an
+// error result in plain words. Anything else that is thrown is a fault of ours and is left to the loop.
+
+import { type ToolContext, type ToolResult, toolResult } from "@rondo/core";
+import { Refusal, reasonOf } from "./reasons.ts";
+
+/**
+ * Runs a tool's work and turns a `Refusal`, or an error of the file system, into an error result.
+ * @throws the signal's reason when it fired: an aborted call has no result
+ */
+export async function answering(
+  context: ToolContext,
+  work: () => Promise<ToolResult>,
+  subject = "",
+): Promise<ToolResult> {
+  context.signal.throwIfAborted();
+  try {
+    return await work();
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    const reason = thrown instanceof Refusal ? thrown.message : reasonOf(thrown, subject);
+    if (reason === undefined) throw thrown;
+    return toolResult(`Error: ${reason}`, { isError: true });
+  }
+}

@@ -1,0 +1,32 @@
+// The room of the search's order: what the main thread and the search's thread say to each other.
+
+/** What is to be searched. */
+export interface SearchOrder {
+  root: string;
+  path: string;
+  source: string;
+  flags: string;
+  glob?: string;
+  includeIgnored: boolean;
+  maxMatches: number;
+  maxFileBytes: number;
+  /** Where the thread writes the file it is in: a length of 4 bytes, then UTF-8. */
+  at: SharedArrayBuffer;
+}
+
+export interface FoundLine {
+  path: string;
+  line: number;
+  text: string;
+}
+
+/** What was found since the last news (`lines`) and in all (the numbers). */
+export interface SearchNews {
+  lines: FoundLine[];
+  matches: number;
+  files: number;
+  searched: number;
+  binary: number;
+  large: number;
+  unreadable: number;
+}

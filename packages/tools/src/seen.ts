@@ -1,0 +1,55 @@
+// The room of what was seen: no change is written over a file that changed behind the model's back.
+//
+// A toolset remembers, per real path, the content the model last saw or wrote. A lock per real path, one for the whole
+// process, makes "compare, write, rename" one step: two calls on one file go one after the other, in any toolset.
+
+import { createHash } from "node:crypto";
+
+/** Names a content: its hash. */
+export type ContentId = string;
+
+const maxRemembered = 10_000;
+
+/** What one toolset has seen. Forgets the oldest after 10,000 files; a forgotten file must be read again. */
+export class Seen {
+  readonly #files = new Map<string, ContentId>();
+
+  get(real: string): ContentId | undefined {
+    return this.#files.get(real);
+  }
+
+  set(real: string, content: ContentId): void {
+    this.#files.delete(real);
+    this.#files.set(real, content);
+    if (this.#files.size <= maxRemembered) return;
+    for (const oldest of this.#files.keys()) {
+      this.#files.delete(oldest);
+      break;
+    }
+  }
+}
+
+/** The id of bytes in memory. */
+export function contentIdOf(bytes: Uint8Array): ContentId {
+  return createHash("sha256").update(bytes).digest("base64");
+}
+
+const locks = new Map<string, Promise<void>>();
+
+/** Runs `work` when no other work on the same real path runs. */
+export async function locked<T>(real: string, work: () => Promise<T>): Promise<T> {
+  const before = locks.get(real);
+  let release = (): void => {};
+  const mine = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const tail = before === undefined ? mine : before.then(() => mine);
+  locks.set(real, tail);
+  try {
+    await before;
+    return await work();
+  } finally {
+    release();
+    if (locks.get(real) === tail) locks.delete(real);
+  }
+}

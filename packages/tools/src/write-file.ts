@@ -1,0 +1,82 @@
+// The room of write_file: a whole file, written only over what the model knows.
+
+import { type Tool, tool, toolResult } from "@rondo/core";
+import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { counted, Refusal, shown } from "./reasons.ts";
+import { answering } from "./refusal.ts";
+
+export interface WriteFileOptions extends FileToolOptions {
+  /** Write over a file the model has not read. Default: false. */
+  overwriteUnread?: boolean;
+  /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
+  writeGit?: boolean;
+  /** Default: 32 MiB. */
+  maxBytes?: number;
+}
+
+interface Args {
+  path: string;
+  content: string;
+}
+
+/** The tool `write_file`. */
+export function writeFile(options: WriteFileOptions): Tool {
+  const set = fileToolSet(options.root);
+  const bounds = {
+    maxBytes: options.maxBytes ?? 32 * 1024 * 1024,
+    writeGit: options.writeGit ?? false,
+  };
+  const overwriteUnread = options.overwriteUnread ?? false;
+  return tool({
+    name: "write_file",
+    description:
+      "Writes a whole text file, and makes it and its folders where they are missing. " +
+      (overwriteUnread
+        ? "A file that was read and has changed since is not written over."
+        : "A file that is there is written over only when it was read before and has not changed since."),
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The file, relative to the root." },
+        content: { type: "string", description: "The whole new content." },
+      },
+      required: ["path", "content"],
+    },
+    effect: "idempotent",
+    permission: options.permission ?? "allow",
+    keys: (args) => [set.root.key(String(args.path))],
+    execute: (given, context) => {
+      const { path, content } = given as unknown as Args;
+      return answering(
+        context,
+        async () => {
+          const bytes = bytesOf(content, "the content");
+          let did = "Created";
+          const { made, place } = await change(set, path, bounds, context.signal, (before, there) => {
+            if (before === undefined) return { bytes };
+            // The same once more, as after a crash: there is nothing to lose.
+            if (before.bytes.equals(bytes)) {
+              did = "Unchanged";
+              return { bytes: undefined };
+            }
+            if (!overwriteUnread && set.seen.get(there.real) === undefined)
+              throw new Refusal(
+                `${shown(there.shown)} exists (${counted(before.bytes.length, "byte")}) and was not read yet; nothing was written. ` +
+                  "Read it with read_file before writing over it, or change a part of it with edit_file",
+              );
+            mustBeAsSeen(set, before, there);
+            did = "Overwrote";
+            return { bytes };
+          });
+          const size = `${counted(linesIn(bytes), "line")}, ${counted(bytes.length, "byte")}`;
+          const name = shown(place.shown);
+          if (did === "Unchanged")
+            return toolResult(`Unchanged: ${name} already holds this content (${size})`);
+          return toolResult(`${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`);
+        },
+        path,
+      );
+    },
+  });
+}

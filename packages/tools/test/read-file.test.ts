@@ -1,0 +1,164 @@
+import { createWriteStream, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readFile } from "../src/index.ts";
+import { call, folder, put } from "./calling.ts";
+
+const lines = (count: number): string => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join("");
+
+describe("read_file", () => {
+  test("gives a whole file as it is, and says how large it is in a part of its own", async () => {
+    const root = folder({ "a.txt": "one\n\ttwo\n" });
+    const { parts } = await call(readFile({ root }), "read_file", { path: "a.txt" });
+    expect(parts).toEqual([
+      { type: "text", text: "one\n\ttwo\n" },
+      { type: "text", text: "[2 lines, 9 bytes, the whole file]" },
+    ]);
+  });
+
+  test("says when there is no newline at the end, and when a file is empty", async () => {
+    const root = folder({ "a.txt": "one\ntwo", "empty.txt": "" });
+    const { text } = await call(readFile({ root }), "read_file", { path: "a.txt" });
+    expect(text).toBe("one\ntwo\n[2 lines, 7 bytes, the whole file; no newline at the end]");
+    expect((await call(readFile({ root }), "read_file", { path: "empty.txt" })).text).toBe(
+      "[empty.txt is empty: 0 lines, 0 bytes]",
+    );
+  });
+
+  test("gives a range and says how to go on; the pages together are the file", async () => {
+    const content = lines(10);
+    const root = folder({ "a.txt": content });
+    const tool = readFile({ root });
+    const page = await call(tool, "read_file", { path: "a.txt", offset: 4, limit: 3 });
+    expect(page.text).toBe(
+      "line 4\nline 5\nline 6\n[lines 4 to 6 of 10 lines, 71 bytes; it goes on at offset 7]",
+    );
+    let all = "";
+    for (let offset = 1; ; ) {
+      const { parts } = await call(tool, "read_file", { path: "a.txt", offset, limit: 4 });
+      all += (parts[0] as { text: string }).text;
+      const next = /offset (\d+)/.exec((parts[1] as { text: string }).text);
+      if (next === null) break;
+      offset = Number(next[1]);
+    }
+    expect(all).toBe(content);
+    const past = await call(tool, "read_file", { path: "a.txt", offset: 11 });
+    expect(past).toMatchObject({
+      isError: true,
+      text: "Error: Line 11 is past the end of a.txt (10 lines, 71 bytes)",
+    });
+    expect((await call(tool, "read_file", { path: "a.txt", offset: 0 })).isError).toBe(true);
+  });
+
+  test("stops at its bound between lines and says where to go on", async () => {
+    const root = folder({ "a.txt": lines(1000) });
+    const { text, parts } = await call(readFile({ root, maxBytes: 100 }), "read_file", { path: "a.txt" });
+    expect((parts[0] as { text: string }).text.length).toBeLessThanOrEqual(100);
+    expect(text).toMatch(/line 13\n\[lines 1 to 13 of 1,000 lines, 8,893 bytes; it goes on at offset 14\]$/);
+  });
+
+  test("clips long lines between characters and says how much is missing", async () => {
+    const root = folder({ "a.txt": `${"é😀".repeat(5000)}\nshort\n` });
+    const { text } = await call(readFile({ root, maxLineLength: 100 }), "read_file", { path: "a.txt" });
+    expect(text).toMatch(/^(é😀)+é? \[\.\.\. 29,\d\d\d more bytes in this line\]\nshort\n/);
+    expect(text).toContain("1 long line clipped");
+    expect(text).not.toContain("\ufffd");
+  });
+
+  test("names CRLF, takes the byte order mark away, shows invalid UTF-8 and control characters", async () => {
+    const root = folder({
+      "crlf.txt": "\ufeffa\r\nb\r\n",
+      "odd.txt": Buffer.concat([Buffer.from("caf"), Buffer.from([0xe9]), Buffer.from("\n\x1b]0;pwn\x07x\n")]),
+    });
+    const crlf = await call(readFile({ root }), "read_file", { path: "crlf.txt" });
+    expect(crlf.text).toBe("a\nb\n[2 lines, 9 bytes, the whole file; lines end with CRLF]");
+    const odd = await call(readFile({ root }), "read_file", { path: "odd.txt" });
+    expect(odd.text).toContain("caf\ufffd\n␛]0;pwn␇x\n");
+    expect(odd.text).toContain("1 line with invalid UTF-8");
+    expect(odd.text).toContain("1 line with control characters");
+  });
+
+  test("keeps a character that lies across two pieces of the file whole", async () => {
+    const filler = "x".repeat(256 * 1024 - 2);
+    const root = folder({ "a.txt": `${filler}😀\nend\n` });
+    const { text } = await call(
+      readFile({ root, maxLineLength: 1_000_000, maxBytes: 1_000_000 }),
+      "read_file",
+      { path: "a.txt" },
+    );
+    expect(text).toContain("x😀\nend\n");
+  });
+
+  test("gives small pictures as pictures, and tells kind and size of other binary files", async () => {
+    const png = Buffer.concat([
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      Buffer.alloc(100),
+    ]);
+    const root = folder({
+      "a.png": png,
+      "a.zip": Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(20)]),
+      "a.pdf": "%PDF-1.7\n",
+      "a.bin": Buffer.from([1, 2, 0, 3]),
+    });
+    const tool = readFile({ root });
+    const picture = await call(tool, "read_file", { path: "a.png" });
+    expect(picture.parts[1]).toEqual({
+      type: "file",
+      mediaType: "image/png",
+      data: png.toString("base64"),
+      name: "a.png",
+    });
+    const small = await call(readFile({ root, maxImageBytes: 50 }), "read_file", { path: "a.png" });
+    expect(small.parts).toEqual([
+      { type: "text", text: "[a.png: image/png, 108 bytes; larger than 50 bytes, not shown]" },
+    ]);
+    expect((await call(tool, "read_file", { path: "a.zip" })).text).toBe(
+      "[a.zip: ZIP archive, 24 bytes; not shown as text]",
+    );
+    expect((await call(tool, "read_file", { path: "a.pdf" })).text).toContain("PDF document");
+    expect((await call(tool, "read_file", { path: "a.bin" })).text).toContain("binary data, 4 bytes");
+  });
+
+  test("reads a huge file in pieces: a page from its middle, its size, bounded memory", async () => {
+    const root = folder();
+    const stream = createWriteStream(join(root, "huge.txt"));
+    const block = "0123456789abcde\n".repeat(65_536);
+    for (let n = 0; n < 100; n++)
+      if (!stream.write(block)) await new Promise<void>((done) => stream.once("drain", done));
+    await new Promise<void>((done) => stream.end(() => done()));
+    const before = process.memoryUsage().rss;
+    const { text } = await call(readFile({ root }), "read_file", {
+      path: "huge.txt",
+      offset: 3_000_000,
+      limit: 2,
+    });
+    expect(text).toBe(
+      "0123456789abcde\n0123456789abcde\n[lines 3000000 to 3000001 of 6,553,600 lines, 104,857,600 bytes; it goes on at offset 3000002]",
+    );
+    expect(process.memoryUsage().rss - before).toBeLessThan(90 * 1024 * 1024);
+    const bounded = await call(readFile({ root, maxScanBytes: 1024 * 1024 }), "read_file", {
+      path: "huge.txt",
+      limit: 1,
+    });
+    expect(bounded.text).toContain(
+      "lines 1 to 1 of at least 65,536 lines, 104,857,600 bytes; it goes on at offset 2",
+    );
+  });
+
+  test("a sparse file of many gigabytes is told, not read", async () => {
+    const root = folder({ "sparse.bin": "" });
+    truncateSync(join(root, "sparse.bin"), 50 * 1024 ** 3);
+    expect((await call(readFile({ root }), "read_file", { path: "sparse.bin" })).text).toBe(
+      "[sparse.bin: binary data, 50.0 GiB; not shown as text]",
+    );
+  });
+
+  test("stops when it is aborted", async () => {
+    const root = folder({ "a.txt": "a\n" });
+    const stop = new AbortController();
+    put(join(root, "big.txt"), "x\n".repeat(20_000_000));
+    const pending = call(readFile({ root }), "read_file", { path: "big.txt" }, { signal: stop.signal });
+    setImmediate(() => stop.abort(new Error("enough")));
+    await expect(pending).rejects.toThrow("enough");
+  });
+});

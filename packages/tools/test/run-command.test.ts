@@ -1,0 +1,373 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type RunCommandOptions, runCommand } from "../src/index.ts";
+import { probe } from "../src/sandbox.ts";
+import { type Answer, call, folder } from "./calling.ts";
+
+const sandbox = await probe(process.env.PATH ?? "");
+const without = "missing" in sandbox ? sandbox.missing : undefined;
+const noSandbox = without === undefined ? undefined : `no sandbox here: ${without}`;
+
+const modes: { mode: "off" | "require"; reason: string | undefined }[] = [
+  { mode: "off", reason: undefined },
+  { mode: "require", reason: noSandbox },
+];
+
+function skippedFor(reason: string | undefined): void {
+  beforeEach(({ skip }) => {
+    if (reason !== undefined) skip(reason);
+  });
+}
+
+/** Processes whose command line holds a mark, found without the package's own eyes. */
+function alive(mark: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      return (
+        readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(mark) &&
+        !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+let serial = 0;
+/** A number of seconds to sleep that no other test sleeps. */
+const uniqueSleep = (): string => `${3000 + ++serial}.${process.pid}`;
+
+for (const { mode, reason } of modes)
+  describe(`run_command, ${mode === "off" ? "without a sandbox" : "in the sandbox"}`, () => {
+    skippedFor(reason);
+    const run = (
+      root: string,
+      command: string,
+      options: Partial<RunCommandOptions> = {},
+      args: Record<string, string | number> = {},
+    ): Promise<Answer> =>
+      call(runCommand({ root, sandbox: mode, ...options }), "run_command", { command, ...args });
+
+    test("gives stdout, stderr, exit code, time, and whether it was confined", async () => {
+      const root = folder({ "a.txt": "hello\n" });
+      const answer = await run(root, "cat a.txt; echo oops >&2; exit 3");
+      expect(answer.isError).toBe(false);
+      expect(answer.text).toMatch(
+        mode === "off"
+          ? /^\[stdout\]\nhello\n\[stderr\]\noops\n\[exit code: 3; \d+\.\d\d s; not sandboxed: switched off\]$/
+          : /^\[stdout\]\nhello\n\[stderr\]\noops\n\[exit code: 3; \d+\.\d\d s; sandboxed by bubblewrap, without network\]$/,
+      );
+      expect((await run(root, "true")).text).toMatch(/^\[no output\]\n\[exit code: 0; /);
+      expect((await run(root, "no-such-program-at-all")).text).toMatch(/not found\n\[exit code: 127; /);
+    });
+
+    test("runs in a folder under the root, and can write there", async () => {
+      const root = folder({ "sub/x": "" });
+      const answer = await run(root, "pwd; echo made > y", {}, { cwd: "sub" });
+      expect(answer.text).toContain(join(root, "sub"));
+      expect(readFileSync(join(root, "sub", "y"), "utf8")).toBe("made\n");
+      expect((await run(root, "pwd", {}, { cwd: "none" })).text).toBe("Error: Directory not found: none");
+      expect((await run(root, "pwd", {}, { cwd: "../" })).text).toContain("outside the root");
+    });
+
+    test("has no input and no terminal: what waits for a human ends at once (F209)", async () => {
+      const root = folder();
+      const answer = await run(
+        root,
+        `read line; echo "read gave $?"; (: < /dev/tty) 2>/dev/null || echo "no tty"; echo "$GIT_EDITOR $CI $PAGER $TERM"`,
+      );
+      expect(answer.text).toContain("read gave 1\nno tty\ntrue 1 cat dumb\n");
+    });
+
+    test("an interactive rebase ends by itself (F209)", async () => {
+      const root = folder({ "a.txt": "1\n" });
+      const answer = await run(
+        root,
+        `export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+         git init -q . && git add . && git commit -qm 1 && git commit -q --allow-empty -m 2 && git commit -q --allow-empty -m 3 &&
+         git rebase -q -i HEAD~2 && git log --format=%s`,
+      );
+      expect(answer.text).toContain("[stdout]\n3\n2\n1\n");
+    });
+
+    test("ends when the shell ends, though a background child holds its output open (F208)", async () => {
+      const root = folder();
+      const seconds = uniqueSleep();
+      const answer = await run(root, `sleep ${seconds} & (sleep ${seconds} &) ; echo done`);
+      expect(answer.text).toContain("[stdout]\ndone\n[exit code: 0;");
+      expect(alive(seconds)).toEqual([]);
+    });
+
+    test("ends everything it started when its time is up, also what left its group (F206, F207)", async () => {
+      const root = folder();
+      const seconds = uniqueSleep();
+      const answer = await run(
+        root,
+        `sleep ${seconds} & setsid sleep ${seconds} & (setsid sh -c 'sleep ${seconds} & sleep ${seconds}' &) ; nohup sleep ${seconds} >/dev/null 2>&1 &
+         trap '' TERM; echo started; while :; do sleep ${seconds}; done`,
+        { graceMs: 200 },
+        { timeoutMs: 700 },
+      );
+      expect(answer.isError).toBe(true);
+      expect(answer.text).toContain("[stdout]\nstarted\n");
+      expect(answer.text).toContain("timed out after 0.7 s, and everything it started was ended");
+      expect(answer.text).not.toContain("could not be ended");
+      expect(alive(seconds)).toEqual([]);
+    });
+
+    test("ends everything it started when it is aborted, and has no result (F206)", async () => {
+      const root = folder();
+      const seconds = uniqueSleep();
+      const stop = new AbortController();
+      const pending = call(
+        runCommand({ root, sandbox: mode }),
+        "run_command",
+        { command: `setsid sleep ${seconds} & sleep ${seconds} & echo started; wait` },
+        { signal: stop.signal, update: () => stop.abort(new Error("enough")) },
+      );
+      await expect(pending).rejects.toThrow("enough");
+      expect(alive(seconds)).toEqual([]);
+    });
+
+    test("lets a command that hears TERM tidy up", async () => {
+      const root = folder();
+      const answer = await run(
+        root,
+        `trap 'echo tidy > tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done`,
+        { graceMs: 5000 },
+        { timeoutMs: 600 },
+      );
+      expect(answer.text).toContain("timed out");
+      expect(readFileSync(join(root, "tidied"), "utf8")).toBe("tidy\n");
+    });
+
+    test("keeps the beginning and the end of an endless output, in bounded memory (F245)", async () => {
+      const root = folder();
+      const before = process.memoryUsage().rss;
+      const answer = await run(
+        root,
+        "echo first; yes 'é line'",
+        { maxOutputBytes: 3000 },
+        { timeoutMs: 1500 },
+      );
+      expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+      expect(answer.text).toMatch(/^\[stdout\]\nfirst\né line\n/);
+      expect(answer.text).toMatch(/\né line\n\[\.\.\. [\d,]+ bytes left out \.\.\.\]\né line\n/);
+      expect(answer.text).not.toContain("\ufffd");
+      expect(answer.text.length).toBeLessThan(3500);
+    });
+
+    test("tells binary output by its size", async () => {
+      const root = folder();
+      const answer = await run(root, "head -c 200000 /dev/urandom");
+      expect(answer.text).toContain("[stdout]\n[binary output, 200,000 bytes, not shown]\n");
+    });
+
+    test("strips what was meant for a terminal (F246)", async () => {
+      const root = folder();
+      const answer = await run(
+        root,
+        String.raw`printf '\033]0;pwn\007\033[1;31mred\033[0m\n10%%\r50%%\r100%%\nok\n'`,
+      );
+      expect(answer.text).toMatch(/^\[stdout\]\nred\n100%\nok\n\[exit/);
+    });
+
+    test("hands no secret on, except one given on purpose", async () => {
+      vi.stubEnv("MY_API_KEY", "s3cret-1");
+      vi.stubEnv("GITHUB_TOKEN", "s3cret-2");
+      vi.stubEnv("DB_PASSWORD", "s3cret-3");
+      vi.stubEnv("DATABASE_URL", "postgres://me:s3cret-4@host/db");
+      vi.stubEnv("PLAIN_SETTING", "visible");
+      const root = folder();
+      // /proc is asked too: an environment can be read from a parent.
+      const answer = await run(
+        root,
+        "env; cat /proc/$PPID/environ | tr '\\0' '\\n' | grep -a s3cret || true",
+        {
+          env: { DEPLOY_TOKEN: "given" },
+        },
+      );
+      if (mode === "require") expect(answer.text).not.toContain("s3cret");
+      else expect(answer.text.split("\nSSH_ASKPASS")[0]).not.toContain("MY_API_KEY=");
+      expect(answer.text).toContain("PLAIN_SETTING=visible");
+      expect(answer.text).toContain("DEPLOY_TOKEN=given");
+      vi.unstubAllEnvs();
+    });
+
+    test("tells how far it is while it runs", async () => {
+      const root = folder();
+      const heard: string[] = [];
+      await call(
+        runCommand({ root, sandbox: mode }),
+        "run_command",
+        { command: "echo one; sleep 0.6; echo two; sleep 0.6" },
+        { update: (line) => heard.push(line) },
+      );
+      expect(heard).toEqual(["one", "two"]);
+    });
+
+    test("refuses a command it cannot hand over", async () => {
+      const root = folder();
+      expect((await run(root, "echo a\0b")).text).toContain("NUL");
+      expect((await run(root, `: ${"x".repeat(100_000)}`)).text).toContain("longer than 100,000 bytes");
+      expect((await run(root, "")).isError).toBe(true);
+      expect((await run(root, "true", {}, { timeoutMs: 99_999_999 })).isError).toBe(true);
+    });
+
+    test("says by which signal a command died", async () => {
+      const answer = await run(folder(), "kill -9 $$");
+      // bwrap turns a signal into the exit code a shell would give.
+      expect(answer.text).toMatch(mode === "off" ? /\[ended by SIGKILL after/ : /\[exit code: 137;/);
+    });
+
+    test("leaves no listener on the signal (F213)", async () => {
+      const { signal } = new AbortController();
+      const added = vi.spyOn(signal, "addEventListener");
+      const removed = vi.spyOn(signal, "removeEventListener");
+      for (let n = 0; n < 5; n++)
+        await call(
+          runCommand({ root: folder(), sandbox: mode }),
+          "run_command",
+          { command: ":" },
+          { signal },
+        );
+      expect(added.mock.calls.length).toBeGreaterThan(0);
+      expect(removed.mock.calls.length).toBe(added.mock.calls.length);
+    });
+  });
+
+describe("the sandbox", () => {
+  skippedFor(noSandbox);
+  const run = (root: string, command: string, options: Partial<RunCommandOptions> = {}): Promise<Answer> =>
+    call(runCommand({ root, sandbox: "require", ...options }), "run_command", { command });
+
+  test("shows nothing but the root and the system, and writes nowhere else", async () => {
+    const base = folder({ "app/in.txt": "in\n", "out/secret.txt": "SECRET\n" });
+    const root = join(base, "app");
+    symlinkSync("../out/secret.txt", join(root, "link"));
+    const answer = await run(
+      root,
+      `cat in.txt; cat link ../out/secret.txt; ls -A ..; touch /usr/x ../y /etc/z; ls -A ~ /root /home; cat /etc/shadow; id -u; echo t > /tmp/t && cat /tmp/t`,
+    );
+    expect(answer.text).toContain("[stdout]\nin\napp\n");
+    expect(answer.text).not.toContain("SECRET");
+    expect(answer.text).not.toMatch(/^root:/m);
+    expect(answer.text).toContain("Read-only file system");
+    expect(answer.text).toContain("\nt\n");
+    expect(existsSync(join(base, "y"))).toBe(false);
+    if (process.getuid?.() === 0) expect(answer.text).toContain("\n1000\n");
+  });
+
+  test("has no network unless it is allowed", async () => {
+    const server = createServer((socket) => socket.end("reached"));
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as { port: number };
+    const command = `node -e 'require("node:net").connect(${port}, "127.0.0.1").on("error", (e) => console.log(e.code)).pipe(process.stdout)'`;
+    try {
+      expect((await run(folder(), command)).text).toContain("ECONNREFUSED");
+      const allowed = await run(folder(), command, { network: true });
+      expect(allowed.text).toContain("reached");
+      expect(allowed.text).toContain("sandboxed by bubblewrap, with network");
+    } finally {
+      server.close();
+    }
+  });
+
+  test("sees no processes but its own, and cannot make name spaces of its own", async () => {
+    const answer = await run(
+      folder(),
+      `ls /proc | grep -c '^[0-9]'; unshare -U true; grep CapEff /proc/self/status`,
+    );
+    expect(Number(/\[stdout\]\n(\d+)/.exec(answer.text)?.[1])).toBeLessThan(8);
+    expect(answer.text).toContain("unshare failed");
+    expect(answer.text).toContain("CapEff:\t0000000000000000");
+  });
+
+  test("keeps hooks and settings of git as they are, which act outside of it", async () => {
+    const root = folder({ ".git/config": "[core]\n" });
+    mkdirSync(join(root, ".git", "hooks"));
+    const command = "echo x > .git/hooks/pre-commit; echo y >> .git/config; echo z > .git/free";
+    await run(root, command);
+    expect(readdirSync(join(root, ".git", "hooks"))).toEqual([]);
+    expect(readFileSync(join(root, ".git", "config"), "utf8")).toBe("[core]\n");
+    expect(existsSync(join(root, ".git", "free"))).toBe(true);
+    await run(root, command, { protectGit: false });
+    expect(readdirSync(join(root, ".git", "hooks"))).toEqual(["pre-commit"]);
+  });
+
+  test("lets more paths be read when they are named", async () => {
+    const base = folder({ "app/x": "", "data/d.txt": "data\n" });
+    const root = join(base, "app");
+    const command = `cat ${join(base, "data", "d.txt")}; echo x > ${join(base, "data", "new")}`;
+    expect((await run(root, command)).text).not.toContain("data\n[");
+    const readable = await run(root, command, { readable: [join(base, "data")] });
+    expect(readable.text).toContain("[stdout]\ndata\n");
+    expect(existsSync(join(base, "data", "new"))).toBe(false);
+  });
+});
+
+describe("where there is no bubblewrap", () => {
+  const path = "/nowhere";
+  afterEach(() => vi.unstubAllEnvs());
+
+  test("a command runs and its result says that it was not confined", async () => {
+    const answer = await call(runCommand({ root: folder(), env: { PATH: path } }), "run_command", {
+      command: "echo hi",
+    });
+    expect(answer.text).toMatch(
+      /^\[stdout\]\nhi\n\[exit code: 0; .* s; not sandboxed: bubblewrap not found\]$/,
+    );
+  });
+
+  test("a command is refused when a sandbox is required", async () => {
+    const root = folder();
+    const answer = await call(runCommand({ root, sandbox: "require", env: { PATH: path } }), "run_command", {
+      command: "touch ran",
+    });
+    expect(answer).toMatchObject({
+      isError: true,
+      text: "Error: the command was not run: a sandbox is required and there is none (bubblewrap not found)",
+    });
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  test("a root that is the whole file system is no sandbox, and is not called one", async () => {
+    const run = (sandbox: "auto" | "require"): Promise<Answer> =>
+      call(runCommand({ root: "/", sandbox }), "run_command", { command: "true" });
+    expect((await run("auto")).text).toContain("not sandboxed: the root is the whole file system]");
+    expect((await run("require")).isError).toBe(true);
+  });
+
+  test("a bubblewrap that does not work counts as none, with its own words", async () => {
+    const bin = folder();
+    const { chmodSync, writeFileSync } = await import("node:fs");
+    writeFileSync(
+      join(bin, "bwrap"),
+      "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+    );
+    chmodSync(join(bin, "bwrap"), 0o755);
+    expect(await probe(bin)).toEqual({
+      missing: "bubblewrap does not work here: bwrap: No permissions to create new namespace",
+    });
+  });
+});
+
+test("a command asks first, and touches everything", () => {
+  const tool = runCommand({ root: folder() });
+  expect([tool.permission, tool.effect, tool.keys]).toEqual(["ask", "write", undefined]);
+  expect(runCommand({ root: folder(), permission: "allow" }).permission).toBe("allow");
+});
+
+test("without a sandbox, what a command left running is named", async () => {
+  const seconds = uniqueSleep();
+  const answer = await call(runCommand({ root: folder(), sandbox: "off" }), "run_command", {
+    // Only once it is itself: until then it still bears the shell's name.
+    command: `setsid sleep ${seconds} & until grep -qs sleep /proc/$!/comm; do :; done; echo done`,
+  });
+  expect(answer.text).toMatch(/\[it had left 1 process running, now ended: sleep \(\d+\)\]$/);
+  expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
+});
