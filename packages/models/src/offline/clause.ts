@@ -29,7 +29,7 @@ export interface Clause {
   leans: boolean;
 }
 
-export const countCue =
+export const countCue: RegExp =
   /\b(how many|count|number of|amount of|total of|total number|tally|quantity of|how much)\b|^(the )?total (?=line|file|word|folder|byte|character)|\b(file|folder|directory|line|word|character|byte|function|class) count\b/;
 
 /**
