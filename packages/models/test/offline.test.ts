@@ -292,6 +292,17 @@ describe("typed answers", () => {
     expect(JSON.parse(text)).toMatchObject({ count: 3, files: ["src/a.ts", "src/b.ts", "src/c.ts"] });
   });
 
+  it("gives the answer as JSON when the loop asks for it after the text", async () => {
+    const first = await run("how many .ts files are in src?", three);
+    const note = userText("Please provide your final response in the required JSON format.");
+    const { text, calls } = await step([...first.messages, note], {
+      outputSchema: schema({ count: { type: "integer" } }),
+      toolChoice: "none",
+    });
+    expect(calls).toEqual([]);
+    expect(JSON.parse(text)).toEqual({ count: 3 });
+  });
+
   it("fails honestly where it cannot", async () => {
     await expect(
       run("how many .ts files are in src?", three, { outputSchema: schema({ when: { type: "boolean" } }) }),

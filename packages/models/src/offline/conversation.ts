@@ -38,7 +38,18 @@ export function readConversation(messages: MessageList): Conversation {
   const turns = turnsOf(messages);
   const before: Task[] = [];
   let goals: Goal[] = [];
-  const open = turns.pop() ?? { said: [], results: [] };
+  let open = turns.pop() ?? { said: [], results: [] };
+  // A loop that asks for another form of the answer asks about the task before its note.
+  while (open.said.every(isNotice) && turns.length > 0) {
+    const last = turns.pop() as Turn;
+    open = {
+      said: [...last.said, ...open.said],
+      results: [
+        ...last.results,
+        ...open.results.map((one) => ({ ...one, after: one.after + last.said.length })),
+      ],
+    };
+  }
   for (const turn of turns) {
     const task = taskOf(turn, goals);
     if (task.goals.some(isUnderstood)) {

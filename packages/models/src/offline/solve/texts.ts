@@ -182,7 +182,7 @@ export function* extreme(goal: Extract<Goal, { do: "extreme" }>, context: Contex
   const first = measured[0];
   if (first === undefined)
     return {
-      text: `I could not measure any file in ${placeName(path)}${failed === "" ? "" : `: ${failed}`}.`,
+      text: `${sentence(placeName(path))} has ${counted(value.total, "file")}, but I could not measure any of them${failed === "" ? "" : `: ${failed}`}.`,
       scope: path,
       reached: false,
     };
