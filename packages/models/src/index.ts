@@ -1,2 +1,3 @@
 // The face of @rondo/models.
 export type * from "./codec.ts";
+export { type OfflineOptions, offline } from "./offline/offline.ts";
