@@ -6,6 +6,7 @@ export {
   bearer,
   createModel,
   keyHeader,
+  type LazyCodec,
   type ModelOptions,
   type Outgoing,
   type ProviderOptions,
