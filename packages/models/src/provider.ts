@@ -71,7 +71,7 @@ export interface ProviderOptions {
   facts?: ModelFacts;
   /** How this server differs from its protocol: see the codec. */
   compat?: { readonly [quirk: string]: Json };
-  /** Milliseconds; what the loop's clocks say wins. */
+  /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
   clocks?: HttpClocks;
 }
 
@@ -188,7 +188,7 @@ class HttpModel implements Model {
       headers: sent,
       body: wire.body,
       signal: io.signal,
-      clocks: { ...clocks, ...io.clocks },
+      clocks: { ...io.clocks, ...clocks },
     });
     if (response.status >= 200 && response.status < 300)
       return { answer: await receive(response, codec, target, io.emit) };
