@@ -278,9 +278,12 @@ class HttpModel implements Model {
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
       words += ` Check the key: it comes from ${this.#options.credentials !== undefined ? "the credentials callback" : this.#options.apiKey !== undefined ? "the option apiKey" : `the environment (${names.join(" or ")})`}.`;
     const { raw, ...rest } = optionsOf(error);
-    return new RondoError(error.kind, redacted(words, secrets), {
+    // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
+    const known = `${this.id} ${this.#options.baseURL}`;
+    const hidden = secrets.filter((secret) => !known.includes(secret));
+    return new RondoError(error.kind, redacted(words, hidden), {
       ...rest,
-      ...(raw === undefined ? {} : { raw: redactedJson(raw, secrets) }),
+      ...(raw === undefined ? {} : { raw: redactedJson(raw, hidden) }),
       ...(error.cause === undefined ? {} : { cause: error.cause }),
     });
   }

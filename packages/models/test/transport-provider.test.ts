@@ -401,6 +401,15 @@ describe("credentials", () => {
     });
   });
 
+  it("that are only the server's name do not make an error unreadable", async () => {
+    await served(guarded("other"), async ({ url }) => {
+      const error = await errorFrom(
+        tiny(url, { provider: "ollama", apiKey: "ollama" }).call(tinyRequest, watch()),
+      );
+      expect(error.message).toMatch(/^ollama\/m /);
+    });
+  });
+
   it("F180: are asked for before every call, and after a 401 once more, for one more request if they changed", async () => {
     await served(guarded("fresh-token"), async ({ url, seen }) => {
       const asked: boolean[] = [];
