@@ -7,10 +7,10 @@ import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import type { Block, Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
-import { calledTools, isRefused, isThinkingLost } from "./anthropic-encode.ts";
+import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
 import { idToWire, nameToWire } from "./anthropic-names.ts";
-import { Pieces } from "./anthropic-pieces.ts";
+import { isThinkingLost, Pieces } from "./anthropic-pieces.ts";
 import { flatSchema } from "./anthropic-schema.ts";
 import { type Turn, turnsOf } from "./anthropic-turns.ts";
 import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
@@ -38,13 +38,7 @@ export function bedrockEncoder(target: Target): Encoder {
 
       const messages = pieces.lay(history.turns, warn);
       const { toolBlocks, hasTools } = toolsOf(request, history.turns, tools);
-      const options = bedrockOptions(
-        request,
-        target,
-        hasTools,
-        () => isThinkingLost(history.turns, target),
-        warn,
-      );
+      const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
       const lead = history.lead.flatMap((message) => message.content);
       const system: Block[] = [
         ...(isBlank(request.system) ? [] : [{ json: toJson({ text: request.system }) }]),
