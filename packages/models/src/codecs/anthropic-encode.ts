@@ -34,8 +34,9 @@ export interface Host {
 }
 
 /** What the protocol allows in an id. Its length is not documented: 64 is what the family's strictest host takes. */
-const idChar = /[a-zA-Z0-9_-]/;
-export const anthropicId = (id: string): string => idToWire(id, idChar, 64);
+const fits = /^[a-zA-Z0-9_-]{1,64}$/;
+const refused = /[^a-zA-Z0-9_-]/g;
+export const anthropicId = (id: string): string => idToWire(id, fits, refused);
 
 export function anthropicEncoder(target: Target, host: Host): Encoder {
   const pieces = new Pieces(target, {
@@ -84,7 +85,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
         ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
         ...(system.length === 0 ? [] : [member("system", list(system))]),
-        member("messages", `[${messages.map(messageJson).join(",")}]`),
+        member("messages", `[${messages.map((message) => pieces.text(message, messageJson)).join(",")}]`),
       ].join(",");
       return {
         path: host.path(target, stream),

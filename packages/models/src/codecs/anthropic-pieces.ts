@@ -21,7 +21,8 @@ export interface Dialect {
 }
 
 export interface WireMessage extends Marked {
-  blocks: Block[];
+  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  blocks: readonly Block[];
   hasResults: boolean;
 }
 
@@ -42,8 +43,8 @@ export class Pieces {
   readonly #target: Target;
   readonly #dialect: Dialect;
   readonly #known = new WeakMap<Message, Piece>();
-  /** How many messages were made into text so far: what a long session must not repeat. */
-  made = 0;
+  readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
+  readonly #texts = new WeakMap<readonly Block[], string>();
 
   constructor(target: Target, dialect: Dialect) {
     this.#target = target;
@@ -76,8 +77,7 @@ export class Pieces {
       const merges =
         last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
       if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
-      else
-        messages.push({ role, blocks: [...blocks], hasResults: turn.kind === "results", marks: new Map() });
+      else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map() });
     }
     if (messages[0]?.role === "assistant")
       messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
@@ -107,16 +107,38 @@ export class Pieces {
           dialect.assistant(turn.message, turn.calls, warning),
         );
       case "results":
-        return turn.calls.flatMap((answered) => {
-          const make = (warning: Warn): Block[] => [dialect.result(answered, turn.message, warning)];
-          if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
-          warn(
-            "call_without_result",
-            `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
-          );
-          return make(warn);
-        });
+        return this.#results(turn.message, turn.calls, warn);
     }
+  }
+
+  #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
+    const pieces = calls.map((answered) => {
+      const make = (warning: Warn): Block[] => [this.#dialect.result(answered, message, warning)];
+      if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
+      warn(
+        "call_without_result",
+        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
+      );
+      return make(warn);
+    });
+    if (pieces.length === 1) return pieces[0] ?? [];
+    const known = this.#joined.get(message);
+    if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
+      return known.blocks;
+    const blocks = pieces.flat();
+    this.#joined.set(message, { pieces, blocks });
+    return blocks;
+  }
+
+  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  text(message: WireMessage, make: (message: WireMessage) => string): string {
+    if (message.marks.size > 0) return make(message);
+    let text = this.#texts.get(message.blocks);
+    if (text === undefined) {
+      text = make(message);
+      this.#texts.set(message.blocks, text);
+    }
+    return text;
   }
 
   #keep(message: Message, ids: string, warn: Warn, make: (warn: Warn) => Block[]): Block[] {
@@ -125,7 +147,6 @@ export class Pieces {
       const warnings: Piece["warnings"] = [];
       piece = { ids, warnings, blocks: make((code, text) => void warnings.push({ code, message: text })) };
       this.#known.set(message, piece);
-      this.made++;
     }
     for (const warning of piece.warnings) warn(warning.code, warning.message);
     return piece.blocks;
@@ -140,7 +161,7 @@ export function isThinkingLost(messages: readonly WireMessage[]): boolean {
 }
 
 /** A request may not end in white space of the assistant's. */
-function trimmed(blocks: Block[]): Block[] {
+function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
   const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
   const text = block?.text;
