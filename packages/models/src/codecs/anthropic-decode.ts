@@ -15,7 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
-import { anthropicStreamError } from "./anthropic-errors.ts";
+import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
@@ -92,11 +92,6 @@ export class AnthropicAnswer {
   /** A whole message. */
   message(message: JsonObject): AssistantMessage {
     this.#start(message);
-    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
-      this.#open(index, asObject(block) ?? {});
-      this.#close(index);
-    }
-    this.#ending(message);
     this.#stopped = true;
     return this.end();
   }
@@ -113,8 +108,7 @@ export class AnthropicAnswer {
   }
 
   partial(): AssistantMessage | undefined {
-    this.#answer.partial();
-    return;
+    return this.#answer.partial();
   }
 
   #start(message: JsonObject): void {
@@ -131,6 +125,12 @@ export class AnthropicAnswer {
     this.#started = true;
     this.#messageId = id;
     this.#count(asObject(message.usage));
+    // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
+    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
+      this.#open(index, asObject(block) ?? {});
+      this.#close(index);
+    }
+    this.#ending(message);
   }
 
   #open(index: number, block: JsonObject): void {
@@ -230,8 +230,9 @@ export class AnthropicAnswer {
       for (const [name, value] of Object.entries(delta)) {
         if (name === "type") continue;
         const before = native[name];
+        // A compaction's delta is its final value; other kinds tell their text in pieces.
         native[name] =
-          typeof value === "string" && typeof before === "string"
+          typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
             ? before + value
             : Array.isArray(before)
               ? [...before, value]
@@ -293,21 +294,8 @@ export class AnthropicAnswer {
 
   /** The error, with what had arrived. */
   #failed(error: RondoError): RondoError {
-    return withPartial(error, this.#answer);
+    return withArrived(error, this.#answer.partial(), this.#answer.usage);
   }
-}
-
-/** An error of a stream, with what had arrived of the answer and what it had cost. */
-export function withPartial(error: RondoError, answer: Answer): RondoError {
-  const partial = answer.partial();
-  return new RondoError(error.kind, error.message, {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(partial === undefined ? {} : { partial }),
-    ...(Object.keys(answer.usage).length === 0 ? {} : { usage: { ...answer.usage } }),
-  });
 }
 
 /** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */

@@ -21,8 +21,14 @@ export interface Dialect {
 }
 
 export interface WireMessage extends Marked {
-  blocks: Block[];
+  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  blocks: readonly Block[];
   hasResults: boolean;
+}
+
+interface Laid {
+  turn: Turn;
+  blocks: readonly Block[];
 }
 
 interface Piece {
@@ -37,8 +43,8 @@ export class Pieces {
   readonly #target: Target;
   readonly #dialect: Dialect;
   readonly #known = new WeakMap<Message, Piece>();
-  /** How many messages were made into text so far: what a long session must not repeat. */
-  made = 0;
+  readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
+  readonly #texts = new WeakMap<readonly Block[], string>();
 
   constructor(target: Target, dialect: Dialect) {
     this.#target = target;
@@ -47,32 +53,38 @@ export class Pieces {
 
   /** Neighbours merged where the protocol wants it, nothing empty, a user at both ends but for a pause. */
   lay(turns: readonly Turn[], warn: Warn): WireMessage[] {
+    const laid = turns.map((turn): Laid => ({ turn, blocks: this.#blocks(turn, warn) }));
+    const isPaused = ({ turn, blocks }: Laid): boolean =>
+      turn.kind === "assistant" &&
+      turn.message.stop.kind === "pause" &&
+      isSameOrigin(turn.message.origin, this.#target) &&
+      blocks.some((block) => (block.opens ?? block.closes) !== undefined);
+    pairServerTools(laid, isPaused, warn);
+
     const messages: WireMessage[] = [];
-    let endsInPause = false;
-    for (const turn of turns) {
-      const blocks = this.#blocks(turn, warn);
+    for (const [at, one] of laid.entries()) {
+      const { turn } = one;
+      const isAnswer = turn.kind === "assistant";
+      const next = laid[at + 1]?.turn.kind;
+      // A paused answer goes back as it came; no other may end in thinking.
+      const goesOn = isPaused(one) && (next === undefined || next === "assistant");
+      const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
       if (blocks.length === 0) continue;
-      const role = turn.kind === "assistant" ? "assistant" : "user";
+      const role = isAnswer ? "assistant" : "user";
       const last = messages.at(-1);
       // What a person says after results stays a message of its own: in the same message it teaches the model to end
       // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
       const merges =
         last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
       if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
-      else
-        messages.push({ role, blocks: [...blocks], hasResults: turn.kind === "results", marks: new Map() });
-      endsInPause =
-        turn.kind === "assistant" &&
-        turn.message.stop.kind === "pause" &&
-        isSameOrigin(turn.message.origin, this.#target);
+      else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map() });
     }
-    pairServerTools(messages, endsInPause, warn);
     if (messages[0]?.role === "assistant")
       messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
     const last = messages.at(-1);
-    if (last === undefined || (last.role === "assistant" && !endsInPause))
-      messages.push(this.#user("Continue."));
-    else if (last.role === "assistant") last.blocks = trimmed(last.blocks);
+    const end = laid.at(-1);
+    if (last?.role === "assistant" && end !== undefined && isPaused(end)) last.blocks = trimmed(last.blocks);
+    else if (last?.role !== "user") messages.push(this.#user("Continue."));
     return messages;
   }
 
@@ -95,16 +107,38 @@ export class Pieces {
           dialect.assistant(turn.message, turn.calls, warning),
         );
       case "results":
-        return turn.calls.flatMap((answered) => {
-          const make = (warning: Warn): Block[] => [dialect.result(answered, turn.message, warning)];
-          if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
-          warn(
-            "call_without_result",
-            `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
-          );
-          return make(warn);
-        });
+        return this.#results(turn.message, turn.calls, warn);
     }
+  }
+
+  #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
+    const pieces = calls.map((answered) => {
+      const make = (warning: Warn): Block[] => [this.#dialect.result(answered, message, warning)];
+      if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
+      warn(
+        "call_without_result",
+        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
+      );
+      return make(warn);
+    });
+    if (pieces.length === 1) return pieces[0] ?? [];
+    const known = this.#joined.get(message);
+    if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
+      return known.blocks;
+    const blocks = pieces.flat();
+    this.#joined.set(message, { pieces, blocks });
+    return blocks;
+  }
+
+  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  text(message: WireMessage, make: (message: WireMessage) => string): string {
+    if (message.marks.size > 0) return make(message);
+    let text = this.#texts.get(message.blocks);
+    if (text === undefined) {
+      text = make(message);
+      this.#texts.set(message.blocks, text);
+    }
+    return text;
   }
 
   #keep(message: Message, ids: string, warn: Warn, make: (warn: Warn) => Block[]): Block[] {
@@ -113,15 +147,21 @@ export class Pieces {
       const warnings: Piece["warnings"] = [];
       piece = { ids, warnings, blocks: make((code, text) => void warnings.push({ code, message: text })) };
       this.#known.set(message, piece);
-      this.made++;
     }
     for (const warning of piece.warnings) warn(warning.code, warning.message);
     return piece.blocks;
   }
 }
 
+/** True when the turn in progress holds a call and began without thinking: older models then refuse to be told to think. */
+export function isThinkingLost(messages: readonly WireMessage[]): boolean {
+  const last = messages.at(-1);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return last?.hasResults === true && answer?.blocks[0]?.thinking !== true;
+}
+
 /** A request may not end in white space of the assistant's. */
-function trimmed(blocks: Block[]): Block[] {
+function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
   const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
   const text = block?.text;
@@ -129,33 +169,42 @@ function trimmed(blocks: Block[]): Block[] {
   return [...blocks.slice(0, -1), { ...last, json: toJson({ ...block, text: text.trimEnd() }) }];
 }
 
+function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {
+  const end = blocks.findLastIndex((block) => block.thinking !== true) + 1;
+  return end === blocks.length ? blocks : blocks.slice(0, end);
+}
+
 /**
  * A tool that the provider ran and its result stay together, over a pause too. One without the other is left out,
  * but for a pause that is about to go on, and for code that still waits for a client's call.
  */
-function pairServerTools(messages: WireMessage[], endsInPause: boolean, warn: Warn): void {
+function pairServerTools(laid: Laid[], isPaused: (one: Laid) => boolean, warn: Warn): void {
   const opened = new Set<string>();
   const closed = new Set<string>();
-  for (const { blocks } of messages)
-    for (const block of blocks) {
-      if (block.opens !== undefined) opened.add(block.opens);
-      for (const id of [block.closes, block.waitsIn]) if (id !== undefined) closed.add(id);
+  const unpaired = new Set<Block>();
+  const last = laid.at(-1);
+  const opens: Block[] = [];
+  for (const one of laid) {
+    const waits = one === last && isPaused(one);
+    for (const block of one.blocks) {
+      if (block.waitsIn !== undefined) closed.add(block.waitsIn);
+      if (block.opens !== undefined) {
+        if (opened.has(block.opens)) unpaired.add(block);
+        else if (!waits) opens.push(block);
+        opened.add(block.opens);
+      }
+      if (block.closes === undefined) continue;
+      if (!opened.has(block.closes) || closed.has(`result ${block.closes}`)) unpaired.add(block);
+      else closed.add(block.closes).add(`result ${block.closes}`);
     }
-  if (opened.size === 0 && closed.size === 0) return;
-  for (const [at, message] of messages.entries()) {
-    const waits = endsInPause && at === messages.length - 1;
-    const kept = message.blocks.filter(
-      (block) =>
-        (block.opens === undefined || waits || closed.has(block.opens)) &&
-        (block.closes === undefined || opened.has(block.closes)),
-    );
-    if (kept.length === message.blocks.length) continue;
-    warn(
-      "server_tool_unpaired",
-      "a tool that the provider ran lacks its call or its result: what is left of it was left out",
-    );
-    message.blocks = kept;
   }
-  for (let at = messages.length - 1; at >= 0; at--)
-    if (messages[at]?.blocks.length === 0) messages.splice(at, 1);
+  for (const block of opens) if (!closed.has(block.opens ?? "")) unpaired.add(block);
+  if (unpaired.size === 0) return;
+  warn(
+    "server_tool_unpaired",
+    "a tool that the provider ran lacks its call or its result: what is left of it was left out",
+  );
+  for (const one of laid)
+    if (one.blocks.some((block) => unpaired.has(block)))
+      one.blocks = one.blocks.filter((block) => !unpaired.has(block));
 }

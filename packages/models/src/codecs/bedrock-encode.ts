@@ -7,17 +7,18 @@ import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import type { Block, Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
-import { calledTools, isRefused, isThinkingLost } from "./anthropic-encode.ts";
+import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
 import { idToWire, nameToWire } from "./anthropic-names.ts";
-import { Pieces } from "./anthropic-pieces.ts";
+import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { flatSchema } from "./anthropic-schema.ts";
 import { type Turn, turnsOf } from "./anthropic-turns.ts";
 import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
 import { bedrockOptions } from "./bedrock-options.ts";
 
-const idChar = /[a-zA-Z0-9_.:-]/;
-export const bedrockId = (id: string): string => idToWire(id, idChar, 64);
+const fits = /^[a-zA-Z0-9_.:-]{1,64}$/;
+const refused = /[^a-zA-Z0-9_.:-]/g;
+export const bedrockId = (id: string): string => idToWire(id, fits, refused);
 
 export function bedrockEncoder(target: Target): Encoder {
   const pieces = new Pieces(target, {
@@ -38,13 +39,7 @@ export function bedrockEncoder(target: Target): Encoder {
 
       const messages = pieces.lay(history.turns, warn);
       const { toolBlocks, hasTools } = toolsOf(request, history.turns, tools);
-      const options = bedrockOptions(
-        request,
-        target,
-        hasTools,
-        () => isThinkingLost(history.turns, target),
-        warn,
-      );
+      const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
       const lead = history.lead.flatMap((message) => message.content);
       const system: Block[] = [
         ...(isBlank(request.system) ? [] : [{ json: toJson({ text: request.system }) }]),
@@ -70,7 +65,7 @@ export function bedrockEncoder(target: Target): Encoder {
               }}`,
             ]),
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
-        `"messages":[${messages.map((message) => `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`).join(",")}]`,
+        `"messages":[${messages.map((message) => pieces.text(message, messageJson)).join(",")}]`,
       ];
       return {
         path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
@@ -80,6 +75,10 @@ export function bedrockEncoder(target: Target): Encoder {
       };
     },
   };
+}
+
+function messageJson(message: WireMessage): string {
+  return `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`;
 }
 
 /** Blocks as a list; a cache point follows what it marks. */
