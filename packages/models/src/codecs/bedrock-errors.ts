@@ -1,0 +1,35 @@
+// The room of Bedrock's errors: exceptions named in a header, in a frame's type, or in the body.
+
+import type { AssistantMessage, Json, RondoError } from "@rondo/core";
+import { RondoError as Failure } from "@rondo/core";
+import type { ErrorResponse, Frame, Target } from "../codec.ts";
+import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
+
+const hints: ErrorHints = { provider: "bedrock" };
+
+export function bedrockHttpError(response: ErrorResponse): RondoError {
+  return classifyHttpError(response, hints);
+}
+
+/** An exception frame of a stream: its type is the frame's event, its body a message. */
+export function bedrockStreamError(
+  frame: Frame,
+  target: Target,
+  partial: AssistantMessage | undefined,
+): RondoError {
+  let body: Json = frame.data;
+  try {
+    body = JSON.parse(frame.data) as Json;
+  } catch {
+    // Then its text is the message.
+  }
+  const error = classifyStreamError(body, { provider: target.origin.provider, code: frame.event });
+  return new Failure(error.kind, error.message, {
+    retryable: error.retryable,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(partial === undefined ? {} : { partial }),
+    ...(partial?.usage === undefined ? {} : { usage: partial.usage }),
+  });
+}
