@@ -1,8 +1,7 @@
 import type { AssistantMessage, Json, JsonObject, Settings } from "@rondo/core";
+import { type ChatRules, checkOpenaiChatRequest, checkOpenaiResponsesRequest } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ChatRules, checkOpenaiChatRequest } from "../../testkit/src/wire/rules/openai-chat.ts";
-import { checkOpenaiResponsesRequest } from "../../testkit/src/wire/rules/openai-responses.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { conversations } from "./openai-conversations.ts";

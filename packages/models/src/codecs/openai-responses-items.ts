@@ -18,7 +18,7 @@ import { argumentsText, sameOrigin } from "./openai-chat-messages.ts";
 import { fileText, wireFile } from "./openai-files.ts";
 import { jsonOf, objectIn, textIn } from "./openai-json.ts";
 import { responsesIds, wireId, wireName } from "./openai-names.ts";
-import type { ResponsesCompat } from "./openai-responses-settings.ts";
+import type { OpenaiResponsesCompat } from "./openai-responses-settings.ts";
 import type { Warning } from "./openai-settings.ts";
 
 export interface ResponsesPiece {
@@ -33,7 +33,7 @@ export interface ResponsesPiece {
 
 export interface ResponsesRoom {
   target: Target;
-  compat: ResponsesCompat;
+  compat: OpenaiResponsesCompat;
   warn(warning: Warning): void;
 }
 
