@@ -3,6 +3,7 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
+import { type Clock, systemClock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Input } from "./input.ts";
@@ -34,12 +35,14 @@ export class Agent<Output = unknown> {
   readonly #given: AgentOptions<Output>;
   readonly #resolved: Resolved;
   readonly #journal: Journal;
+  readonly #clock: Clock;
 
   /** @throws RondoError `invalid_request` naming the option that cannot be used */
   constructor(options: AgentOptions<Output>) {
     this.#given = options;
     this.#resolved = resolve(options as AgentOptions);
     this.#journal = options.journal ?? memoryJournal();
+    this.#clock = options.clock ?? systemClock;
   }
 
   /**
@@ -128,10 +131,11 @@ export class Agent<Output = unknown> {
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     return Session.open<Output>({
-      id: overrides.session ?? newId(),
+      id: overrides.session ?? newId(this.#clock),
       journal: overrides.journal ?? (lasting ? this.#journal : memoryJournal()),
       resolved: this.#resolved,
       logger: this.#given.logger,
+      clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
     });
   }
@@ -154,9 +158,9 @@ export class Agent<Output = unknown> {
 }
 
 /** A new session id: the time, so that ids sort by age, and chance. */
-function newId(): string {
-  const chance = Math.floor(Math.random() * 36 ** 6)
+function newId(clock: Clock): string {
+  const chance = Math.floor(clock.random() * 36 ** 6)
     .toString(36)
     .padStart(6, "0");
-  return `${Date.now().toString(36)}-${chance}`;
+  return `${clock.now().toString(36)}-${chance}`;
 }

@@ -1,5 +1,6 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
+export { type Clock, systemClock } from "./clock.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";

@@ -3,6 +3,7 @@
 // Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
+import type { Clock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
@@ -85,6 +86,8 @@ export interface AgentOptions<Output = unknown> {
   logger?: Logger;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
+  /** Where time and chance come from. Default: the host's. */
+  clock?: Clock;
 }
 
 /** Only carries the type of the output. */

@@ -3,6 +3,7 @@
 // A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
+import type { Clock } from "./clock.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
@@ -36,6 +37,7 @@ export interface SessionParts {
   resolved: Resolved;
   logger?: Logger | undefined;
   gate?: Shell["gate"];
+  clock: Clock;
 }
 
 export class Session<Output = unknown> {
@@ -236,7 +238,7 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { journal, resolved, logger, gate } = this.#parts;
+    const { journal, resolved, logger, gate, clock } = this.#parts;
     return {
       session: this.id,
       journal,
@@ -257,8 +259,7 @@ export class Session<Output = unknown> {
         for (const listener of this.#listeners) listener(event);
       },
       ...(gate === undefined ? {} : { gate }),
-      now: Date.now,
-      random: Math.random,
+      clock,
     };
   }
 }

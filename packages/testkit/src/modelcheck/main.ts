@@ -16,7 +16,7 @@ const findings: Finding[] = [];
 const rows = new Set<Row>();
 for (const [at, one] of list.entries()) {
   const share = Math.ceil((wanted - states) / (list.length - at));
-  const report = explore(one, share, Number(values.seed));
+  const report = explore(one, share, { seed: Number(values.seed) });
   states += report.states;
   findings.push(...report.findings);
   for (const row of report.rows) rows.add(row);

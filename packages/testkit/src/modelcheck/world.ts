@@ -129,8 +129,8 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
   if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
   for (const one of run.turn?.calls ?? []) {
     if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key));
-    if (one.asked && one.result === undefined && one.permission === undefined)
-      list.push(...approvals(one.key));
+    const waits = one.permission === undefined || one.permission.answer === "ask";
+    if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
   }
   if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
   if (action.do === "check_output")
