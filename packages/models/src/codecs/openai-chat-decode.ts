@@ -68,22 +68,21 @@ export class ChatDecoder implements Decoder {
 
   /** One chunk of a stream, or a whole answer. */
   take(chunk: JsonObject, isError: boolean = false): void {
-    const choice = listIn(chunk.choices)
-      .map(objectIn)
-      .find((one) => one !== undefined && (one.index ?? 0) === 0);
+    const choice = firstChoice(chunk.choices);
     const failed = isError || told(chunk.error) || told(choice?.error);
-    this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
-    this.#answer.count(chatUsage(chunk.usage));
+    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
+    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
     if (failed) {
       if (!isError && !told(chunk.error)) this.#fail({ error: choice?.error ?? null });
       else this.#fail(chunk);
       return;
     }
-    const citations = listIn(chunk.citations);
-    const found = listIn(chunk.search_results);
-    if (citations.length + found.length > 0) this.#citations = found.length > 0 ? found : citations;
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) {
+      const found = listIn(chunk.search_results);
+      this.#citations = found.length > 0 ? found : listIn(chunk.citations);
+    }
     if (choice === undefined) return;
-    this.#answer.count(chatUsage(choice.usage));
+    if (choice.usage) this.#answer.count(chatUsage(choice.usage));
     // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer (F085).
     const delta = objectIn(choice.delta) ?? (this.#answer.empty ? objectIn(choice.message) : undefined);
     if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null);
@@ -109,30 +108,36 @@ export class ChatDecoder implements Decoder {
   }
 
   #delta(delta: JsonObject, isWhole: boolean): void {
-    const details = this.#details.push(delta.reasoning_details);
+    const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
     const reasoning = textIn(delta.reasoning_content) || textIn(delta.reasoning) || details;
     if (reasoning !== "") this.#say("reasoning", reasoning);
     else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
     if (typeof delta.content === "string") this.#say("text", delta.content);
-    else for (const part of listIn(delta.content)) this.#contentPart(part);
-    const refusal = textIn(delta.refusal);
-    if (refusal !== undefined && refusal !== "") this.#answer.refusal("refusal", refusal);
-    for (const [position, call] of listIn(delta.tool_calls).entries())
-      this.#call(
-        isWhole && objectIn(call) !== undefined ? { ...objectIn(call), index: position } : call,
-        position,
-      );
-    const legacy = objectIn(delta.function_call);
-    if (legacy !== undefined) this.#call({ index: -1, function: legacy }, 0);
-    for (const citation of listIn(delta.annotations)) {
-      this.#answer.text("text", "");
-      this.#answer.attach("text", { citation });
-    }
-    for (const image of listIn(delta.images)) this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
+    else if (delta.content) for (const part of listIn(delta.content)) this.#contentPart(part);
+    if (typeof delta.refusal === "string" && delta.refusal !== "")
+      this.#answer.refusal("refusal", delta.refusal);
+    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole);
+    if (delta.function_call) this.#call({ index: -1, function: delta.function_call }, 0);
+    if (delta.annotations)
+      for (const citation of listIn(delta.annotations)) {
+        this.#answer.text("text", "");
+        this.#answer.attach("text", { citation });
+      }
+    if (delta.images)
+      for (const image of listIn(delta.images))
+        this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
     const audio = objectIn(delta.audio);
     if (audio !== undefined) this.#hear(audio);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
+  }
+
+  /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
+  #callList(list: readonly Json[], isWhole: boolean): void {
+    for (const [position, given] of list.entries()) {
+      const call = objectIn(given);
+      if (call !== undefined) this.#call(isWhole ? { ...call, index: position } : call, position);
+    }
   }
 
   #say(kind: "text" | "reasoning", text: string): void {
@@ -271,6 +276,15 @@ export class ChatDecoder implements Decoder {
       },
     );
   }
+}
+
+/** Only the first of several answers is read. */
+function firstChoice(given: Json | undefined): JsonObject | undefined {
+  for (const one of listIn(given)) {
+    const choice = objectIn(one);
+    if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
+  }
+  return undefined;
 }
 
 function told(error: Json | undefined): boolean {

@@ -28,6 +28,7 @@ export class ReasoningDetails {
         this.#entries.push(known);
       }
       for (const [member, value] of Object.entries(fragment)) {
+        if (member === "__proto__") continue;
         if ((member === "text" || member === "summary") && typeof value === "string") {
           known.pieces[member] ??= [];
           known.pieces[member].push(value);

@@ -10,7 +10,7 @@ import { chatCompat } from "./openai-chat-compat.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./openai-chat-messages.ts";
 import { ChatTools, chatBody } from "./openai-chat-settings.ts";
 import { jsonOf } from "./openai-json.ts";
-import { chatIds, IdTable, mistralIds, nameTable } from "./openai-names.ts";
+import { chatIds, mistralIds, nameTable } from "./openai-names.ts";
 import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
@@ -24,15 +24,13 @@ export class ChatEncoder implements Encoder {
 
   constructor(target: Target) {
     const compat = chatCompat(target);
-    const names = nameTable(target.origin);
     this.#room = {
       target,
       compat,
-      names,
-      ids: new IdTable(compat.idForm === "mistral9" ? mistralIds : chatIds),
+      ids: compat.idForm === "mistral9" ? mistralIds : chatIds,
       warn: (warning) => this.#warnings.push(warning),
     };
-    this.#tools = new ChatTools(target, compat, names);
+    this.#tools = new ChatTools(target, compat, nameTable(target.origin));
   }
 
   encode(request: ModelRequest): WireRequest {

@@ -17,7 +17,7 @@ import type { Target } from "../codec.ts";
 import type { OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { fileText, type WireFile, wireFile } from "./openai-files.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "./openai-json.ts";
-import type { IdTable, NameTable } from "./openai-names.ts";
+import { type IdForm, wireId, wireName } from "./openai-names.ts";
 import type { Warning } from "./openai-settings.ts";
 
 export interface ChatPiece {
@@ -32,8 +32,7 @@ export interface ChatPiece {
 export interface ChatRoom {
   target: Target;
   compat: OpenaiChatCompat;
-  names: NameTable;
-  ids: IdTable;
+  ids: IdForm;
   warn(warning: Warning): void;
 }
 
@@ -92,15 +91,18 @@ function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
     return textPart(note);
   }
   if (file.kind === "audio") {
-    const format = /wav/.test(file.mediaType) ? "wav" : "mp3";
-    return { type: "input_audio", input_audio: { data: file.data, format } };
+    const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
+    if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
+    const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
+    room.warn({ code: "file_left_out", message: note });
+    return textPart(note);
   }
   if (file.kind === "text") return textPart(`${file.name}:\n${fileText(file.data)}`);
   return { type: "file", file: { filename: file.name, file_data: file.url } };
 }
 
 function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
-  const id = room.ids.wire(message.callId);
+  const id = wireId(message.callId, room.ids);
   const texts: string[] = [];
   const files: JsonObject[] = [];
   for (const part of message.content.flatMap((one) => userPart(one, room)))
@@ -122,7 +124,7 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
   return {
     role: "tool",
     json,
-    files: [textPart(`Of the result of ${room.names.wire(message.name)} (${id}):`), ...files],
+    files: [textPart(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
 
@@ -169,9 +171,9 @@ function echoed(reasoning: string, details: Json[], hasCalls: boolean, compat: O
 function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject {
   return {
     ...(own ? call.opaque : {}),
-    id: room.ids.wire(call.id),
+    id: wireId(call.id, room.ids),
     type: "function",
-    function: { name: room.names.wire(call.name), arguments: argumentsText(call) },
+    function: { name: wireName(call.name), arguments: argumentsText(call) },
   };
 }
 

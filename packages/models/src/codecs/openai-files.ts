@@ -19,7 +19,12 @@ export interface WireFile {
 export function wireFile(part: FilePart, target: Target): WireFile | { note: string } {
   const name = part.name ?? `file.${extension(part.mediaType)}`;
   const accepts = target.facts.accepts;
-  if (accepts !== undefined && !accepts.some((pattern) => fits(part.mediaType, pattern)))
+  // Text is what every model takes.
+  if (
+    !part.mediaType.startsWith("text/") &&
+    accepts !== undefined &&
+    !accepts.some((pattern) => fits(part.mediaType, pattern))
+  )
     return { note: `[${name} (${part.mediaType}) is left out: ${target.origin.model} does not take it]` };
   const kind = part.mediaType.startsWith("image/")
     ? "image"

@@ -72,25 +72,12 @@ export const responsesIds: IdForm = {
   make: (seed) => `call_${digest(seed, 24)}`,
 };
 
-/** Maps ids to a form, injectively: two ids never share one, and one id is always the same. */
-export class IdTable {
-  readonly #form: IdForm;
-  readonly #wire = new Map<string, string>();
-  readonly #used = new Set<string>();
-
-  constructor(form: IdForm) {
-    this.#form = form;
-  }
-
-  wire(id: string): string {
-    const known = this.#wire.get(id);
-    if (known !== undefined) return known;
-    let wire = this.#form.fits(id) ? id : this.#form.make(id);
-    for (let turn = 1; this.#used.has(wire); turn++) wire = this.#form.make(`${id}#${turn}`);
-    this.#used.add(wire);
-    this.#wire.set(id, wire);
-    return wire;
-  }
+/**
+ * An id as it goes out: itself where it fits, else a digest of it. The digest is of the id alone, so that a long history
+ * needs no table, and the same request is the same bytes in every process. Nine letters are 53 bits: enough to be distinct.
+ */
+export function wireId(id: string, form: IdForm): string {
+  return form.fits(id) ? id : form.make(id);
 }
 
 /** An id for a call that came without one, or with one that another call of its answer has. */

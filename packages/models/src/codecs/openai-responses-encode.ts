@@ -5,8 +5,9 @@
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
 import { jsonOf } from "./openai-json.ts";
-import { IdTable, nameTable, responsesIds } from "./openai-names.ts";
+import { nameTable } from "./openai-names.ts";
 import {
+  customResult,
   type ResponsesPiece,
   type ResponsesRoom,
   responsesPiece,
@@ -29,16 +30,12 @@ export class ResponsesEncoder implements Encoder {
 
   constructor(target: Target) {
     const compat = responsesCompat(target);
-    const names = nameTable(target.origin);
     this.#room = {
       target,
       compat,
-      names,
-      ids: new IdTable(responsesIds),
-      custom: new Set(),
       warn: (warning) => this.#warnings.push(warning),
     };
-    this.#tools = new ResponsesTools(target, compat, names);
+    this.#tools = new ResponsesTools(target, compat, nameTable(target.origin));
   }
 
   encode(request: ModelRequest): WireRequest {
@@ -59,6 +56,7 @@ export class ResponsesEncoder implements Encoder {
   #input(request: ModelRequest): string[] {
     const stored = isStored(request, this.#room.target);
     const out: string[] = [];
+    const custom = new Set<string>();
     let files: JsonObject[] = [];
     const flush = (): void => {
       if (files.length > 0) out.push(userItem(files).json);
@@ -68,7 +66,8 @@ export class ResponsesEncoder implements Encoder {
       const piece = this.#piece(message, stored);
       if (piece === undefined) continue;
       if (piece.role !== "tool") flush();
-      out.push(piece.json);
+      for (const id of piece.custom ?? []) custom.add(id);
+      out.push(message.role === "tool" && custom.has(message.callId) ? customResult(piece.json) : piece.json);
       if (piece.files !== undefined) files = [...files, ...piece.files];
     }
     flush();

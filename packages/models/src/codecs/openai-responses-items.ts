@@ -17,25 +17,23 @@ import type { Target } from "../codec.ts";
 import { argumentsText, sameOrigin } from "./openai-chat-messages.ts";
 import { fileText, wireFile } from "./openai-files.ts";
 import { jsonOf, objectIn, textIn } from "./openai-json.ts";
-import type { IdTable, NameTable } from "./openai-names.ts";
-import type { ResponsesCompat } from "./openai-responses-settings.ts";
+import { responsesIds, wireId, wireName } from "./openai-names.ts";
+import type { OpenaiResponsesCompat } from "./openai-responses-settings.ts";
 import type { Warning } from "./openai-settings.ts";
 
 export interface ResponsesPiece {
   role: Message["role"];
   /** The items' JSON, joined by commas. */
   json: string;
+  /** Ids of its calls that went out as custom tool calls: their results are of another type. */
+  custom?: string[];
   /** Files that must follow the results of the turn, where results can hold text only. */
   files?: JsonObject[];
 }
 
 export interface ResponsesRoom {
   target: Target;
-  compat: ResponsesCompat;
-  names: NameTable;
-  ids: IdTable;
-  /** Calls that went out as custom tool calls: their results are of another type. */
-  custom: Set<string>;
+  compat: OpenaiResponsesCompat;
   warn(warning: Warning): void;
 }
 
@@ -57,7 +55,13 @@ export function responsesPiece(
       const items = assistantItems(message, room, stored);
       return items.length === 0
         ? undefined
-        : { role: "assistant", json: items.map((item) => jsonOf(item)).join(",") };
+        : {
+            role: "assistant",
+            json: items.map((item) => jsonOf(item)).join(","),
+            custom: message.content.flatMap((part) =>
+              part.type === "tool_call" && isCustom(part, sameOrigin(message, room.target)) ? [part.id] : [],
+            ),
+          };
     }
     case "tool":
       return toolItem(message, room);
@@ -92,8 +96,15 @@ function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
   return [{ type: "input_file", filename: file.name, file_data: file.url }];
 }
 
+const plainOutput = "function_call_output";
+
+/** A result's item, for a call that went out as a custom tool call. */
+export function customResult(json: string): string {
+  return json.replace(plainOutput, "custom_tool_call_output");
+}
+
 function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
-  const id = room.ids.wire(message.callId);
+  const id = wireId(message.callId, responsesIds);
   const parts = message.content.flatMap((part) => userPart(part, room));
   const files = parts.filter((part) => part.type !== "input_text");
   const texts = parts.filter((part) => part.type === "input_text").map((part) => String(part.text));
@@ -104,13 +115,12 @@ function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
     );
   const text = texts.join("\n");
   const output: Json = files.length > 0 && !apart ? parts : text.trim() === "" ? "(no output)" : text;
-  const type = room.custom.has(message.callId) ? "custom_tool_call_output" : "function_call_output";
-  const json = jsonOf({ type, call_id: id, output });
+  const json = jsonOf({ type: plainOutput, call_id: id, output });
   if (!apart) return { role: "tool", json };
   return {
     role: "tool",
     json,
-    files: [inputText(`Of the result of ${room.names.wire(message.name)} (${id}):`), ...files],
+    files: [inputText(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
 
@@ -120,6 +130,14 @@ interface OpenMessage {
   phase: Json | undefined;
   content: JsonObject[];
 }
+
+const unfinished: ReadonlySet<string> = new Set([
+  "in_progress",
+  "searching",
+  "interpreting",
+  "generating",
+  "incomplete",
+]);
 
 function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
   const own = sameOrigin(message, room.target);
@@ -153,6 +171,18 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     );
   };
 
+  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
+  const addNative = (opaque: JsonObject): void => {
+    const item = objectIn(opaque.item);
+    // A compaction stands for all that was before it, and is tied to nothing.
+    if (item === undefined || (untied && item.type !== "compaction")) return;
+    if (unfinished.has(String(item.status))) {
+      // It was under way when the answer broke off: neither it nor what led to it can be told.
+      waiting = [];
+      untied = true;
+    } else add(item, undefined);
+  };
+
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
       const opaque = part.type === "text" && own ? part.opaque : undefined;
@@ -175,31 +205,29 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       )
         waiting.push(item);
       else untied = true;
-    } else if (part.type === "tool_call") addCall(part, own, room, add);
-    else if (part.type === "native" && own && !untied) {
-      // A server-run call is tied to its reasoning like any other item, and has no form without an id.
-      const item = objectIn(part.opaque.item);
-      if (item !== undefined) add(item, undefined);
-    }
+    } else if (part.type === "tool_call") addCall(part, own, add);
+    else if (part.type === "native" && own) addNative(part.opaque);
   }
   close();
   return items;
 }
 
+function isCustom(call: ToolCallPart, own: boolean): boolean {
+  return own && call.opaque?.custom === true && call.argsError === undefined;
+}
+
 function addCall(
   call: ToolCallPart,
   own: boolean,
-  room: ResponsesRoom,
   add: (item: JsonObject, id: string | undefined, keepsReasoning?: boolean) => void,
 ): void {
   const opaque = own ? call.opaque : undefined;
-  const callId = room.ids.wire(call.id);
-  const name = room.names.wire(call.name);
+  const callId = wireId(call.id, responsesIds);
+  const name = wireName(call.name);
   // What the server did not say whole is not what it said: such a call goes out as a plain one (F029).
   const broken = call.argsError !== undefined;
   const id = textIn(opaque?.id);
-  if (opaque?.custom === true && !broken) {
-    room.custom.add(call.id);
+  if (isCustom(call, own)) {
     add(
       { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
       form(id, "ctc"),

@@ -13,15 +13,18 @@ export function toolSchema(given: Json | undefined): JsonObject {
   const unions = ["anyOf", "oneOf", "allOf"].filter((word) => Array.isArray(schema[word]));
   if (unions.length === 0 && schema.type === "object" && objectIn(schema.properties) !== undefined)
     return schema;
-  const flat: JsonObject = { ...schema, type: "object", properties: { ...objectIn(schema.properties) } };
-  const properties = flat.properties as JsonObject;
+  const flat: JsonObject = { ...schema, type: "object" };
+  // A map, because a property may be called `__proto__`.
+  const properties = new Map(Object.entries(objectIn(schema.properties) ?? {}));
   for (const word of unions) {
     const branches = listIn(schema[word]).map((branch) => objectIn(branch) ?? {});
     delete flat[word];
     for (const branch of branches)
-      for (const [name, property] of Object.entries(objectIn(branch.properties) ?? {}))
-        if (!Object.hasOwn(properties, name)) properties[name] = property;
-        else if (JSON.stringify(properties[name]) !== JSON.stringify(property)) properties[name] = {};
+      for (const [name, property] of Object.entries(objectIn(branch.properties) ?? {})) {
+        const known = properties.get(name);
+        const same = known === undefined || JSON.stringify(known) === JSON.stringify(property);
+        properties.set(name, same ? property : {});
+      }
     const required = branches.map((branch) => listIn(branch.required));
     const common =
       word === "allOf"
@@ -30,7 +33,7 @@ export function toolSchema(given: Json | undefined): JsonObject {
     const all = [...new Set([...listIn(flat.required), ...common])];
     if (all.length > 0) flat.required = all;
   }
-  return flat;
+  return { ...flat, properties: Object.fromEntries(properties) };
 }
 
 const strictTypes: ReadonlySet<string> = new Set([
