@@ -9,6 +9,14 @@ export interface Credentials {
   apiKey?: string;
   /** Whole headers, for what is no plain key. */
   headers?: Record<string, string>;
+  /** Keys to sign with, as every AWS credential provider gives them. Bedrock only. */
+  aws?: AwsKeys;
+}
+
+export interface AwsKeys {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
 }
 
 /**
@@ -63,6 +71,10 @@ export function secretsOf(credentials: Credentials, headers: Readonly<Record<str
   };
   if (credentials.apiKey !== undefined) add(credentials.apiKey);
   for (const value of Object.values(credentials.headers ?? {})) add(value);
+  if (credentials.aws !== undefined) {
+    add(credentials.aws.secretAccessKey);
+    if (credentials.aws.sessionToken !== undefined) add(credentials.aws.sessionToken);
+  }
   for (const [name, value] of Object.entries(headers)) if (secretHeader.test(name)) add(value);
   return [...secrets].sort((a, b) => b.length - a.length);
 }

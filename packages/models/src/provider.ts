@@ -128,15 +128,16 @@ class HttpModel implements Model {
       this.#encoder ??= this.#options.codec.encoder(this.#target);
       const wire = this.#encoder.encode(request);
       for (const { code, message } of wire.warnings) io.emit({ type: "warning", code, message });
-      if (this.#options.send !== undefined) return await this.#sendBy(this.#options.send, wire, io);
+      const target = this.#targetOf(request);
+      if (this.#options.send !== undefined) return await this.#sendBy(this.#options.send, wire, target, io);
       const asked = request.settings.headers ?? {};
       const credentials = await this.#credentials(false, io.signal);
-      const first = await this.#attempt(wire, asked, credentials, io, secrets);
+      const first = await this.#attempt(wire, target, asked, credentials, io, secrets);
       if ("answer" in first) return first.answer;
       if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await this.#attempt(wire, asked, fresh, io, secrets);
+      const second = await this.#attempt(wire, target, asked, fresh, io, secrets);
       if ("answer" in second) return second.answer;
       throw second.refused;
     } catch (thrown) {
@@ -146,6 +147,7 @@ class HttpModel implements Model {
 
   async #attempt(
     wire: WireRequest,
+    target: Target,
     asked: Readonly<Record<string, string>>,
     credentials: Credentials,
     io: ModelIo,
@@ -167,7 +169,7 @@ class HttpModel implements Model {
       clocks: { ...clocks, ...io.clocks },
     });
     if (response.status >= 200 && response.status < 300)
-      return { answer: await receive(response, codec, this.#target, io.emit) };
+      return { answer: await receive(response, codec, target, io.emit) };
     let body = "";
     try {
       body = await bodyText(response, maxErrorChars);
@@ -175,8 +177,10 @@ class HttpModel implements Model {
       // The status says enough when the body breaks off; an abort says more than the status.
       if (thrown instanceof RondoError && thrown.kind === "aborted") throw thrown;
     }
-    const header = (name: string): string | null => response.header(name);
-    const error = codec.errorOf({ status: response.status, header, body });
+    const refusal = { status: response.status, header: (name: string) => response.header(name), body };
+    const answer = codec.answerOf?.(refusal, target);
+    if (answer !== undefined) return { answer };
+    const error = codec.errorOf(refusal);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length) };
   }
 
@@ -191,17 +195,26 @@ class HttpModel implements Model {
     });
   }
 
-  async #sendBy(send: Send, wire: WireRequest, io: ModelIo): Promise<AssistantMessage> {
+  #targetOf(request: ModelRequest): Target {
+    const outputLimit = request.settings.maxOutputTokens;
+    return outputLimit === undefined ? this.#target : { ...this.#target, outputLimit };
+  }
+
+  async #sendBy(send: Send, wire: WireRequest, target: Target, io: ModelIo): Promise<AssistantMessage> {
     const { codec } = this.#options;
     try {
       const sent = await send(wire, io);
-      if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, this.#target, io.emit);
-      const decoder = codec.decoder(this.#target, io.emit);
+      if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
+      const decoder = codec.decoder(target, io.emit);
       return await receiveFrames(sent, decoder, io.signal, () => abortedError(io.signal));
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);
-      if (response !== undefined) throw codec.errorOf(response);
+      if (response !== undefined) {
+        const answer = codec.answerOf?.(response, target);
+        if (answer !== undefined) return answer;
+        throw codec.errorOf(response);
+      }
       throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
     }
   }
@@ -251,9 +264,8 @@ const maxErrorChars = 1_000_000;
 const charsPerToken = 4;
 
 /** `authorization: Bearer`. */
-export function bearer(credentials: Credentials): Record<string, string> {
-  return credentials.apiKey === undefined ? {} : { authorization: `Bearer ${credentials.apiKey}` };
-}
+export const bearer: Authorize = ({ apiKey }) =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 
 /** A key in a header of this name, as it is. */
 export function keyHeader(name: string): Authorize {
