@@ -155,6 +155,39 @@ describe("any conversation", () => {
   });
 });
 
+describe("an encoder that has encoded another conversation", () => {
+  it("encodes any other as a new one does: grown, cut, pruned, edited", () => {
+    const request = (messages: Message[]) => ({
+      messages,
+      tools: [],
+      toolChoice: "auto" as const,
+      settings: {},
+    });
+    fc.assert(
+      fc.property(
+        fc.array(turn, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.tuple(fc.nat(12), fc.nat(3), fc.boolean()), { maxLength: 5 }),
+        (turns, edits) => {
+          const used = googleGenerativeAi.encoder(targetOf(origins[0]!));
+          const all = historyOf(turns);
+          const stages: Message[][] = all.map((_, i) => all.slice(0, i + 1));
+          let now = all;
+          for (const [at, removed, puts] of edits) {
+            now = now.toSpliced(at, removed, ...(puts ? [userText(`edit ${at}`)] : []));
+            stages.push(now);
+          }
+          for (const stage of stages) {
+            const fresh = googleGenerativeAi.encoder(targetOf(origins[0]!)).encode(request(stage));
+            expect(used.encode(request(stage)).body).toBe(fresh.body);
+            expect(checkGoogleRequest(fresh.body)).toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe("any answer", () => {
   const signed = (data: JsonObject, thoughtSignature: string | undefined): JsonObject =>
     thoughtSignature === undefined ? data : { ...data, thoughtSignature };

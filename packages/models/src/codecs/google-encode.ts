@@ -55,7 +55,7 @@ export class GoogleEncoder implements Encoder {
         "unsupported_setting",
         "with cachedContent the system prompt and the tools are those of the cache; the request's own were not sent",
       );
-    members.push(`"contents":[${turns.join(",")}]`);
+    members.push(`"contents":[${turns}]`);
     return {
       path: this.#traits.path,
       headers: { "content-type": "application/json", ...request.settings.headers },
