@@ -148,7 +148,11 @@ export const vertexKeys: ReadonlySet<string> = new Set([
   "audioTimestamp",
   "routingConfig",
   "modelSelectionConfig",
+  "generationOutputConfig",
 ]);
+
+/** Options Vertex AI refuses, because they are the Gemini API's. */
+export const geminiKeys: ReadonlySet<string> = new Set(["store", "enableEnhancedCivicAnswers"]);
 
 /** Members that are made from the conversation, and are no options. */
 export const reservedKeys: ReadonlySet<string> = new Set(["contents", "systemInstruction", "model"]);
