@@ -44,7 +44,7 @@ export function findRecordings(dir: string): Found[] {
 function read(text: string, file: string): Recording | string {
   if (file.endsWith(".json")) {
     const body = parse(text);
-    if (body === undefined) return "the file is not JSON";
+    if (body === undefined) return "the file is no JSON object";
     const protocol = protocolOf([body], true);
     if (!isProtocol(protocol)) return protocol;
     return { protocol, frames: [bytes(text)], whole: true, contentType: "application/json" };
@@ -158,11 +158,12 @@ const frameCodec = new EventStreamCodec(
 /** A line of a Bedrock recording, `{ eventType: payload }`, as the binary message it came in. */
 function eventFrame(chunk: Loose): Uint8Array {
   const [[name, payload] = ["", {}]] = Object.entries(chunk);
+  const failed = name.endsWith("Exception");
   return frameCodec.encode({
     headers: {
-      ":event-type": { type: "string", value: name },
+      [failed ? ":exception-type" : ":event-type"]: { type: "string", value: name },
       ":content-type": { type: "string", value: "application/json" },
-      ":message-type": { type: "string", value: "event" },
+      ":message-type": { type: "string", value: failed ? "exception" : "event" },
     },
     body: bytes(JSON.stringify(payload)),
   });

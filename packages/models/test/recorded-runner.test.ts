@@ -67,6 +67,13 @@ const files: { [file: string]: string } = {
     chat({}, "stop"),
   ),
   "c/error.json": JSON.stringify({ error: { message: "no", type: "invalid_request_error" } }),
+  "g/cut.chunks.txt": lines({
+    candidates: [{ content: { parts: [{ text: "hé" }], role: "model" }, index: 0 }],
+  }),
+  "b/throttled.chunks.txt": lines(
+    { messageStart: { role: "assistant" } },
+    { throttlingException: { message: "Too many requests" } },
+  ),
   "g/google.chunks.txt": lines(
     { candidates: [{ content: { parts: [{ text: "hé" }], role: "model" }, index: 0 }] },
     {
@@ -139,12 +146,16 @@ describe("the runner of recorded responses", () => {
       "same a/anthropic.json",
       "not applicable a/two.chunks.txt the file holds 2 responses one after the other",
       "same b/bedrock.chunks.txt",
+      expect.stringMatching(
+        /^not applicable b\/throttled\.chunks\.txt the official client cannot read it: Too many requests/,
+      ),
       "same c/chat.chunks.txt",
       "not applicable c/error.json the file holds an error and no response",
+      "not applicable g/cut.chunks.txt the stream ends without its finish signal",
       "same g/google.chunks.txt",
-      "not applicable r/notes.json the file is not JSON",
+      "not applicable r/notes.json the file is no JSON object",
       "same r/responses.chunks.txt",
-      "5 same, 0 differs, 3 not applicable",
+      "5 same, 0 differs, 5 not applicable",
     ]);
     expect(code).toBe(0);
   });
