@@ -124,14 +124,15 @@ export class GoogleDecoder implements Decoder {
       throw this.#failed(googleStreamError(value, this.#target));
     }
     if (answer.usageMetadata) this.#usage = latest(this.#usage, answer.usageMetadata);
-    if (answer.promptFeedback?.blockReason) {
-      const { blockReason, blockReasonMessage } = answer.promptFeedback;
+    const blockReason = wordOf(answer.promptFeedback?.blockReason);
+    if (blockReason !== "") {
+      const blockReasonMessage = wordOf(answer.promptFeedback?.blockReasonMessage);
       this.#blocked = blockReason;
       this.#detail = `the prompt was blocked (${blockReason})${blockReasonMessage ? `: ${blockReasonMessage}` : ""}; the newest message or tool result is the likely cause`;
     }
     if (!Array.isArray(answer.candidates)) return;
     for (const candidate of answer.candidates) {
-      if (candidate === null) continue;
+      if (!isObject(candidate)) continue;
       if ((candidate.index ?? 0) === 0) this.#candidate(candidate);
       else if (!this.#warned) {
         this.#warned = true;
@@ -147,28 +148,29 @@ export class GoogleDecoder implements Decoder {
   #candidate(candidate: GoogleCandidate): void {
     this.#heard = true;
     const parts = candidate.content?.parts;
-    if (Array.isArray(parts)) for (const part of parts) if (part !== null) this.#part(part);
+    if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) this.#part(part);
     if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
       this.#cite(candidate);
-    if (!candidate.finishReason) return;
-    this.#word = candidate.finishReason;
+    if (wordOf(candidate.finishReason) === "") return;
+    this.#word = wordOf(candidate.finishReason);
     const ratings = listOf(candidate.safetyRatings)
       .filter(
         (rating) =>
           rating.blocked === true || rating.probability === "HIGH" || rating.probability === "MEDIUM",
       )
       .map((rating) => `${rating.category} ${rating.probability ?? "blocked"}`);
-    const said = [candidate.finishMessage, ...ratings].filter((words) => words).join("; ");
+    const said = [wordOf(candidate.finishMessage), ...ratings].filter((words) => words).join("; ");
     if (said !== "") this.#detail = said;
   }
 
   #part(part: GooglePart): void {
-    const signature = part.thoughtSignature ? { thoughtSignature: part.thoughtSignature } : undefined;
-    if (part.functionCall) {
+    const given = wordOf(part.thoughtSignature);
+    const signature = given === "" ? undefined : { thoughtSignature: given };
+    if (isObject(part.functionCall)) {
       this.#call(part.functionCall, signature);
       return;
     }
-    if (part.inlineData || part.fileData) {
+    if (isObject(part.inlineData) || isObject(part.fileData)) {
       this.#file(part, signature);
       return;
     }
@@ -178,7 +180,7 @@ export class GoogleDecoder implements Decoder {
       this.#answer.native(this.#blocks++, kind, part as unknown as Opaque);
       return;
     }
-    this.#words(part.thought === true ? "reasoning" : "text", part.text ?? "", signature);
+    this.#words(part.thought === true ? "reasoning" : "text", wordOf(part.text), signature);
   }
 
   #words(kind: "text" | "reasoning", text: string, signature: Opaque | undefined): void {
@@ -197,14 +199,15 @@ export class GoogleDecoder implements Decoder {
 
   #file(part: GooglePart, signature: Opaque | undefined): void {
     this.#open = undefined;
-    const given = part.inlineData ?? part.fileData ?? {};
+    const inline = isObject(part.inlineData) ? part.inlineData : undefined;
+    const given = inline ?? part.fileData ?? {};
+    const name = wordOf(given.displayName);
     const opaque = { ...signature, ...(part.thought === true ? { thought: true } : {}) };
     const file: Part = {
       type: "file",
-      mediaType: given.mimeType ?? "application/octet-stream",
-      ...(part.inlineData?.data === undefined ? {} : { data: part.inlineData.data }),
-      ...(part.fileData?.fileUri === undefined ? {} : { url: part.fileData.fileUri }),
-      ...(given.displayName === undefined ? {} : { name: given.displayName }),
+      mediaType: wordOf(given.mimeType) || "application/octet-stream",
+      ...(inline === undefined ? { url: wordOf(part.fileData?.fileUri) } : { data: wordOf(inline.data) }),
+      ...(name === "" ? {} : { name }),
       ...(Object.keys(opaque).length === 0 ? {} : { opaque }),
     };
     this.#answer.part(this.#blocks++, file);
@@ -213,19 +216,20 @@ export class GoogleDecoder implements Decoder {
   #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
     this.#open = undefined;
     const open = this.#streamed;
-    const goesOn = open !== undefined && (!call.name || (!!call.id && call.id === open.id));
+    const [id, name] = [wordOf(call.id), wordOf(call.name)];
+    const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.#closeCall();
-    if (!goesOn && !call.name) {
+    if (!goesOn && name === "") {
       // A closing part whose call is shut already, or a call without a name: there is nothing to run.
       if (call.args === undefined && call.partialArgs === undefined) return;
     }
     const key = goesOn ? open.key : this.#blocks++;
-    this.#answer.call(key, { id: call.id, name: call.name });
-    const opaque = { ...(call.id ? { id: call.id } : {}), ...signature };
+    this.#answer.call(key, { id, name });
+    const opaque = { ...(id === "" ? {} : { id }), ...signature };
     if (Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
-    const state = goesOn ? open : { key, id: call.id ?? "", args: new StreamedArgs(), pieces: false };
+    const state = goesOn ? open : { key, id, args: new StreamedArgs(), pieces: false };
     if (goesOn || call.willContinue === true || call.partialArgs !== undefined) this.#streamed = state;
-    for (const piece of listOf(call.partialArgs)) {
+    for (const piece of listOf(call.partialArgs).filter(isObject)) {
       state.pieces = true;
       this.#answer.args(key, state.args.add(piece));
     }
@@ -345,6 +349,15 @@ const plainKeys: ReadonlySet<string> = new Set([
   "speechMetadata",
   "mediaProcessing",
 ]);
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text, or none: whatever else a server put there. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
 
 /** A list, whatever a server put there. */
 function listOf<T>(value: T[] | undefined | null): T[] {

@@ -25,10 +25,10 @@ import { type GoogleTraits, jsonText, type Warn } from "./google-target.ts";
 import { nativeParts } from "./google-wire.ts";
 
 /** What Google documents for calls that another model made: the signature check is skipped for them. */
-export const foreignSignature = "skip_thought_signature_validator";
+const foreignSignature = "skip_thought_signature_validator";
 
 /** Said where the wire wants a user's turn and the conversation has none. */
-export const continueText = "Continue.";
+const continueText = "Continue.";
 
 interface ToolPiece {
   call: ToolCallPart;
@@ -312,7 +312,7 @@ export class GoogleTurns {
   }
 }
 
-export function sameOrigin(a: Origin, b: Origin): boolean {
+function sameOrigin(a: Origin, b: Origin): boolean {
   return a.api === b.api && a.provider === b.provider && a.model === b.model;
 }
 

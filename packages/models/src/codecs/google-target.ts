@@ -46,7 +46,7 @@ export interface GoogleTraits {
 }
 
 /** The version of a Gemini in its name; Infinity for a Gemini whose name tells none; 0 for another house's model. */
-export function geminiVersion(model: string): number {
+function geminiVersion(model: string): number {
   const id = model.toLowerCase();
   const found = /gemini-(\d+(?:\.\d+)?)/.exec(id);
   if (found !== null) return Number(found[1]);
