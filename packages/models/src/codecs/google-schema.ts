@@ -28,14 +28,22 @@ const kept: ReadonlySet<string> = new Set([
 
 const maxDepth = 24;
 
-/** The schema in Google's subset. The input is not changed. */
-export function openApiSchema(schema: Json): JsonObject {
-  return convert(schema, schema, []);
+/** References that fan out would grow without end: past so many nodes every further one is a permissive object. */
+const maxNodes = 2000;
+
+interface Whole {
+  root: Json;
+  nodesLeft: number;
 }
 
-function convert(given: Json, root: Json, trail: readonly string[]): JsonObject {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return {};
-  const schema = merged(given, root, trail);
+/** The schema in Google's subset. The input is not changed. */
+export function openApiSchema(schema: Json): JsonObject {
+  return convert(schema, { root: schema, nodesLeft: maxNodes }, []);
+}
+
+function convert(given: Json, whole: Whole, trail: readonly string[]): JsonObject {
+  if (!isObject(given)) return {};
+  const schema = merged(given, whole, trail);
   if (schema === undefined || trail.length > maxDepth) return described({ type: "object" }, given);
   const { node, refs } = schema;
   const out: JsonObject = {};
@@ -47,21 +55,24 @@ function convert(given: Json, root: Json, trail: readonly string[]): JsonObject 
   if (real.length === 1) out.type = real[0]!;
 
   const inner = [...trail, ...refs];
-  const unions = [...listOf(node.anyOf), ...listOf(node.oneOf)];
+  // Alternatives must stand alone. Beside members of its own they mostly say which of those go together: left out.
+  const unions = isObject(node.properties) ? [] : [...listOf(node.anyOf), ...listOf(node.oneOf)];
   const variants = unions.filter((variant) => !isNull(variant));
   if (variants.length < unions.length) out.nullable = true;
-  if (variants.length === 1) return { ...convert(variants[0]!, root, inner), ...withoutType(out) };
+  if (variants.length === 1) return { ...convert(variants[0]!, whole, inner), ...meta(out) };
   if (variants.length > 1) {
     const literals = variants.map(literalOf);
-    if (literals.every((literal) => typeof literal === "string"))
-      return { ...withoutType(out), type: "string", enum: literals as string[] };
-    const anyOf = variants.map((variant) => convert(variant, root, inner));
-    return { ...withoutType(out), anyOf };
+    if (literals.every((literal) => typeof literal === "string")) {
+      const words = [...new Set(literals as string[])].filter((word) => word !== "");
+      return { ...meta(out), type: "string", ...(words.length === 0 ? {} : { enum: words }) };
+    }
+    const anyOf = variants.map((variant) => convert(variant, whole, inner));
+    return { ...meta(out), anyOf };
   }
   if (real.length > 1)
-    return { ...withoutType(out), anyOf: real.map((type) => convert({ ...node, type }, root, inner)) };
+    return { ...meta(out), anyOf: real.map((type) => convert({ ...node, type }, whole, inner)) };
 
-  members(node, out, root, inner);
+  members(node, out, whole, inner);
   literals(node, out);
   if (out.type === "string" && (node.format === "date-time" || node.format === "enum"))
     out.format = node.format;
@@ -69,12 +80,12 @@ function convert(given: Json, root: Json, trail: readonly string[]): JsonObject 
 }
 
 /** Members of objects and arrays. Property names are data, whatever they are called. */
-function members(node: JsonObject, out: JsonObject, root: Json, trail: readonly string[]): void {
+function members(node: JsonObject, out: JsonObject, whole: Whole, trail: readonly string[]): void {
   const depth = [...trail, ""];
   if (isObject(node.properties)) {
     out.type ??= "object";
     const entries = Object.entries(node.properties).map(
-      ([name, value]) => [name, convert(value, root, depth)] as const,
+      ([name, value]) => [name, convert(value, whole, depth)] as const,
     );
     if (entries.length > 0) out.properties = Object.fromEntries(entries);
     if (Array.isArray(out.required)) {
@@ -87,7 +98,7 @@ function members(node: JsonObject, out: JsonObject, root: Json, trail: readonly 
   if (out.type === "array" || node.items !== undefined) {
     out.type = "array";
     const items = Array.isArray(node.items) ? (node.items[0] ?? {}) : (node.items ?? {});
-    out.items = convert(items, root, depth);
+    out.items = convert(items, whole, depth);
     if (Object.keys(out.items).length === 0) out.items = { type: "string" };
   }
 }
@@ -113,15 +124,16 @@ function literals(node: JsonObject, out: JsonObject): void {
 /** The schema with its reference inlined and its `allOf` folded in; undefined for a reference in a circle or to nowhere. */
 function merged(
   schema: JsonObject,
-  root: Json,
+  whole: Whole,
   trail: readonly string[],
 ): { node: JsonObject; refs: string[] } | undefined {
+  if (--whole.nodesLeft < 0) return undefined;
   let node = schema;
   const refs: string[] = [];
   while (typeof node.$ref === "string") {
     const { $ref, ...beside } = node;
     if (trail.includes($ref) || refs.includes($ref)) return undefined;
-    const found = resolve(root, $ref);
+    const found = resolve(whole.root, $ref);
     if (found === undefined) return undefined;
     refs.push($ref);
     node = { ...found, ...beside };
@@ -129,7 +141,7 @@ function merged(
   const { allOf, ...rest } = node;
   for (const part of listOf(allOf)) {
     if (!isObject(part)) continue;
-    const inner = merged(part, root, [...trail, ...refs]);
+    const inner = merged(part, whole, [...trail, ...refs]);
     if (inner === undefined) continue;
     refs.push(...inner.refs);
     const properties = { ...asObject(inner.node.properties), ...asObject(rest.properties) };
@@ -179,9 +191,12 @@ function described(schema: JsonObject, from: JsonObject): JsonObject {
   return typeof from.description === "string" ? { ...schema, description: from.description } : schema;
 }
 
-function withoutType(schema: JsonObject): JsonObject {
-  const { type: _type, ...rest } = schema;
-  return rest;
+/** What may stand beside alternatives. */
+function meta(schema: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const key of ["title", "description", "default", "nullable"])
+    if (schema[key] !== undefined) out[key] = schema[key];
+  return out;
 }
 
 function listOf(value: Json | undefined): Json[] {
