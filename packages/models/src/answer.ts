@@ -35,6 +35,8 @@ interface CallBlock {
   opaque?: Opaque;
   /** False until the protocol said that the block is whole. */
   whole: boolean;
+  /** Why it must not run, when the protocol itself said so. */
+  fault?: string;
 }
 
 type Block = TextBlock | CallBlock | { type: "part"; part: Part };
@@ -88,6 +90,25 @@ export class Answer {
     this.#emit({ type: "progress" });
   }
 
+  /**
+   * A text as it finally is, in place of the pieces that came. When it only adds to them, what it adds is shown;
+   * what was shown already is never shown again.
+   */
+  textWhole(key: BlockKey, type: TextBlock["type"], text: string): void {
+    const block = this.#textBlock(key, type);
+    const shown = block.pieces.join("");
+    if (shown === text) return;
+    block.pieces = [text];
+    const rest = text.startsWith(shown) ? text.slice(shown.length) : "";
+    if (type === "refusal" || rest === "") this.#emit({ type: "progress" });
+    else
+      this.#emit({
+        type: type === "text" ? "text_delta" : "reasoning_delta",
+        index: block.index,
+        text: rest,
+      });
+  }
+
   /** Opens a call, or tells more of one: an id or a name that is empty changes nothing. */
   call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
     const block = this.#callBlock(key);
@@ -124,6 +145,11 @@ export class Answer {
   callEnd(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block?.type === "tool_call") block.whole = true;
+  }
+
+  /** This call must not run, and why: its arguments were refused or cut by the provider itself. */
+  callFault(key: BlockKey, why: string): void {
+    this.#callBlock(key).fault = why;
   }
 
   /** Opaque data and citations of a text, reasoning or call block that is already open. */
@@ -254,9 +280,8 @@ export class Answer {
 
 function callPart(block: CallBlock, cut: boolean): Part {
   const rawArgs = block.pieces.join("");
-  const parsed = cut
-    ? { args: {}, argsError: "the arguments were cut off at the output limit" }
-    : parseArgs(block.value ?? rawArgs);
+  const fault = cut ? "the arguments were cut off at the output limit" : block.fault;
+  const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
   return {
     type: "tool_call",
     id: block.id,

@@ -20,6 +20,8 @@ export interface Target {
   facts: ModelFacts;
   /** Ask for a stream, or for the whole answer at once. Default: true. */
   stream?: boolean;
+  /** The most tokens the request allows the answer. Tells an answer that was cut from one that is broken. */
+  outputLimit?: number;
   /** Quirks of a compatible server, codec by codec. */
   compat?: { readonly [quirk: string]: Json };
 }
@@ -83,4 +85,9 @@ export interface Codec {
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage;
   /** The typed error of an HTTP response that is no success. Status and code are read before any text. */
   errorOf(response: ErrorResponse): RondoError;
+  /**
+   * The answer that an error response holds, where there is one: a server that checks calls itself refuses a bad one
+   * with a status, and the loop wants to show the model its mistake. Asked before `errorOf`.
+   */
+  answerOf?(response: ErrorResponse, target: Target): AssistantMessage | undefined;
 }

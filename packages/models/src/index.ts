@@ -1,3 +1,40 @@
 // The face of @rondo/models.
 export type * from "./codec.ts";
 export { type OfflineOptions, offline } from "./offline/offline.ts";
+export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
+export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
+export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
+export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
+export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
+export {
+  type Authorize,
+  bearer,
+  createModel,
+  keyHeader,
+  type LazyCodec,
+  type ModelOptions,
+  type Outgoing,
+  type ProviderOptions,
+  type Send,
+} from "./provider.ts";
+export { anthropic } from "./providers/anthropic.ts";
+export { type AzureOptions, azure } from "./providers/azure.ts";
+export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
+export { type CompatibleOptions, openaiCompatible } from "./providers/compatible.ts";
+export { type CompatibleServer, compatibleServers } from "./providers/compatible-servers.ts";
+export { knownProviders, modelFromName } from "./providers/from-name.ts";
+export { google } from "./providers/google.ts";
+export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/openai.ts";
+export { type VertexOptions, vertex } from "./providers/vertex.ts";
+export {
+  type AnthropicClientLike,
+  framesOf,
+  fromAnthropicClient,
+  fromOpenaiClient,
+  type OpenaiClientLike,
+  type SdkOptions,
+} from "./sdk.ts";
+export { classifyHttpError, classifyStreamError, type ErrorHints } from "./transport/errors.ts";
+export type { HttpClient, HttpClocks, HttpRequest, HttpResponse } from "./transport/http.ts";
+export { type FetchLike, fetchClient } from "./transport/http-fetch.ts";
+export { nodeClient } from "./transport/http-node.ts";

@@ -1,0 +1,232 @@
+// The room of Anthropic's content blocks: one message of ours as JSON text of theirs.
+//
+// Whitelist only: what is not named here does not reach the wire. What only one origin understands (signatures,
+// encrypted reasoning, blocks of tools that the provider ran) goes back byte for byte to that origin, and to no other.
+
+import type {
+  AssistantMessage,
+  ContentPart,
+  FilePart,
+  JsonObject,
+  Origin,
+  Part,
+  TextPart,
+} from "@rondo/core";
+import type { Target } from "../codec.ts";
+import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./anthropic-json.ts";
+import { nameToWire } from "./anthropic-names.ts";
+import { type Answered, noResult } from "./anthropic-turns.ts";
+
+/** One block as JSON text, without its cache mark. */
+export interface Block {
+  json: string;
+  /** A cache mark the caller asked for, as JSON text. */
+  mark?: string;
+  /** Server-run tools: the id this block opens, or the id whose result it is. */
+  opens?: string;
+  closes?: string;
+  /** A client's call made by code that the provider runs: the id of that code's block. */
+  waitsIn?: string;
+  thinking?: boolean;
+}
+
+export type Warn = (code: string, message: string) => void;
+
+export const longestName = 128;
+
+/** True where opaque data of `origin` may go to the target. */
+export function isSameOrigin(origin: Origin, target: Target): boolean {
+  return (
+    origin.api === target.origin.api &&
+    origin.provider === target.origin.provider &&
+    origin.model === target.origin.model
+  );
+}
+
+/** Whether the target takes files of this media type; unknown is yes. */
+export function isAccepted(mediaType: string, target: Target): boolean {
+  return (
+    target.facts.accepts?.some((pattern) =>
+      pattern.endsWith("/*") ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType,
+    ) ?? true
+  );
+}
+
+/** The words that stand where a file cannot. */
+export function filePlaceholder(file: FilePart): string {
+  return `[${[file.name, file.mediaType, file.url].filter((word) => word !== undefined).join(", ")}: not shown]`;
+}
+
+/** The blocks of a user message or of a tool's result. Blank text is left out, for the provider refuses it. */
+export function contentBlocks(content: readonly ContentPart[], target: Target, warn: Warn): Block[] {
+  const blocks: Block[] = [];
+  for (const part of content) {
+    const block = part.type === "text" ? textBlock(part, false) : fileBlock(part, target, warn);
+    if (block !== undefined) blocks.push(block);
+  }
+  return blocks;
+}
+
+function textBlock(part: TextPart, withCitations: boolean): Block | undefined {
+  if (isBlank(part.text)) return undefined;
+  const json =
+    withCitations && part.citations !== undefined && part.citations.length > 0
+      ? toJson({ type: "text", text: part.text, citations: part.citations })
+      : toJson({ type: "text", text: part.text });
+  return withCallersMark({ json }, part.opaque);
+}
+
+/** A cache mark that a caller put on a part of their own: `opaque: { cache_control: { type: "ephemeral" } }`. */
+function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
+  const mark = asObject(opaque?.cache_control);
+  return mark === undefined ? block : { ...block, mark: toJson(mark) };
+}
+
+const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
+  const json = isAccepted(file.mediaType, target) ? fileJson(file) : undefined;
+  if (json !== undefined) return withCallersMark({ json }, file.opaque);
+  warn(
+    typeof file.data === "object" ? "file_not_loaded" : "unsupported_file",
+    typeof file.data === "object"
+      ? `the bytes of a file (${file.mediaType}) are still in the blob store: a note stands in its place`
+      : `a file of type ${file.mediaType} cannot be sent to ${target.origin.provider}/${target.origin.model}: a note stands in its place`,
+  );
+  return { json: toJson({ type: "text", text: filePlaceholder(file) }) };
+}
+
+function fileJson(file: FilePart): string | undefined {
+  const isImage = file.mediaType.startsWith("image/");
+  const source = fileSource(file);
+  if (source === undefined) return undefined;
+  if (isImage) {
+    const transformations = asObject(file.opaque?.transformations);
+    return toJson({ type: "image", source, ...(transformations === undefined ? {} : { transformations }) });
+  }
+  const title = asString(file.opaque?.title) ?? file.name;
+  const context = asString(file.opaque?.context);
+  const citations = asObject(file.opaque?.citations);
+  return toJson({
+    type: "document",
+    source,
+    ...(title === undefined ? {} : { title: title.slice(0, 500) }),
+    ...(context === undefined ? {} : { context }),
+    ...(citations === undefined ? {} : { citations }),
+  });
+}
+
+function fileSource(file: FilePart): JsonObject | undefined {
+  const id = asString(file.opaque?.file_id);
+  if (id !== undefined) return { type: "file", file_id: id };
+  const { mediaType, data, url } = file;
+  const isImage = mediaType.startsWith("image/");
+  if (isImage ? !imageTypes.has(mediaType) && mediaType !== "image/*" : !isDocument(mediaType))
+    return undefined;
+  if (typeof data === "string") {
+    if (mediaType.startsWith("text/"))
+      return { type: "text", media_type: "text/plain", data: wellFormed(textOfBase64(data)) };
+    return mediaType === "image/*" ? undefined : { type: "base64", media_type: mediaType, data };
+  }
+  return url === undefined || mediaType.startsWith("text/") ? undefined : { type: "url", url };
+}
+
+function isDocument(mediaType: string): boolean {
+  return mediaType === "application/pdf" || mediaType.startsWith("text/");
+}
+
+/** The text that base64 holds, as UTF-8. */
+export function textOfBase64(data: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+}
+
+/** The result of one call. Exactly one, never empty. */
+export function resultBlock(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block {
+  const { id, call, result } = answered;
+  const blocks = result === undefined ? [] : contentBlocks(result.content, target, warn);
+  const content =
+    blocks.length === 0
+      ? `[${toJson({ type: "text", text: result === undefined ? noResult : "(no output)" })}]`
+      : `[${blocks.map((block) => block.json).join(",")}]`;
+  const isError = result?.isError ?? true;
+  const toolset = sameOrigin ? asString(call.opaque?.toolset_name) : undefined;
+  const json = `{"type":"tool_result","tool_use_id":${toJson(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
+    toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`
+  }}`;
+  const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
+  return mark === undefined ? { json } : { json, mark };
+}
+
+/** The blocks of an answer, for its own origin or another's eyes. */
+export function assistantBlocks(
+  message: AssistantMessage,
+  calls: readonly Answered[],
+  target: Target,
+  warn: Warn,
+): Block[] {
+  const same = isSameOrigin(message.origin, target);
+  const blocks: Block[] = [];
+  let nth = 0;
+  for (const part of message.content) {
+    const block =
+      part.type === "tool_call"
+        ? callBlock(part, calls[nth++]?.id ?? part.id, same)
+        : partBlock(part, target, warn, same);
+    if (block !== undefined) blocks.push(block);
+  }
+  return blocks;
+}
+
+function callBlock(part: Part & { type: "tool_call" }, id: string, same: boolean): Block {
+  const caller = same ? asObject(part.opaque?.caller) : undefined;
+  const toolset = same ? asString(part.opaque?.toolset_name) : undefined;
+  const json = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}${
+    caller === undefined ? "" : `,"caller":${toJson(caller)}`
+  }${toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`}}`;
+  const waitsIn = asString(caller?.tool_id);
+  return waitsIn === undefined ? { json } : { json, waitsIn };
+}
+
+function partBlock(
+  part: Exclude<Part, { type: "tool_call" }>,
+  target: Target,
+  warn: Warn,
+  same: boolean,
+): Block | undefined {
+  switch (part.type) {
+    case "text":
+      return textBlock(part, same);
+    case "refusal":
+      return isBlank(part.text) ? undefined : { json: toJson({ type: "text", text: part.text }) };
+    case "reasoning":
+      return same ? thinkingBlock(part.text, part.opaque, target) : undefined;
+    case "native": {
+      if (!same) return undefined;
+      const opens = part.kind.endsWith("tool_use") ? asString(part.opaque.id) : undefined;
+      const closes = asString(part.opaque.tool_use_id);
+      return {
+        json: toJson(part.opaque),
+        ...(opens === undefined ? {} : { opens }),
+        ...(closes === undefined ? {} : { closes }),
+      };
+    }
+    case "file":
+      warn(
+        "unsupported_file",
+        `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
+      );
+      return { json: toJson({ type: "text", text: filePlaceholder(part) }) };
+  }
+}
+
+function thinkingBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {
+  const redacted = asString(opaque?.redacted);
+  if (redacted !== undefined)
+    return { json: toJson({ type: "redacted_thinking", data: redacted }), thinking: true };
+  const signature = asString(opaque?.signature);
+  if (signature) return { json: toJson({ type: "thinking", thinking: text, signature }), thinking: true };
+  // Compatible servers that sign nothing and yet want their reasoning back.
+  if (target.compat?.unsignedThinking === true && text !== "")
+    return { json: toJson({ type: "thinking", thinking: text, signature: "" }), thinking: true };
+  return undefined;
+}

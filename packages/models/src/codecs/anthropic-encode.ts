@@ -1,0 +1,187 @@
+// The room of Anthropic requests: a conversation as the body the Messages protocol wants.
+//
+// The body is a join of JSON texts. Each message's text is made once and kept by the message's identity, so that a
+// long session costs the new messages only, and so that the bytes of what was sent before never change: the cache of
+// the provider lives from that. Only cache marks move.
+
+import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { Encoder, Target } from "../codec.ts";
+import {
+  assistantBlocks,
+  type Block,
+  contentBlocks,
+  isSameOrigin,
+  longestName,
+  resultBlock,
+  type Warn,
+} from "./anthropic-blocks.ts";
+import { placeMarks } from "./anthropic-cache.ts";
+import { asObject, isBlank, toJson } from "./anthropic-json.ts";
+import { idToWire, nameToWire } from "./anthropic-names.ts";
+import { type Options, optionsOf } from "./anthropic-options.ts";
+import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
+import { flatSchema } from "./anthropic-schema.ts";
+import { type Turn, turnsOf } from "./anthropic-turns.ts";
+
+/** How one host of the protocol differs from the provider's own. */
+export interface Host {
+  path(target: Target, stream: boolean): string;
+  /** Members that stand at the front of the body in place of `model` and `stream`. */
+  front(target: Target, stream: boolean): { [name: string]: string | boolean };
+  /** Beta names go into this member of the body; absent: into a header. */
+  betasIn?: string;
+  headers: { [name: string]: string };
+}
+
+/** What the protocol allows in an id. Its length is not documented: 64 is what the family's strictest host takes. */
+const fits = /^[a-zA-Z0-9_-]{1,64}$/;
+const refused = /[^a-zA-Z0-9_-]/g;
+export const anthropicId = (id: string): string => idToWire(id, fits, refused);
+
+export function anthropicEncoder(target: Target, host: Host): Encoder {
+  const pieces = new Pieces(target, {
+    user: (content, warn) => contentBlocks(content, target, warn),
+    assistant: (message, calls, warn) => assistantBlocks(message, calls, target, warn),
+    result: (answered, message, warn) =>
+      resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
+    text: (text) => toJson({ type: "text", text }),
+    alternate: target.compat?.alternate === true,
+  });
+  const tools = new WeakMap<ToolDefinition, { options: string; json: string }>();
+  const stream = target.stream ?? true;
+
+  return {
+    encode(request) {
+      const warnings = new Map<string, { code: string; message: string }>();
+      const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
+      const history = turnsOf(request.messages, anthropicId, (message) => isRefused(message, target));
+      for (const { code, message } of history.warnings) warn(code, message);
+
+      const messages = pieces.lay(history.turns, warn);
+      const toolNames = request.tools.length > 0 ? [] : calledTools(history.turns);
+      const hasTools = request.tools.length > 0 || toolNames.length > 0;
+      const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
+      const toolBlocks = [
+        ...request.tools.map((tool) => ({ json: toolJson(tool, options, tools) })),
+        ...toolNames.map((name) => ({ json: retiredTool(name) })),
+        ...options.serverTools.map((tool) => serverTool(tool)),
+      ];
+      const system = systemBlocks(
+        request,
+        history.lead.flatMap((message) => message.content),
+        target,
+        warn,
+      );
+      const dropped = placeMarks(options.mark, toolBlocks, system, messages);
+      if (dropped > 0)
+        warn("cache_marks_dropped", `${dropped} cache marks were left out: a request may hold four`);
+
+      const betas = options.betas;
+      const body = [
+        ...Object.entries(host.front(target, stream)).map(([name, value]) => member(name, toJson(value))),
+        member("max_tokens", String(options.maxTokens)),
+        ...Object.entries(options.fields).map(([name, value]) => member(name, toJson(value))),
+        ...(host.betasIn !== undefined && betas.length > 0 ? [member(host.betasIn, toJson(betas))] : []),
+        ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
+        ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
+        ...(system.length === 0 ? [] : [member("system", list(system))]),
+        member("messages", `[${messages.map((message) => pieces.text(message, messageJson)).join(",")}]`),
+      ].join(",");
+      return {
+        path: host.path(target, stream),
+        headers: {
+          "content-type": "application/json",
+          ...host.headers,
+          ...(host.betasIn === undefined && betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
+          ...request.settings.headers,
+        },
+        body: `{${body}}`,
+        warnings: [...warnings.values()],
+      };
+    },
+  };
+}
+
+const member = (name: string, json: string): string => `${toJson(name)}:${json}`;
+
+/** A refused turn is not shown again: it makes the next answer a refusal too. */
+export function isRefused(message: AssistantMessage, target: Target): boolean {
+  return message.stop.wire === "refusal" && message.origin.api === target.origin.api;
+}
+
+function messageJson(message: WireMessage): string {
+  return `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`;
+}
+
+function list(
+  blocks: readonly (Block | { json: string; mark?: string })[],
+  marks?: Map<number, string>,
+): string {
+  return `[${blocks.map((block, at) => withMark(block.json, marks === undefined ? block.mark : marks.get(at))).join(",")}]`;
+}
+
+function withMark(json: string, mark: string | undefined): string {
+  return mark === undefined ? json : `${json.slice(0, -1)},"cache_control":${mark}}`;
+}
+
+function systemBlocks(
+  request: ModelRequest,
+  lead: Parameters<typeof contentBlocks>[0],
+  target: Target,
+  warn: Warn,
+): Block[] {
+  const own: Block[] = isBlank(request.system)
+    ? []
+    : [{ json: toJson({ type: "text", text: request.system }) }];
+  return [...own, ...contentBlocks(lead, target, warn)];
+}
+
+const toolMembers = [
+  "strict",
+  "defer_loading",
+  "eager_input_streaming",
+  "allowed_callers",
+  "input_examples",
+] as const;
+
+function toolJson(
+  tool: ToolDefinition,
+  options: Options,
+  known: WeakMap<ToolDefinition, { options: string; json: string }>,
+): string {
+  const own = asObject(options.toolOptions[tool.name]);
+  const key = own === undefined ? "" : toJson(own);
+  const found = known.get(tool);
+  if (found?.options === key) return found.json;
+  const json = toJson({
+    name: nameToWire(tool.name, longestName),
+    ...(isBlank(tool.description) ? {} : { description: tool.description }),
+    input_schema: flatSchema(tool.inputSchema),
+    ...Object.fromEntries(
+      toolMembers.filter((name) => own?.[name] !== undefined).map((name) => [name, own?.[name]]),
+    ),
+  });
+  known.set(tool, { options: key, json });
+  return json;
+}
+
+/** The provider refuses a history with calls in it when no tool is declared. */
+export function calledTools(turns: readonly Turn[]): string[] {
+  const names = new Set<string>();
+  for (const turn of turns)
+    if (turn.kind === "results") for (const { call } of turn.calls) names.add(call.name);
+  return [...names].sort();
+}
+
+function retiredTool(name: string): string {
+  return toJson({
+    name: nameToWire(name, longestName),
+    description: "No longer available.",
+    input_schema: { type: "object", properties: {} },
+  });
+}
+
+function serverTool(tool: unknown): { json: string; mark?: string } {
+  const { cache_control: mark, ...rest } = asObject(tool) ?? {};
+  return { json: toJson(rest), ...(asObject(mark) === undefined ? {} : { mark: toJson(mark) }) };
+}

@@ -1,0 +1,78 @@
+// The room of the Anthropic Messages codecs: one protocol, three hosts.
+//
+// The provider's own API, Amazon Bedrock (InvokeModel) and Google Vertex differ in the path, in where the version
+// stands and in the framing of the stream; the conversation is the same on all of them.
+
+import type { Codec, Decoder, Frame, Target } from "../codec.ts";
+import { anthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
+import { anthropicEncoder, type Host } from "./anthropic-encode.ts";
+import { anthropicHttpError } from "./anthropic-errors.ts";
+import { asObject, asString } from "./anthropic-json.ts";
+import { bedrockHttpError, bedrockStreamError } from "./bedrock-errors.ts";
+
+const api = "anthropic-messages";
+
+const own: Host = {
+  path: () => "/v1/messages",
+  front: (target, stream) => ({ model: target.origin.model, ...(stream ? { stream } : {}) }),
+  headers: { "anthropic-version": "2023-06-01" },
+};
+
+const bedrock: Host = {
+  path: (target, stream) =>
+    `/model/${encodeURIComponent(target.origin.model)}/${stream ? "invoke-with-response-stream" : "invoke"}`,
+  front: () => ({ anthropic_version: "bedrock-2023-05-31" }),
+  betasIn: "anthropic_beta",
+  headers: {},
+};
+
+const vertex: Host = {
+  path: (target, stream) =>
+    `/publishers/anthropic/models/${target.origin.model}:${stream ? "streamRawPredict" : "rawPredict"}`,
+  front: (_target, stream) => ({ anthropic_version: "vertex-2023-10-16", ...(stream ? { stream } : {}) }),
+  headers: {},
+};
+
+/** Anthropic's own API, and servers that speak it. Base URL without `/v1`. */
+export const anthropicMessages: Codec = {
+  api,
+  framing: "sse",
+  encoder: (target) => anthropicEncoder(target, own),
+  decoder: anthropicDecoder,
+  decodeWhole: anthropicWhole,
+  errorOf: anthropicHttpError,
+};
+
+/** Claude on Vertex. The base URL ends in `/v1/projects/PROJECT/locations/LOCATION`. */
+export const anthropicOnVertex: Codec = {
+  ...anthropicMessages,
+  encoder: (target) => anthropicEncoder(target, vertex),
+};
+
+/** Claude on Bedrock through InvokeModel: the same events, each in a frame of its own. */
+export const anthropicOnBedrock: Codec = {
+  ...anthropicMessages,
+  framing: "aws_event_stream",
+  encoder: (target) => anthropicEncoder(target, bedrock),
+  decoder: invokeDecoder,
+  errorOf: bedrockHttpError,
+};
+
+function invokeDecoder(target: Target, emit: Parameters<Codec["decoder"]>[1]): Decoder {
+  const inner = anthropicDecoder(target, emit);
+  return {
+    push(frame: Frame) {
+      if (frame.exception === true) throw bedrockStreamError(frame, target, inner.partial());
+      if (frame.event !== undefined && frame.event !== "chunk") return;
+      const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
+      if (bytes === undefined) return;
+      const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
+      inner.push({ event: undefined, data: text });
+    },
+    get finished() {
+      return inner.finished;
+    },
+    end: () => inner.end(),
+    partial: () => inner.partial(),
+  };
+}

@@ -1,0 +1,210 @@
+// The room of pieces: each message's text made once, and the pieces laid in the order the wire wants.
+//
+// Shared by the two protocols of the family. A piece is kept by its message's identity for as long as the message
+// lives; what a message had to be warned about is kept with it and said at every request.
+
+import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
+import type { Target, WireRequest } from "../codec.ts";
+import { type Block, isSameOrigin, type Warn } from "./anthropic-blocks.ts";
+import type { Marked } from "./anthropic-cache.ts";
+import { asObject, toJson } from "./anthropic-json.ts";
+import type { Answered, Turn } from "./anthropic-turns.ts";
+
+/** What the two protocols write differently. */
+export interface Dialect {
+  user(content: readonly ContentPart[], warn: Warn): Block[];
+  assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
+  result(answered: Answered, message: AssistantMessage, warn: Warn): Block;
+  text(text: string): string;
+  /** Roles must alternate: neighbours of one role become one message. */
+  alternate: boolean;
+}
+
+export interface WireMessage extends Marked {
+  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  blocks: readonly Block[];
+  hasResults: boolean;
+}
+
+interface Laid {
+  turn: Turn;
+  blocks: readonly Block[];
+}
+
+interface Piece {
+  /** The call ids it was made with. */
+  ids: string;
+  blocks: Block[];
+  warnings: WireRequest["warnings"];
+}
+
+/** Makes wire messages from turns, remembering every message it has seen. */
+export class Pieces {
+  readonly #target: Target;
+  readonly #dialect: Dialect;
+  readonly #known = new WeakMap<Message, Piece>();
+  readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
+  readonly #texts = new WeakMap<readonly Block[], string>();
+
+  constructor(target: Target, dialect: Dialect) {
+    this.#target = target;
+    this.#dialect = dialect;
+  }
+
+  /** Neighbours merged where the protocol wants it, nothing empty, a user at both ends but for a pause. */
+  lay(turns: readonly Turn[], warn: Warn): WireMessage[] {
+    const laid = turns.map((turn): Laid => ({ turn, blocks: this.#blocks(turn, warn) }));
+    const isPaused = ({ turn, blocks }: Laid): boolean =>
+      turn.kind === "assistant" &&
+      turn.message.stop.kind === "pause" &&
+      isSameOrigin(turn.message.origin, this.#target) &&
+      blocks.some((block) => (block.opens ?? block.closes) !== undefined);
+    pairServerTools(laid, isPaused, warn);
+
+    const messages: WireMessage[] = [];
+    for (const [at, one] of laid.entries()) {
+      const { turn } = one;
+      const isAnswer = turn.kind === "assistant";
+      const next = laid[at + 1]?.turn.kind;
+      // A paused answer goes back as it came; no other may end in thinking.
+      const goesOn = isPaused(one) && (next === undefined || next === "assistant");
+      const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
+      if (blocks.length === 0) continue;
+      const role = isAnswer ? "assistant" : "user";
+      const last = messages.at(-1);
+      // What a person says after results stays a message of its own: in the same message it teaches the model to end
+      // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
+      const merges =
+        last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
+      if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
+      else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map() });
+    }
+    if (messages[0]?.role === "assistant")
+      messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+    const last = messages.at(-1);
+    const end = laid.at(-1);
+    if (last?.role === "assistant" && end !== undefined && isPaused(end)) last.blocks = trimmed(last.blocks);
+    else if (last?.role !== "user") messages.push(this.#user("Continue."));
+    return messages;
+  }
+
+  #user(text: string): WireMessage {
+    return {
+      role: "user",
+      blocks: [{ json: this.#dialect.text(text) }],
+      hasResults: false,
+      marks: new Map(),
+    };
+  }
+
+  #blocks(turn: Turn, warn: Warn): readonly Block[] {
+    const dialect = this.#dialect;
+    switch (turn.kind) {
+      case "user":
+        return this.#keep(turn.message, "", warn, (warning) => dialect.user(turn.message.content, warning));
+      case "assistant":
+        return this.#keep(turn.message, turn.calls.map((call) => call.id).join(" "), warn, (warning) =>
+          dialect.assistant(turn.message, turn.calls, warning),
+        );
+      case "results":
+        return this.#results(turn.message, turn.calls, warn);
+    }
+  }
+
+  #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
+    const pieces = calls.map((answered) => {
+      const make = (warning: Warn): Block[] => [this.#dialect.result(answered, message, warning)];
+      if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
+      warn(
+        "call_without_result",
+        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
+      );
+      return make(warn);
+    });
+    if (pieces.length === 1) return pieces[0] ?? [];
+    const known = this.#joined.get(message);
+    if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
+      return known.blocks;
+    const blocks = pieces.flat();
+    this.#joined.set(message, { pieces, blocks });
+    return blocks;
+  }
+
+  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  text(message: WireMessage, make: (message: WireMessage) => string): string {
+    if (message.marks.size > 0) return make(message);
+    let text = this.#texts.get(message.blocks);
+    if (text === undefined) {
+      text = make(message);
+      this.#texts.set(message.blocks, text);
+    }
+    return text;
+  }
+
+  #keep(message: Message, ids: string, warn: Warn, make: (warn: Warn) => Block[]): Block[] {
+    let piece = this.#known.get(message);
+    if (piece === undefined || piece.ids !== ids) {
+      const warnings: Piece["warnings"] = [];
+      piece = { ids, warnings, blocks: make((code, text) => void warnings.push({ code, message: text })) };
+      this.#known.set(message, piece);
+    }
+    for (const warning of piece.warnings) warn(warning.code, warning.message);
+    return piece.blocks;
+  }
+}
+
+/** True when the turn in progress holds a call and began without thinking: older models then refuse to be told to think. */
+export function isThinkingLost(messages: readonly WireMessage[]): boolean {
+  const last = messages.at(-1);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return last?.hasResults === true && answer?.blocks[0]?.thinking !== true;
+}
+
+/** A request may not end in white space of the assistant's. */
+function trimmed(blocks: readonly Block[]): readonly Block[] {
+  const last = blocks.at(-1);
+  const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
+  const text = block?.text;
+  if (last === undefined || typeof text !== "string" || text.trimEnd() === text) return blocks;
+  return [...blocks.slice(0, -1), { ...last, json: toJson({ ...block, text: text.trimEnd() }) }];
+}
+
+function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {
+  const end = blocks.findLastIndex((block) => block.thinking !== true) + 1;
+  return end === blocks.length ? blocks : blocks.slice(0, end);
+}
+
+/**
+ * A tool that the provider ran and its result stay together, over a pause too. One without the other is left out,
+ * but for a pause that is about to go on, and for code that still waits for a client's call.
+ */
+function pairServerTools(laid: Laid[], isPaused: (one: Laid) => boolean, warn: Warn): void {
+  const opened = new Set<string>();
+  const closed = new Set<string>();
+  const unpaired = new Set<Block>();
+  const last = laid.at(-1);
+  const opens: Block[] = [];
+  for (const one of laid) {
+    const waits = one === last && isPaused(one);
+    for (const block of one.blocks) {
+      if (block.waitsIn !== undefined) closed.add(block.waitsIn);
+      if (block.opens !== undefined) {
+        if (opened.has(block.opens)) unpaired.add(block);
+        else if (!waits) opens.push(block);
+        opened.add(block.opens);
+      }
+      if (block.closes === undefined) continue;
+      if (!opened.has(block.closes) || closed.has(`result ${block.closes}`)) unpaired.add(block);
+      else closed.add(block.closes).add(`result ${block.closes}`);
+    }
+  }
+  for (const block of opens) if (!closed.has(block.opens ?? "")) unpaired.add(block);
+  if (unpaired.size === 0) return;
+  warn(
+    "server_tool_unpaired",
+    "a tool that the provider ran lacks its call or its result: what is left of it was left out",
+  );
+  for (const one of laid)
+    if (one.blocks.some((block) => unpaired.has(block)))
+      one.blocks = one.blocks.filter((block) => !unpaired.has(block));
+}

@@ -1,0 +1,27 @@
+// The room of Google's codec: GenerateContent, as the Gemini API and Vertex AI speak it.
+//
+// This file only puts the rooms together: google-encode (requests), google-messages (turns), google-decode (answers),
+// google-stops (the words an answer ends with), google-target (what differs from model to model).
+
+import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
+import type { Codec, Decoder, Encoder, Target } from "../codec.ts";
+import { GoogleDecoder } from "./google-decode.ts";
+import { GoogleEncoder } from "./google-encode.ts";
+import { googleHttpError } from "./google-errors.ts";
+
+export { googleStops } from "./google-stops.ts";
+export type { GoogleCompat, GoogleOptions } from "./google-target.ts";
+
+/** GenerateContent over SSE or whole. Quirks of a server: `GoogleCompat`. Options of a request: `GoogleOptions`. */
+export const googleGenerativeAi: Codec = {
+  api: "google-generative-ai",
+  framing: "sse",
+  encoder: (target: Target): Encoder => new GoogleEncoder(target),
+  decoder: (target: Target, emit: (event: ModelEvent) => void): Decoder => new GoogleDecoder(target, emit),
+  decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
+    const decoder = new GoogleDecoder(target, emit);
+    decoder.takeAll(body);
+    return decoder.endWhole();
+  },
+  errorOf: googleHttpError,
+};

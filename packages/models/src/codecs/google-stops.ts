@@ -1,0 +1,39 @@
+// The room of Google's stop words: what each word means alone.
+//
+// The table is total over the words Google documents; any other word is `unknown`, kept raw, and judged by content.
+
+import type { StopKind } from "@rondo/core";
+
+/** `finishReason` of a candidate, and what the word alone says. STOP also ends answers that hold calls. */
+export const googleStops: { readonly [word: string]: StopKind } = {
+  STOP: "end_turn",
+  MAX_TOKENS: "max_tokens",
+  // The answer may be continued by a token of the server's own; without it the text is simply cut.
+  CONTINUATION: "max_tokens",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  LANGUAGE: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+  MODEL_ARMOR: "content_filter",
+  JAILBREAK: "content_filter",
+  IMAGE_SAFETY: "content_filter",
+  IMAGE_PROHIBITED_CONTENT: "content_filter",
+  IMAGE_RECITATION: "content_filter",
+  // The first holds no call that could run, the second one that was never offered.
+  MALFORMED_FUNCTION_CALL: "malformed_call",
+  UNEXPECTED_TOOL_CALL: "malformed_call",
+  MALFORMED_RESPONSE: "error",
+  MISSING_THOUGHT_SIGNATURE: "error",
+  TOO_MANY_TOOL_CALLS: "error",
+  NO_IMAGE: "error",
+  IMAGE_OTHER: "error",
+  OTHER: "unknown",
+  FINISH_REASON_UNSPECIFIED: "unknown",
+};
+
+/** What a stop word alone says. */
+export function googleStop(word: string): StopKind {
+  return Object.hasOwn(googleStops, word) ? (googleStops[word] ?? "unknown") : "unknown";
+}

@@ -1,0 +1,122 @@
+// The room of correlation: which call a fragment of a Chat Completions stream belongs to.
+//
+// OpenAI numbers calls; others send no number, or 0 for all, or start at 1, repeat id and name in every fragment, or send
+// the arguments before the name (F067 to F073). The rules, in order:
+//   a number is a key, never a position;
+//   another id under the same number is another call, and so is a name after the arguments were whole;
+//   without a number a new id or a new name opens a call, and all else belongs to the last one.
+
+import type { Json } from "@rondo/core";
+import { numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
+
+interface Slot {
+  key: string;
+  id: string;
+  name: string;
+  pieces: string[];
+}
+
+/** A fragment as read: what it says of its call, and which call that is. */
+export interface Fragment {
+  key: string;
+  id: string;
+  name: string;
+  /** A piece of text, or the whole arguments as a value. */
+  args: Json | undefined;
+  /** Members that mean nothing to us, e.g. `extra_content` (F110). */
+  extra: { [member: string]: Json };
+}
+
+const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "__proto__"]);
+
+export class CallTracker {
+  readonly #slots: Slot[] = [];
+  readonly #byIndex = new Map<number, Slot>();
+  #last: Slot | undefined;
+
+  /** The key of the call that was spoken of last. */
+  get last(): string | undefined {
+    return this.#last?.key;
+  }
+
+  get keys(): string[] {
+    return this.#slots.map((slot) => slot.key);
+  }
+
+  /** `position`: the fragment's place in its chunk's list. */
+  fragment(given: Json, position: number): Fragment | undefined {
+    const call = objectIn(given);
+    if (call === undefined) return undefined;
+    const fn = objectIn(call.function);
+    const id = textIn(call.id) ?? "";
+    const name = textIn(fn?.name) ?? "";
+    const args = fn?.arguments ?? undefined;
+    const index = numberIn(call.index);
+    const slot =
+      index === undefined ? this.#unnumbered(id, name, position) : this.#numbered(index, id, name, args);
+    if (slot.id === "") slot.id = id;
+    if (name !== "") slot.name = name;
+    if (args !== undefined) slot.pieces.push(typeof args === "string" ? args : JSON.stringify(args));
+    this.#last = slot;
+    const extra: Fragment["extra"] = {};
+    for (const [member, value] of Object.entries(call)) if (!known.has(member)) extra[member] = value;
+    return { key: slot.key, id: slot.id, name, args, extra };
+  }
+
+  #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {
+    const slot = this.#byIndex.get(index);
+    if (slot === undefined || this.#another(slot, id, name, args)) {
+      const fresh = this.#open();
+      this.#byIndex.set(index, fresh);
+      return fresh;
+    }
+    return slot;
+  }
+
+  #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
+    if (id !== "" && slot.id !== "" && id !== slot.id) {
+      // Some servers give every fragment an id of its own: no name, and arguments that go on where they broke off.
+      return name !== "" || args === undefined || args === "" || started(slot) === whole(slot);
+    }
+    if (id !== "" && id === slot.id) return false;
+    return name !== "" && slot.name !== "" && started(slot) && (name !== slot.name || whole(slot));
+  }
+
+  #unnumbered(id: string, name: string, position: number): Slot {
+    const last = this.#last;
+    if (id !== "") {
+      const same = this.#slots.find((slot) => slot.id === id);
+      // One id for two calls of one list: two calls all the same (F052).
+      if (same !== undefined && !(position > 0 && name !== "" && whole(same))) return same;
+      if (same === undefined && last !== undefined && last.id === "" && (last.name === "" || name === ""))
+        return last;
+      return this.#open();
+    }
+    if (last === undefined) return this.#open();
+    if (name === "") return last;
+    if (last.name === "") return last;
+    return position > 0 || name !== last.name || !started(last) || whole(last) ? this.#open() : last;
+  }
+
+  #open(): Slot {
+    const slot: Slot = { key: `call ${this.#slots.length}`, id: "", name: "", pieces: [] };
+    this.#slots.push(slot);
+    return slot;
+  }
+}
+
+function started(slot: Slot): boolean {
+  return slot.pieces.some((piece) => piece !== "");
+}
+
+function whole(slot: Slot): boolean {
+  // Parsing what came so far at every fragment would be quadratic: look at its last character first.
+  if (
+    slot.pieces
+      .findLast((piece) => piece.trim() !== "")
+      ?.trimEnd()
+      .endsWith("}") !== true
+  )
+    return false;
+  return objectIn(parseJson(slot.pieces.join(""))) !== undefined;
+}

@@ -1,0 +1,294 @@
+// The room of reading Chat Completions answers, streamed or whole.
+//
+// Hazards that the order of things here answers: an error may stand beside normal choices, so it is looked for first;
+// chunks come without choices, choices without delta, usage in four places; the finish word may come twice, early, or
+// never, so nothing is decided before the end; a call is judged only when all of it is there (F074).
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+  type StopKind,
+} from "@rondo/core";
+import { Answer, type AnswerEnd } from "../answer.ts";
+import type { Decoder, Frame, Target } from "../codec.ts";
+import { CallTracker } from "./openai-chat-calls.ts";
+import { ReasoningDetails } from "./openai-chat-details.ts";
+import { arrived, refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
+import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
+import { type NameTable, nameTable } from "./openai-names.ts";
+import { settle } from "./openai-settle.ts";
+import { openaiChatStops, stopOf } from "./openai-stops.ts";
+import { chatUsage } from "./openai-usage.ts";
+
+export class ChatDecoder implements Decoder {
+  readonly #target: Target;
+  readonly #answer: Answer;
+  readonly #names: NameTable;
+  readonly #calls = new CallTracker();
+  readonly #details = new ReasoningDetails();
+  readonly #texts = {
+    text: { length: 0, pieces: [] as string[] },
+    reasoning: { length: 0, pieces: [] as string[] },
+  };
+  #refused: AssistantMessage | undefined;
+  #word: string | undefined;
+  #nativeWord: string | undefined;
+  #sentinel = false;
+  #citations: Json[] = [];
+  #audio: JsonObject | undefined;
+  #parts = 0;
+
+  constructor(target: Target, emit: (event: ModelEvent) => void) {
+    this.#target = target;
+    this.#answer = new Answer(target.origin, emit);
+    this.#names = nameTable(target.origin);
+  }
+
+  get finished(): boolean {
+    return this.#sentinel || this.#refused !== undefined;
+  }
+
+  push(frame: Frame): void {
+    if (this.finished) return;
+    const data = frame.data.trim();
+    // Some gateways wrap their heartbeat into a data line (F148).
+    if (data === "" || data.startsWith(":")) return;
+    if (data === "[DONE]") {
+      this.#sentinel = true;
+      return;
+    }
+    const chunk = objectIn(parseJson(data));
+    if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
+    this.take(chunk, frame.event === "error");
+  }
+
+  /** One chunk of a stream, or a whole answer. */
+  take(chunk: JsonObject, isError: boolean = false): void {
+    const choice = firstChoice(chunk.choices);
+    const failed = isError || told(chunk.error) || told(choice?.error);
+    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
+    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
+    if (failed) {
+      if (!isError && !told(chunk.error)) this.#fail({ error: choice?.error ?? null });
+      else this.#fail(chunk);
+      return;
+    }
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) {
+      const found = listIn(chunk.search_results);
+      this.#citations = found.length > 0 ? found : listIn(chunk.citations);
+    }
+    if (choice === undefined) return;
+    if (choice.usage) this.#answer.count(chatUsage(choice.usage));
+    // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer (F085).
+    const delta = objectIn(choice.delta) ?? (this.#answer.empty ? objectIn(choice.message) : undefined);
+    if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null);
+    const word = textIn(choice.finish_reason);
+    if (word !== undefined && word !== "") this.#word = word;
+    this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
+  }
+
+  end(): AssistantMessage {
+    if (this.#refused !== undefined) return settle(this.#refused);
+    if (this.#word === undefined && !this.#sentinel) throw this.#answer.truncated("chat completions");
+    return this.#finish();
+  }
+
+  /** The answer of a body that came at once: its end is its end, finish word or not. */
+  endWhole(): AssistantMessage {
+    this.#sentinel = true;
+    return this.end();
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #delta(delta: JsonObject, isWhole: boolean): void {
+    const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
+    const reasoning = textIn(delta.reasoning_content) || textIn(delta.reasoning) || details;
+    if (reasoning !== "") this.#say("reasoning", reasoning);
+    else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    if (typeof delta.content === "string") this.#say("text", delta.content);
+    else if (delta.content) for (const part of listIn(delta.content)) this.#contentPart(part);
+    if (typeof delta.refusal === "string" && delta.refusal !== "")
+      this.#answer.refusal("refusal", delta.refusal);
+    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole);
+    if (delta.function_call) this.#call({ index: -1, function: delta.function_call }, 0);
+    if (delta.annotations)
+      for (const citation of listIn(delta.annotations)) {
+        this.#answer.text("text", "");
+        this.#answer.attach("text", { citation });
+      }
+    if (delta.images)
+      for (const image of listIn(delta.images))
+        this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
+    const audio = objectIn(delta.audio);
+    if (audio !== undefined) this.#hear(audio);
+    if (Array.isArray(delta.executed_tools))
+      this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
+  }
+
+  /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
+  #callList(list: readonly Json[], isWhole: boolean): void {
+    for (const [position, given] of list.entries()) {
+      const call = objectIn(given);
+      if (call !== undefined) this.#call(isWhole ? { ...call, index: position } : call, position);
+    }
+  }
+
+  #say(kind: "text" | "reasoning", text: string): void {
+    if (text === "") return;
+    const said = this.#texts[kind];
+    // Some servers repeat the whole at the end as if it were one more delta (F085). Only a long exact copy is taken for one.
+    if (
+      text.length === said.length &&
+      said.pieces.length > 1 &&
+      text.length >= 32 &&
+      said.pieces.join("") === text
+    )
+      return;
+    said.length += text.length;
+    said.pieces.push(text);
+    if (kind === "text") this.#answer.text("text", text);
+    else this.#answer.reasoning("reasoning", text);
+  }
+
+  #contentPart(given: Json): void {
+    const part = objectIn(given);
+    if (part === undefined) return;
+    if (part.type === "text" || part.type === "output_text") this.#say("text", textIn(part.text) ?? "");
+    else if (part.type === "thinking")
+      for (const piece of typeof part.thinking === "string"
+        ? [{ text: part.thinking }]
+        : listIn(part.thinking))
+        this.#say("reasoning", textIn(objectIn(piece)?.text) ?? "");
+    else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
+    else if (part.type === "image_url")
+      this.#image(textIn(objectIn(part.image_url)?.url) ?? textIn(part.image_url));
+    else if (part.type === "reference") {
+      this.#answer.text("text", "");
+      this.#answer.attach("text", { citation: part });
+    } else this.#answer.native(`part ${this.#parts++}`, textIn(part.type) ?? "unknown", { part });
+  }
+
+  #call(given: Json, position: number): void {
+    const fragment = this.#calls.fragment(given, position);
+    if (fragment === undefined) return;
+    const { key, id, name, args, extra } = fragment;
+    this.#answer.call(key, { id, name: this.#names.own(name) });
+    if (typeof args === "string") this.#answer.args(key, args);
+    else if (args !== undefined) this.#answer.argsWhole(key, args);
+    if (Object.keys(extra).length > 0) this.#answer.attach(key, { opaque: extra });
+  }
+
+  #image(url: string | undefined): void {
+    if (url === undefined) return;
+    const data = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+    this.#answer.part(
+      `part ${this.#parts++}`,
+      data === null
+        ? { type: "file", mediaType: "image/*", url }
+        : { type: "file", mediaType: data[1] ?? "image/png", data: data[2] ?? "" },
+    );
+  }
+
+  #hear(audio: JsonObject): void {
+    const sofar = this.#audio ?? {};
+    const joined = (member: string): JsonObject => {
+      const more = textIn(audio[member]);
+      return more === undefined ? {} : { [member]: (textIn(sofar[member]) ?? "") + more };
+    };
+    this.#audio = { ...sofar, ...audio, ...joined("data"), ...joined("transcript") };
+    this.#answer.native("audio", "audio", { audio: this.#audio });
+  }
+
+  #fail(body: JsonObject): void {
+    for (const key of this.#calls.keys) this.#answer.drop(key);
+    const refused = refusedCall(body, this.#target, this.#answer);
+    if (refused === undefined) throw streamError(body, this.#target, this.#answer);
+    this.#refused = refused;
+  }
+
+  #finish(): AssistantMessage {
+    const answer = this.#answer;
+    for (const citation of this.#citations) answer.attach("text", { citation });
+    if (!this.#details.empty)
+      answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
+    const word = this.#word;
+    const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
+    if (wire === "error" || (word === undefined && answer.empty)) throw this.#failure(word);
+    // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
+    for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
+    const message = answer.finish(this.#endOf(wire, word));
+    if (!this.#wasCut(message)) return settle(message);
+    return settle(
+      answer.finish({
+        wire: "max_tokens",
+        ...(word === undefined ? {} : { raw: word }),
+        detail: "the answer is as long as the output limit and its last call is broken: it was cut",
+      }),
+    );
+  }
+
+  #endOf(wire: StopKind, word: string | undefined): AnswerEnd {
+    if (word === undefined) return { wire, detail: "finish_missing" };
+    const native = this.#nativeWord;
+    return {
+      wire,
+      raw: word,
+      ...(wire === "unknown" && native !== undefined ? { detail: `native finish reason: ${native}` } : {}),
+    };
+  }
+
+  /** Servers and routers call a cut answer a tool turn (F006): broken arguments at the limit give it away. */
+  #wasCut(message: AssistantMessage): boolean {
+    const limit = this.#target.outputLimit ?? this.#target.facts.maxOutputTokens;
+    const written = numberIn(message.usage?.outputTokens);
+    if (limit === undefined || written === undefined || written < limit) return false;
+    if (message.stop.wire === "max_tokens") return false;
+    return message.content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
+  }
+
+  #failure(word: string | undefined): RondoError {
+    const who = speaker(this.#target);
+    const native = this.#nativeWord;
+    if (word === undefined)
+      return new RondoError(
+        "empty_response",
+        `${who} ended its answer without saying anything`,
+        arrived(this.#answer),
+      );
+    const malformed = native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/.test(native);
+    return new RondoError(
+      malformed ? "malformed_tool_call" : "server_error",
+      `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
+      {
+        retryable: true,
+        raw: cutRaw({
+          finish_reason: word,
+          ...(native === undefined ? {} : { native_finish_reason: native }),
+        }),
+        ...arrived(this.#answer),
+      },
+    );
+  }
+}
+
+/** Only the first of several answers is read. */
+function firstChoice(given: Json | undefined): JsonObject | undefined {
+  for (const one of listIn(given)) {
+    const choice = objectIn(one);
+    if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
+  }
+  return undefined;
+}
+
+function told(error: Json | undefined): boolean {
+  if (typeof error === "string") return error !== "";
+  const object = objectIn(error);
+  return object !== undefined && Object.keys(object).length > 0;
+}

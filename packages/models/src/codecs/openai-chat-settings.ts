@@ -1,0 +1,211 @@
+// The room of everything in a Chat Completions request but its messages: sampling, effort, tools, output schema.
+
+import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
+import type { Target } from "../codec.ts";
+import type { OpenaiChatCompat } from "./openai-chat-compat.ts";
+import { jsonOf } from "./openai-json.ts";
+import type { NameTable } from "./openai-names.ts";
+import { strictSafe, toolSchema } from "./openai-schemas.ts";
+import { type Body, effortOf, providerOptions, unsupported, type Warning } from "./openai-settings.ts";
+
+/** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
+export interface OpenaiChatOptions {
+  store?: boolean;
+  metadata?: Record<string, string>;
+  user?: string;
+  safety_identifier?: string;
+  prompt_cache_key?: string;
+  prompt_cache_retention?: string;
+  service_tier?: string;
+  logit_bias?: Record<string, number>;
+  logprobs?: boolean;
+  top_logprobs?: number;
+  verbosity?: "low" | "medium" | "high";
+  reasoning_effort?: string;
+  modalities?: string[];
+  audio?: JsonObject;
+  prediction?: JsonObject;
+  web_search_options?: JsonObject;
+  tools?: JsonObject[];
+}
+
+const knownOptions: readonly (keyof OpenaiChatOptions)[] = [
+  "store",
+  "metadata",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "logit_bias",
+  "logprobs",
+  "top_logprobs",
+  "verbosity",
+  "reasoning_effort",
+  "modalities",
+  "audio",
+  "prediction",
+  "web_search_options",
+  "tools",
+];
+
+/** The body's members before `messages`, in a fixed order; tools are apart, as they are kept ready in text. */
+export function chatBody(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const { settings } = request;
+  const known = new Set<string>([...knownOptions, ...compat.options]);
+  const { tools: _, ...options } = providerOptions(request, target, known, warnings);
+  if (settings.topK !== undefined && !compat.topK) unsupported("topK", target, warnings);
+  const body: Body = {
+    model: target.origin.model,
+    ...(target.stream === false
+      ? {}
+      : { stream: true, ...(compat.streamUsage ? { stream_options: { include_usage: true } } : {}) }),
+    [compat.maxTokensField]: settings.maxOutputTokens,
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    ...(compat.topK ? { top_k: settings.topK } : {}),
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    [compat.seedField]: settings.seed,
+    stop: settings.stop === undefined || settings.stop.length === 0 ? undefined : settings.stop,
+    ...reasoningParam(request, target, compat, warnings),
+    ...outputParam(request, target, compat, warnings),
+    ...options,
+  };
+  for (const member of compat.omit) {
+    if (body[member] !== undefined) unsupported(member, target, warnings);
+    delete body[member];
+  }
+  return body;
+}
+
+function reasoningParam(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const asked = request.settings.reasoning;
+  if (asked === undefined) return {};
+  const budget = typeof asked === "object" ? asked.budgetTokens : undefined;
+  switch (compat.reasoningParam) {
+    case "reasoning_effort":
+      return { reasoning_effort: effortOf(asked, warnings) };
+    case "reasoning":
+      if (budget !== undefined) return { reasoning: { max_tokens: budget } };
+      return {
+        reasoning: asked === "off" ? { enabled: false } : { effort: effortOf(asked, warnings) ?? null },
+      };
+    case "thinking":
+      return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+    case "enable_thinking":
+      return {
+        enable_thinking: asked !== "off",
+        ...(budget === undefined ? {} : { thinking_budget: budget }),
+      };
+    case "none":
+      unsupported("reasoning", target, warnings);
+      return {};
+  }
+}
+
+function outputParam(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const schema = request.outputSchema;
+  if (schema === undefined) return {};
+  if (compat.structuredOutput === "none" || target.facts.output === "none") {
+    unsupported("output schema", target, warnings);
+    return {};
+  }
+  if (compat.structuredOutput === "json_object") return { response_format: { type: "json_object" } };
+  return {
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "response", schema, strict: strictSafe(schema) },
+    },
+  };
+}
+
+/** Tools of a request as text, kept by identity: an unchanged list costs nothing. */
+export class ChatTools {
+  readonly #target: Target;
+  readonly #compat: OpenaiChatCompat;
+  readonly #names: NameTable;
+  readonly #one = new WeakMap<ToolDefinition, string>();
+  #last: { list: readonly ToolDefinition[]; json: string } | undefined;
+
+  constructor(target: Target, compat: OpenaiChatCompat, names: NameTable) {
+    this.#target = target;
+    this.#compat = compat;
+    this.#names = names;
+  }
+
+  /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
+  encode(request: ModelRequest, warnings: Warning[]): string {
+    const { tools, toolChoice, settings } = request;
+    const given = settings.providerOptions?.[this.#target.origin.provider]?.tools;
+    const own = Array.isArray(given) ? given.map((tool) => jsonOf(tool)) : [];
+    if (tools.length + own.length === 0) return "";
+    const limit = this.#compat.maxTools;
+    if (limit > 0 && tools.length + own.length > limit)
+      throw new RondoError(
+        "capability",
+        `${tools.length + own.length} tools are more than the ${limit} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
+      );
+    if (this.#last?.list !== tools)
+      this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool)).join(",") };
+    const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
+    const choice = this.#choice(toolChoice, warnings);
+    const omitted = this.#compat.omit;
+    const parallel = settings.parallelToolCalls;
+    if (parallel !== undefined && omitted.includes("parallel_tool_calls"))
+      unsupported("parallel_tool_calls", this.#target, warnings);
+    return [
+      `,"tools":[${list}]`,
+      choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
+      parallel === undefined || omitted.includes("parallel_tool_calls")
+        ? ""
+        : `,"parallel_tool_calls":${parallel}`,
+    ].join("");
+  }
+
+  #tool(tool: ToolDefinition): string {
+    let json = this.#one.get(tool);
+    if (json === undefined) {
+      const parameters = toolSchema(tool.inputSchema);
+      json = jsonOf({
+        type: "function",
+        function: {
+          name: this.#names.wire(tool.name),
+          description: tool.description,
+          parameters,
+          ...(this.#compat.strictTools && strictSafe(parameters) ? { strict: true } : {}),
+        },
+      });
+      this.#one.set(tool, json);
+    }
+    return json;
+  }
+
+  #choice(choice: ModelRequest["toolChoice"], warnings: Warning[]): Json | undefined {
+    if (choice === "auto") return undefined;
+    if (choice === "none") return "none";
+    if (this.#compat.omit.includes("tool_choice")) {
+      unsupported("tool_choice", this.#target, warnings);
+      return undefined;
+    }
+    if (choice !== "any") return { type: "function", function: { name: this.#names.wire(choice.tool) } };
+    if (this.#compat.toolChoiceAny !== "auto") return this.#compat.toolChoiceAny;
+    unsupported("tool choice that forces a call", this.#target, warnings);
+    return undefined;
+  }
+}

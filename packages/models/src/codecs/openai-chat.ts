@@ -1,0 +1,51 @@
+// The room of the Chat Completions codec: OpenAI's older protocol, and the one most other servers speak.
+
+import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
+import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
+import { classifyHttpError } from "../transport/errors.ts";
+import { ChatDecoder } from "./openai-chat-decode.ts";
+import { ChatEncoder } from "./openai-chat-encode.ts";
+import { refusedCall, speaker } from "./openai-errors.ts";
+import { listIn, objectIn, parseJson } from "./openai-json.ts";
+import { settle } from "./openai-settle.ts";
+
+/** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */
+export const openaiChat: Codec = {
+  api: "openai-chat",
+  framing: "sse",
+
+  encoder(target: Target): Encoder {
+    return new ChatEncoder(target);
+  },
+
+  decoder(target: Target, emit: (event: ModelEvent) => void): Decoder {
+    return new ChatDecoder(target, emit);
+  },
+
+  decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
+    const whole = objectIn(body);
+    const decoder = new ChatDecoder(target, emit);
+    const hasChoices = listIn(whole?.choices).length > 0;
+    if (whole === undefined)
+      throw new RondoError(
+        "protocol",
+        `${speaker(target)} answered with something that is no chat completion`,
+        {
+          raw: cutRaw(body),
+        },
+      );
+    // A status of 200 does not make it an answer: some servers put their errors there, even without an `error` (F154).
+    const isError = !hasChoices && whole.choices === undefined;
+    decoder.take(whole, isError);
+    return decoder.endWhole();
+  },
+
+  errorOf(response: ErrorResponse): RondoError {
+    return classifyHttpError(response);
+  },
+
+  answerOf(response: ErrorResponse, target: Target): AssistantMessage | undefined {
+    const refused = refusedCall(parseJson(response.body) ?? null, target);
+    return refused === undefined ? undefined : settle(refused);
+  },
+};

@@ -1,0 +1,72 @@
+// The room of errors in the OpenAI protocols: in a stream, in a body of status 200, and in a call the server refused.
+//
+// What an error means is decided in one place for all providers (the transport's); this adds what only a decoder
+// knows: what had arrived before it. And it finds the attempted call in Groq's refusal, which is an answer of the model
+// and no fault of the request (F151).
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  RondoError,
+  type RondoErrorOptions,
+} from "@rondo/core";
+import { Answer } from "../answer.ts";
+import type { Target } from "../codec.ts";
+import { classifyStreamError } from "../transport/errors.ts";
+import { objectIn, parseJson, textIn } from "./openai-json.ts";
+import { freshId, nameTable } from "./openai-names.ts";
+
+/** What had arrived of an answer, as the options of its error. */
+export function arrived(answer: Answer): RondoErrorOptions {
+  const partial = answer.partial();
+  return {
+    ...(partial === undefined ? {} : { partial }),
+    ...(Object.keys(answer.usage).length === 0 ? {} : { usage: answer.usage }),
+  };
+}
+
+/** An error that came inside a successful response. */
+export function streamError(body: Json, target: Target, answer: Answer): RondoError {
+  return withArrived(classifyStreamError(body, { provider: speaker(target) }), answer);
+}
+
+function withArrived(error: RondoError, answer: Answer): RondoError {
+  return new RondoError(error.kind, error.message, {
+    retryable: error.retryable,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...arrived(answer),
+  });
+}
+
+export function speaker(target: Target): string {
+  return `${target.origin.provider}/${target.origin.model}`;
+}
+
+/** A frame that is no JSON object (F157). */
+export function unreadable(data: string, target: Target, answer: Answer): RondoError {
+  const words = /^\s*error\b/i.test(data)
+    ? data.trim().slice(0, 600)
+    : `a frame that is no JSON object: ${data.slice(0, 120)}`;
+  return new RondoError("stream_error", `the stream of ${speaker(target)} sent ${words}`, {
+    raw: cutRaw(data),
+    ...arrived(answer),
+  });
+}
+
+/** The call in a Groq refusal, as an answer with a call that must not run; undefined when there is none to be read. */
+export function refusedCall(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
+  const error = objectIn(objectIn(body)?.error);
+  const attempt = objectIn(parseJson(textIn(error?.failed_generation) ?? ""));
+  const name = textIn(attempt?.name);
+  if (name === undefined || name === "") return undefined;
+  const args = attempt?.arguments ?? attempt?.parameters ?? ({} as JsonObject);
+  const whole = answer ?? new Answer(target.origin, () => {});
+  whole.call("refused", { id: freshId(), name: nameTable(target.origin).own(name) });
+  whole.argsWhole("refused", args);
+  whole.callFault("refused", textIn(error?.message) ?? "the server refused the call's arguments");
+  return whole.finish({ wire: "tool_use", raw: textIn(error?.code) ?? "tool_use_failed" });
+}

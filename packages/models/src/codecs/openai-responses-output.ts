@@ -1,0 +1,273 @@
+// The room of a response's output items as they come in: deltas, final values, and the gaps between them.
+//
+// Everything is kept under its output index. A final value replaces what was put together from deltas; a snapshot of
+// what is there already changes nothing. An item whose type is not known here is kept whole and sent back as it came.
+
+import type { Json, JsonObject } from "@rondo/core";
+import type { Answer } from "../answer.ts";
+import type { Target } from "../codec.ts";
+import { listIn, numberIn, objectIn, textIn } from "./openai-json.ts";
+import { type NameTable, nameTable } from "./openai-names.ts";
+
+interface Item {
+  key: string;
+  type: string;
+  done: boolean;
+  /** Ids it was seen under: they may change. */
+  ids: Set<string>;
+  /** Annotations told so far, by content part. */
+  cited: Map<number, number>;
+  /** The reasoning part last written to. */
+  reasoning: string | undefined;
+}
+
+export class ResponseItems {
+  readonly #answer: Answer;
+  readonly #names: NameTable;
+  readonly #alive: () => void;
+  readonly #items = new Map<number, Item>();
+  #last = -1;
+
+  constructor(answer: Answer, target: Target, alive: () => void) {
+    this.#answer = answer;
+    this.#names = nameTable(target.origin);
+    this.#alive = alive;
+  }
+
+  event(type: string, event: JsonObject): void {
+    const index = this.#indexOf(event);
+    const item = objectIn(event.item);
+    const delta = textIn(event.delta) ?? "";
+    switch (type) {
+      case "response.output_item.added":
+        if (item !== undefined) this.#open(index, item);
+        return;
+      case "response.output_item.done":
+        if (item !== undefined) this.#done(index, item);
+        return;
+      case "response.output_text.delta":
+        this.#answer.text(this.#part(index, event, "message"), delta);
+        return;
+      case "response.output_text.done":
+        this.#answer.textWhole(this.#part(index, event, "message"), "text", textIn(event.text) ?? "");
+        return;
+      case "response.output_text.annotation.added":
+        this.#cite(index, numberIn(event.content_index) ?? 0, event.annotation);
+        return;
+      case "response.refusal.delta":
+        this.#answer.refusal(this.#part(index, event, "message"), delta);
+        return;
+      case "response.refusal.done":
+        this.#answer.textWhole(this.#part(index, event, "message"), "refusal", textIn(event.refusal) ?? "");
+        return;
+      case "response.reasoning_summary_text.delta":
+        this.#reason(index, `summary ${numberIn(event.summary_index) ?? 0}`, delta);
+        return;
+      case "response.reasoning_text.delta":
+        this.#reason(index, `content ${numberIn(event.content_index) ?? 0}`, delta);
+        return;
+      case "response.function_call_arguments.delta":
+        this.#answer.args(this.#call(index, event), delta);
+        return;
+      case "response.function_call_arguments.done": {
+        const key = this.#call(index, event);
+        this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
+        if (event.arguments !== undefined && event.arguments !== null)
+          this.#answer.argsWhole(key, event.arguments);
+        return;
+      }
+      default:
+        // Searching, interpreting, drawing, or something newer than this code: a sign of life.
+        this.#alive();
+    }
+  }
+
+  /** The terminal event's list, for what the stream did not bring. */
+  fill(output: readonly Json[]): void {
+    for (const [index, given] of output.entries()) {
+      const item = objectIn(given);
+      if (item === undefined) continue;
+      const known = this.#items.get(index);
+      if (known?.done === true) continue;
+      if (known === undefined && this.#seen(item)) continue;
+      // The list may leave out items and so move the others up: another type is another item.
+      if (known !== undefined && known.type !== textIn(item.type)) {
+        if (!this.#seen(item)) this.#done(this.#free(), item);
+      } else this.#done(index, item);
+    }
+  }
+
+  #seen(item: JsonObject): boolean {
+    const ids = [textIn(item.id), textIn(item.call_id)];
+    for (const known of this.#items.values())
+      if (ids.some((id) => id !== undefined && known.ids.has(id))) return true;
+    return false;
+  }
+
+  #free(): number {
+    return Math.max(-1, ...this.#items.keys()) + 1;
+  }
+
+  /** The item an event is of: by output index, else by the id it was seen under, else the last one. */
+  #indexOf(event: JsonObject): number {
+    const index = numberIn(event.output_index);
+    if (index !== undefined) {
+      this.#last = index;
+      return index;
+    }
+    const id = textIn(event.item_id) ?? textIn(objectIn(event.item)?.id);
+    if (id !== undefined) for (const [known, item] of this.#items) if (item.ids.has(id)) return known;
+    if (objectIn(event.item) !== undefined || this.#last === -1) this.#last = this.#free();
+    return this.#last;
+  }
+
+  #item(index: number, type: string): Item {
+    let item = this.#items.get(index);
+    if (item === undefined) {
+      item = {
+        key: `item ${index}`,
+        type,
+        done: false,
+        ids: new Set(),
+        cited: new Map(),
+        reasoning: undefined,
+      };
+      this.#items.set(index, item);
+    }
+    return item;
+  }
+
+  #part(index: number, event: JsonObject, type: string): string {
+    return `${this.#item(index, type).key} part ${numberIn(event.content_index) ?? 0}`;
+  }
+
+  #call(index: number, event: JsonObject): string {
+    const item = this.#item(index, "function_call");
+    const id = textIn(event.item_id);
+    if (id !== undefined) item.ids.add(id);
+    return item.key;
+  }
+
+  /** Parts of one summary, and summary and content, are apart by an empty line. */
+  #reason(index: number, part: string, text: string): void {
+    const item = this.#item(index, "reasoning");
+    if (item.reasoning !== undefined && item.reasoning !== part && text !== "")
+      this.#answer.reasoning(item.key, "\n\n");
+    if (text !== "") item.reasoning = part;
+    this.#answer.reasoning(item.key, text);
+  }
+
+  #open(index: number, given: JsonObject): Item {
+    const type = textIn(given.type) ?? "unknown";
+    const item = this.#item(index, type);
+    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) item.ids.add(id);
+    switch (type) {
+      case "message":
+        break;
+      case "reasoning":
+        this.#answer.reasoning(item.key, "");
+        break;
+      case "custom_tool_call":
+        // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
+        if (this.#isOurs(given)) this.#callOpened(item, given);
+        else this.#answer.native(item.key, type, { item: given });
+        break;
+      case "function_call":
+        this.#callOpened(item, given);
+        break;
+      default:
+        this.#answer.native(item.key, type, { item: given });
+    }
+    return item;
+  }
+
+  #done(index: number, given: JsonObject): void {
+    const item = this.#open(index, given);
+    item.done = true;
+    switch (item.type) {
+      case "message":
+        this.#messageDone(item, index, given);
+        return;
+      case "reasoning":
+        if (item.reasoning === undefined) {
+          const texts = [...listIn(given.summary), ...listIn(given.content)].map(
+            (part) => textIn(objectIn(part)?.text) ?? "",
+          );
+          this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
+        }
+        this.#answer.attach(item.key, { opaque: { item: given } });
+        return;
+      case "function_call":
+        if (given.arguments !== undefined && given.arguments !== null)
+          this.#answer.argsWhole(item.key, given.arguments);
+        this.#answer.attach(item.key, { opaque: callOpaque(given, {}) });
+        this.#settleCall(item, given);
+        return;
+      case "custom_tool_call":
+        if (!this.#isOurs(given)) return;
+        // Free text is what such a tool takes: it stands under one name among the arguments.
+        this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
+        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true }) });
+        this.#settleCall(item, given);
+        return;
+    }
+  }
+
+  #callOpened(item: Item, given: JsonObject): void {
+    this.#answer.call(item.key, {
+      id: textIn(given.call_id) ?? textIn(given.id),
+      name: this.#names.own(textIn(given.name) ?? ""),
+    });
+  }
+
+  #isOurs(given: JsonObject): boolean {
+    return this.#names.custom.has(textIn(given.name) ?? "");
+  }
+
+  #settleCall(item: Item, given: JsonObject): void {
+    const status = textIn(given.status);
+    if (status === undefined || status === "completed") this.#answer.callEnd(item.key);
+    else if (status === "incomplete")
+      this.#answer.callFault(item.key, "the arguments were cut off: the provider marked the call incomplete");
+  }
+
+  #messageDone(item: Item, index: number, given: JsonObject): void {
+    for (const [position, one] of listIn(given.content).entries()) {
+      const part = objectIn(one);
+      if (part === undefined) continue;
+      const key = `${item.key} part ${position}`;
+      if (part.type === "refusal") this.#answer.textWhole(key, "refusal", textIn(part.refusal) ?? "");
+      else if (typeof part.text === "string") {
+        this.#answer.textWhole(key, "text", part.text);
+        const annotations = listIn(part.annotations);
+        for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
+          this.#cite(index, position, annotation);
+      } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
+      const opaque: JsonObject = {};
+      for (const member of ["id", "phase"]) {
+        const value = given[member];
+        if (value !== undefined && value !== null) opaque[member] = value;
+      }
+      if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
+    }
+  }
+
+  #cite(index: number, position: number, annotation: Json | undefined): void {
+    if (annotation === undefined || annotation === null) return;
+    const item = this.#item(index, "message");
+    const key = `${item.key} part ${position}`;
+    this.#answer.text(key, "");
+    this.#answer.attach(key, { citation: annotation });
+    item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
+  }
+}
+
+/** What a call must bring along when it is sent back to where it came from. */
+function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
+  const opaque: JsonObject = { ...more };
+  for (const member of ["id", "namespace", "caller"]) {
+    const value = given[member];
+    if (value !== undefined && value !== null) opaque[member] = value;
+  }
+  return opaque;
+}

@@ -1,0 +1,41 @@
+// The room of the Responses codec: OpenAI's newer protocol, stateless by default.
+
+import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
+import { Answer } from "../answer.ts";
+import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
+import { classifyHttpError } from "../transport/errors.ts";
+import { speaker, streamError } from "./openai-errors.ts";
+import { objectIn } from "./openai-json.ts";
+import { ResponsesDecoder } from "./openai-responses-decode.ts";
+import { ResponsesEncoder } from "./openai-responses-encode.ts";
+
+/** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
+export const openaiResponses: Codec = {
+  api: "openai-responses",
+  framing: "sse",
+
+  encoder(target: Target): Encoder {
+    return new ResponsesEncoder(target);
+  },
+
+  decoder(target: Target, emit: (event: ModelEvent) => void): Decoder {
+    return new ResponsesDecoder(target, emit);
+  },
+
+  decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
+    const whole = objectIn(body);
+    if (whole === undefined)
+      throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
+        raw: cutRaw(body),
+      });
+    if (!Array.isArray(whole.output) && whole.status === undefined)
+      throw streamError(whole, target, new Answer(target.origin, () => {}));
+    const decoder = new ResponsesDecoder(target, emit);
+    decoder.take(whole);
+    return decoder.end();
+  },
+
+  errorOf(response: ErrorResponse): RondoError {
+    return classifyHttpError(response);
+  },
+};

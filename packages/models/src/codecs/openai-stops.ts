@@ -1,0 +1,48 @@
+// The room of stop words: what each word of the two OpenAI protocols means, and of the servers that speak them.
+//
+// The tables are total by rule: a word that is not here is `unknown`, never an error. What the run does next is decided
+// from the content together with the word, never here.
+
+import type { StopKind } from "@rondo/core";
+
+/** `finish_reason` of Chat Completions and its compatibles. */
+export const openaiChatStops: { readonly [word: string]: StopKind } = {
+  stop: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  function_call: "tool_use",
+  content_filter: "content_filter",
+  // Words of other servers (F012, F013).
+  eos: "end_turn",
+  end: "end_turn",
+  end_turn: "end_turn",
+  stop_sequence: "stop_sequence",
+  tool_use: "tool_use",
+  max_tokens: "max_tokens",
+  model_length: "max_tokens",
+  sensitive: "content_filter",
+  refusal: "refusal",
+  model_context_window_exceeded: "context_overflow",
+  network_error: "error",
+  error: "error",
+  error_finish: "error",
+  abort: "error",
+  insufficient_system_resource: "error",
+};
+
+/** `status` of a response, or the reason of its `incomplete_details`. */
+export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
+  completed: "end_turn",
+  max_output_tokens: "max_tokens",
+  max_tokens: "max_tokens",
+  content_filter: "content_filter",
+  // Incomplete without a reason: cut is the reading that executes nothing.
+  incomplete: "max_tokens",
+  failed: "error",
+  cancelled: "error",
+};
+
+/** What a word means. Own members only: a word like `constructor` is unknown. */
+export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
+  return Object.hasOwn(stops, word) ? (stops[word] ?? "unknown") : "unknown";
+}

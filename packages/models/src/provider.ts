@@ -1,0 +1,399 @@
+// The room of the model over HTTP: a codec, an address and credentials make a `Model`.
+//
+// One call is one attempt: encode, send, decode. (One exception, and no retry: a 401 asks the credential callback for a
+// fresh token and sends again if it really is another.) Clocks between events, retries and fall-backs are the loop's.
+// Every error that leaves names the model and holds no key.
+
+import {
+  type AssistantMessage,
+  type Json,
+  type Model,
+  type ModelFacts,
+  type ModelIo,
+  type ModelRequest,
+  messageOf,
+  type Origin,
+  RondoError,
+  toRondoError,
+} from "@rondo/core";
+import type { Codec, Encoder, Frame, Target, WireRequest } from "./codec.ts";
+import {
+  type CredentialCallback,
+  type Credentials,
+  checkedKey,
+  missingKey,
+  redacted,
+  redactedJson,
+  secretsOf,
+} from "./credentials.ts";
+import { optionsOf, receive, receiveFrames } from "./receive.ts";
+import { defaultClient } from "./transport/default-client.ts";
+import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
+import { type FetchLike, fetchClient } from "./transport/http-fetch.ts";
+import { abortedError, codeOf, networkError } from "./transport/network.ts";
+
+/** A request as it is about to leave, for whoever signs it. */
+export interface Outgoing {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Turns credentials into headers. May look at the whole request, as a signature does. */
+export type Authorize = (
+  credentials: Credentials,
+  outgoing: Outgoing,
+) => Record<string, string> | Promise<Record<string, string>>;
+
+/**
+ * Sends a request in place of the HTTP client: over a provider's own SDK, from a cassette, in a test. Gives frames as
+ * they arrive (see `framesOf` for raw events), or a whole answer as JSON. What it throws becomes the call's error; an
+ * error with a `status`, as SDKs throw them, is read as a response.
+ */
+export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Frame> | { whole: Json }>;
+
+/** What a user may say of any provider's model. */
+export interface ProviderOptions {
+  apiKey?: string;
+  /** Asked before every call, and again after a 401. Wins over `apiKey` and the environment. */
+  credentials?: CredentialCallback;
+  /** Where the server is. With or without the version that the path begins with. */
+  baseURL?: string;
+  /** Sent with every request; they win over the codec's, and a request's own win over them. */
+  headers?: Record<string, string>;
+  /** Your own fetch. Default: node:http on Node, the global fetch elsewhere. */
+  fetch?: FetchLike;
+  /** Your own HTTP client. Wins over `fetch`. */
+  http?: HttpClient;
+  /** Ask for a stream. Default: true. */
+  stream?: boolean;
+  /** What is known of the model. */
+  facts?: ModelFacts;
+  /** How this server differs from its protocol: see the codec. */
+  compat?: { readonly [quirk: string]: Json };
+  /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
+  clocks?: HttpClocks;
+}
+
+/** A codec that is loaded on the first call, so that importing every provider costs no more than importing one. */
+export interface LazyCodec {
+  /** As in `Origin.api`: known without loading. */
+  readonly api: string;
+  load(): Promise<Codec>;
+}
+
+export interface ModelOptions extends ProviderOptions {
+  codec: Codec | LazyCodec;
+  /** As in `Origin.provider`. */
+  provider: string;
+  /** The provider's model id. */
+  model: string;
+  baseURL: string;
+  /** How credentials become headers. Default: `authorization: Bearer`. */
+  authorize?: Authorize;
+  /** Named when there is no key. */
+  keyVariables?: readonly string[];
+  /** Reads the key when no option gave one, before every call. */
+  environmentKey?: () => Credentials | undefined;
+  /** The server wants no key. A key that is given is sent all the same. Default: false. */
+  keyless?: boolean;
+  send?: Send;
+}
+
+/** A model that speaks `codec`'s protocol with the server at `baseURL`. */
+export function createModel(options: ModelOptions): Model {
+  return new HttpModel(options);
+}
+
+class HttpModel implements Model {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly facts?: ModelFacts;
+  readonly #options: ModelOptions;
+  readonly #target: Target;
+  #codec: Promise<Codec> | undefined;
+  #encoder: Encoder | undefined;
+  #client: HttpClient | undefined;
+
+  constructor(options: ModelOptions) {
+    const { provider, model, codec, facts, stream, compat } = options;
+    this.id = `${provider}/${model}`;
+    this.origin = { api: codec.api, provider, model };
+    if (facts !== undefined) this.facts = facts;
+    this.#options = options;
+    this.#target = {
+      origin: this.origin,
+      facts: facts ?? {},
+      ...(stream === undefined ? {} : { stream }),
+      ...(compat === undefined ? {} : { compat }),
+    };
+  }
+
+  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const secrets: string[] = [];
+    try {
+      if (io.signal.aborted) throw abortedError(io.signal);
+      const codec = await this.#loaded();
+      this.#encoder ??= codec.encoder(this.#target);
+      const wire = this.#encoder.encode(request);
+      for (const { code, message } of wire.warnings) io.emit({ type: "warning", code, message });
+      const target = this.#targetOf(request);
+      if (this.#options.send !== undefined)
+        return await this.#sendBy(this.#options.send, codec, wire, target, io);
+      const asked = request.settings.headers ?? {};
+      const credentials = await this.#credentials(false, io.signal);
+      const first = await this.#attempt(codec, wire, target, asked, credentials, io, secrets);
+      if ("answer" in first) return first.answer;
+      if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
+      const fresh = await this.#credentials(true, io.signal);
+      if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
+      const second = await this.#attempt(codec, wire, target, asked, fresh, io, secrets);
+      if ("answer" in second) return second.answer;
+      throw second.refused;
+    } catch (thrown) {
+      throw this.#named(thrown, secrets, io.signal);
+    }
+  }
+
+  #loaded(): Promise<Codec> {
+    const { codec } = this.#options;
+    if (!("load" in codec)) return Promise.resolve(codec);
+    this.#codec ??= codec.load().catch((thrown: unknown) => {
+      // Not kept: a bundle's chunk that did not arrive may arrive the next time.
+      this.#codec = undefined;
+      throw thrown;
+    });
+    return this.#codec;
+  }
+
+  async #attempt(
+    codec: Codec,
+    wire: WireRequest,
+    target: Target,
+    asked: Readonly<Record<string, string>>,
+    credentials: Credentials,
+    io: ModelIo,
+    secrets: string[],
+  ): Promise<{ answer: AssistantMessage } | { refused: RondoError }> {
+    const { clocks, authorize = bearer, headers = {}, baseURL } = this.#options;
+    const url = joinURL(baseURL, wire.path);
+    const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
+    secrets.push(...secretsOf(credentials, {}));
+    const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
+    const sent = merged(plain, signed, credentials.headers ?? {}, asked);
+    secrets.push(...secretsOf({}, sent));
+    const response = await this.#http().request({
+      method: "POST",
+      url,
+      headers: sent,
+      body: wire.body,
+      signal: io.signal,
+      clocks: { ...io.clocks, ...clocks },
+    });
+    if (response.status >= 200 && response.status < 300)
+      return { answer: await receive(response, codec, target, io.emit) };
+    let body = "";
+    try {
+      body = await bodyText(response, maxErrorChars);
+    } catch (thrown) {
+      // The status says enough when the body breaks off; an abort says more than the status.
+      if (thrown instanceof RondoError && thrown.kind === "aborted") throw thrown;
+    }
+    const refusal = { status: response.status, header: (name: string) => response.header(name), body };
+    const answer = codec.answerOf?.(refusal, target);
+    if (answer !== undefined) return { answer };
+    const error = codec.errorOf(refusal);
+    return { refused: this.#emptyIsOverflow(error, body, wire.body.length) };
+  }
+
+  /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
+  #emptyIsOverflow(error: RondoError, body: string, chars: number): RondoError {
+    const window = this.facts?.contextWindow;
+    const empty = body.trim() === "" && (error.status === 400 || error.status === 413);
+    if (!empty || window === undefined || chars / charsPerToken < window * 0.9) return error;
+    return new RondoError("context_overflow", error.message, {
+      ...optionsOf(error),
+      retryable: false,
+    });
+  }
+
+  #targetOf(request: ModelRequest): Target {
+    const outputLimit = request.settings.maxOutputTokens;
+    return outputLimit === undefined ? this.#target : { ...this.#target, outputLimit };
+  }
+
+  async #sendBy(
+    send: Send,
+    codec: Codec,
+    wire: WireRequest,
+    target: Target,
+    io: ModelIo,
+  ): Promise<AssistantMessage> {
+    try {
+      const sent = await send(wire, io);
+      if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
+      const decoder = codec.decoder(target, io.emit);
+      return await receiveFrames(sent, decoder, io.signal, () => abortedError(io.signal));
+    } catch (thrown) {
+      if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
+      const response = responseIn(thrown);
+      if (response !== undefined) {
+        const answer = codec.answerOf?.(response, target);
+        if (answer !== undefined) return answer;
+        throw codec.errorOf(response);
+      }
+      throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
+    }
+  }
+
+  async #credentials(refresh: boolean, signal: AbortSignal): Promise<Credentials> {
+    const { credentials, apiKey, environmentKey, keyVariables = [], keyless } = this.#options;
+    let found: Credentials | undefined;
+    if (credentials !== undefined) {
+      const given = await unlessAborted(asked(credentials, refresh, this.id), signal);
+      found = typeof given === "string" ? { apiKey: given } : given;
+    } else if (apiKey !== undefined) found = { apiKey };
+    else found = environmentKey?.();
+    if (found === undefined) {
+      if (keyless === true || hasAuthorization(this.#options.headers)) return {};
+      throw missingKey(this.id, keyVariables);
+    }
+    return found.apiKey === undefined ? found : { ...found, apiKey: checkedKey(found.apiKey, this.id) };
+  }
+
+  #http(): HttpClient {
+    const { http, fetch } = this.#options;
+    this.#client ??= http ?? (fetch === undefined ? defaultClient() : fetchClient({ fetch }));
+    return this.#client;
+  }
+
+  /** An error as it may leave: it names the model, says what to do about a key, and holds none. */
+  #named(thrown: unknown, secrets: readonly string[], signal: AbortSignal): RondoError {
+    const error =
+      signal.aborted && !(thrown instanceof RondoError) ? abortedError(signal) : toRondoError(thrown);
+    let words = error.message;
+    if (words.startsWith("the provider ")) words = `${this.id}${words.slice("the provider".length)}`;
+    else if (!words.includes(this.id)) words = `${this.id}: ${words}`;
+    const names = this.#options.keyVariables ?? [];
+    if (error.kind === "auth" && error.status !== undefined && names.length > 0)
+      words += ` Check the key: it comes from ${this.#options.credentials !== undefined ? "the credentials callback" : this.#options.apiKey !== undefined ? "the option apiKey" : `the environment (${names.join(" or ")})`}.`;
+    const { raw, ...rest } = optionsOf(error);
+    // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
+    const known = `${this.id} ${this.#options.baseURL}`;
+    const hidden = secrets.filter((secret) => !known.includes(secret));
+    return new RondoError(error.kind, redacted(words, hidden), {
+      ...rest,
+      ...(raw === undefined ? {} : { raw: redactedJson(raw, hidden) }),
+      ...(error.cause === undefined ? {} : { cause: error.cause }),
+    });
+  }
+}
+
+const maxErrorChars = 1_000_000;
+/** Low, so that an empty refusal is taken for an overflow rather too rarely than too often. */
+const charsPerToken = 4;
+
+/** `authorization: Bearer`. */
+export const bearer: Authorize = ({ apiKey }) =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+
+/** A key in a header of this name, as it is. */
+export function keyHeader(name: string): Authorize {
+  return ({ apiKey }) => (apiKey === undefined ? {} : { [name]: apiKey });
+}
+
+/** Address and path, with one slash between; a version that stands at the end of one and the start of the other counts once. */
+export function joinURL(base: string, path: string): string {
+  let url: URL;
+  try {
+    url = new URL(base);
+  } catch {
+    throw new RondoError(
+      "invalid_request",
+      `baseURL ${JSON.stringify(base)} is no URL: give one like "https://api.example.com/v1"`,
+    );
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new RondoError(
+      "invalid_request",
+      `baseURL must begin with http:// or https://, not ${url.protocol}`,
+    );
+  const root = url.pathname.replace(/\/+$/, "");
+  const version = /\/v\d+[a-z0-9]*$/.exec(root)?.[0];
+  const rest = path.startsWith("/") ? path : `/${path}`;
+  const doubled = version !== undefined && rest.startsWith(`${version}/`);
+  const [pathname = "", query] = `${doubled ? root.slice(0, -version.length) : root}${rest}`.split("?");
+  const search = [url.search.slice(1), query ?? ""].filter((one) => one !== "").join("&");
+  return `${url.origin}${pathname}${search === "" ? "" : `?${search}`}`;
+}
+
+/** Headers over headers: names are compared without regard to case, the last one wins. */
+function merged(...layers: Readonly<Record<string, string>>[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const layer of layers)
+    for (const [name, value] of Object.entries(layer)) headers[name.toLowerCase()] = value;
+  return headers;
+}
+
+function hasAuthorization(headers: Readonly<Record<string, string>> = {}): boolean {
+  return Object.keys(headers).some((name) =>
+    /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i.test(name),
+  );
+}
+
+/** An SDK's error as the response it was made from: SDKs throw objects with `status`, `headers` and the body as `error`. */
+function responseIn(
+  thrown: unknown,
+): { status: number; header(name: string): string | null; body: string } | undefined {
+  if (typeof thrown !== "object" || thrown === null || thrown instanceof RondoError) return undefined;
+  const { status, headers, error } = thrown as { status?: unknown; headers?: unknown; error?: unknown };
+  if (typeof status !== "number" || status < 300) return undefined;
+  return {
+    status,
+    header: (name) =>
+      headers instanceof Headers
+        ? headers.get(name)
+        : typeof headers === "object" && headers !== null
+          ? (((headers as Record<string, unknown>)[name] as string | undefined) ?? null)
+          : null,
+    body:
+      error === undefined
+        ? thrown instanceof Error
+          ? thrown.message
+          : ""
+        : typeof error === "string"
+          ? error
+          : (JSON.stringify(error) ?? ""),
+  };
+}
+
+async function asked(
+  credentials: CredentialCallback,
+  refresh: boolean,
+  id: string,
+): Promise<Credentials | string> {
+  try {
+    return await credentials({ refresh });
+  } catch (thrown) {
+    if (thrown instanceof RondoError) throw thrown;
+    throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** A callback of the user's that ignores the abort must not keep it waiting. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave: () => void = () => {};
+  const gone = new Promise<never>((_, reject) => {
+    leave = () => reject(abortedError(signal));
+  });
+  gone.catch(() => {});
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([promise, gone]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,32 @@
+// The room of Anthropic's own API.
+
+import type { Model } from "@rondo/core";
+import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import { anthropicMessages } from "./codecs.ts";
+
+const keyVariables = ["ANTHROPIC_API_KEY"];
+
+/**
+ * A Claude at Anthropic, e.g. `anthropic("claude-sonnet-5")`. The key is `apiKey`, or `ANTHROPIC_API_KEY` at the time of
+ * the call; a token of `ANTHROPIC_AUTH_TOKEN` is sent as a bearer.
+ */
+export function anthropic(model: string, options: ProviderOptions = {}): Model {
+  const byKey = keyHeader("x-api-key");
+  return createModel({
+    ...options,
+    codec: anthropicMessages,
+    provider: "anthropic",
+    model,
+    baseURL: options.baseURL ?? "https://api.anthropic.com",
+    authorize: byKey,
+    keyVariables,
+    environmentKey: () => {
+      const env = processEnvironment();
+      const apiKey = fromEnvironment(env, keyVariables);
+      if (apiKey !== undefined) return { apiKey };
+      const token = fromEnvironment(env, ["ANTHROPIC_AUTH_TOKEN"]);
+      return token === undefined ? undefined : { headers: { authorization: `Bearer ${token}` } };
+    },
+  });
+}

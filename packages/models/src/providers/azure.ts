@@ -1,0 +1,45 @@
+// The room of Azure OpenAI: OpenAI's protocols under a resource of one's own; the model is the deployment's name.
+
+import { type Model, RondoError } from "@rondo/core";
+import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import { openaiChat, openaiResponses } from "./codecs.ts";
+
+export interface AzureOptions extends ProviderOptions {
+  /** `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
+  endpoint?: string;
+  /** Default: `responses`. */
+  protocol?: "responses" | "chat";
+}
+
+const keyVariables = ["AZURE_OPENAI_API_KEY"];
+
+/** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; tokens of Entra come from `credentials`. */
+export function azure(deployment: string, options: AzureOptions = {}): Model {
+  const { endpoint, protocol = "responses", ...rest } = options;
+  const resource = endpoint ?? fromEnvironment(processEnvironment(), ["AZURE_OPENAI_ENDPOINT"]);
+  const baseURL = rest.baseURL ?? (resource && `${resource.replace(/\/+$/, "")}/openai/v1`);
+  if (!baseURL)
+    throw new RondoError(
+      "invalid_request",
+      `azure/${deployment} needs its resource: pass endpoint, or set AZURE_OPENAI_ENDPOINT`,
+    );
+  // What a callback gives is a token, what stands in a variable is the resource's key.
+  const authorize: Authorize =
+    rest.credentials === undefined
+      ? ({ apiKey }) => (apiKey === undefined ? {} : { "api-key": apiKey })
+      : bearer;
+  return createModel({
+    ...rest,
+    codec: protocol === "chat" ? openaiChat : openaiResponses,
+    provider: "azure",
+    model: deployment,
+    baseURL,
+    authorize,
+    keyVariables,
+    environmentKey: () => {
+      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
+      return apiKey === undefined ? undefined : { apiKey };
+    },
+  });
+}

@@ -1,0 +1,90 @@
+// The room of names: `provider/model`, as a person types it, becomes a model. Only the named provider is loaded.
+
+import { type Model, RondoError } from "@rondo/core";
+import { type Environment, processEnvironment } from "../credentials.ts";
+import type { ProviderOptions } from "../provider.ts";
+import { compatibleServers } from "./compatible-servers.ts";
+
+type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
+
+const makers: { readonly [provider: string]: Maker } = {
+  anthropic: async (model, options) => (await import("./anthropic.ts")).anthropic(model, options),
+  openai: async (model, options) => (await import("./openai.ts")).openai(model, options),
+  "openai-chat": async (model, options) => (await import("./openai.ts")).openai.chat(model, options),
+  google: async (model, options) => (await import("./google.ts")).google(model, options),
+  vertex: async (model, options) => (await import("./vertex.ts")).vertex(model, options),
+  bedrock: async (model, options) => (await import("./bedrock.ts")).bedrock(model, options),
+  azure: async (model, options) => (await import("./azure.ts")).azure(model, options),
+};
+
+/** Names people use for a provider known under another. */
+const aliases: { readonly [name: string]: string } = {
+  claude: "anthropic",
+  gemini: "google",
+  "google-vertex": "vertex",
+  "amazon-bedrock": "bedrock",
+  grok: "xai",
+  kimi: "moonshot",
+  glm: "zai",
+  "llama.cpp": "llamacpp",
+};
+
+/** How a model's own name begins, for those who leave the provider out. */
+const families: readonly (readonly [RegExp, string])[] = [
+  [/^claude/i, "anthropic"],
+  [/^(?:gpt|o\d|chatgpt|codex)/i, "openai"],
+  [/^gemini/i, "google"],
+  [/^grok/i, "xai"],
+  [/^deepseek/i, "deepseek"],
+  [/^(?:mistral|magistral|codestral|devstral)/i, "mistral"],
+];
+
+/** Every provider that `modelFromName` knows. */
+export function knownProviders(): string[] {
+  return [...Object.keys(makers), ...Object.keys(compatibleServers)].sort();
+}
+
+/**
+ * The model of a name like `anthropic/claude-sonnet-5`, `ollama/qwen3` or `openrouter/deepseek/deepseek-v3.2`. The
+ * provider ends at the first slash. Its address may be moved by `<PROVIDER>_BASE_URL`, e.g. `OPENAI_BASE_URL`. Keys are
+ * not looked for here but at the first call.
+ * @throws RondoError `invalid_request` that lists what is known
+ */
+export async function modelFromName(
+  name: string,
+  env: Environment = processEnvironment(),
+  options: ProviderOptions = {},
+): Promise<Model> {
+  const slash = name.indexOf("/");
+  const given = slash === -1 ? "" : name.slice(0, slash).toLowerCase();
+  const model = name.slice(slash + 1).trim();
+  const provider = Object.hasOwn(aliases, given) ? (aliases[given] ?? given) : given;
+  const maker = Object.hasOwn(makers, provider) ? makers[provider] : undefined;
+  if (model === "" || (maker === undefined && !Object.hasOwn(compatibleServers, provider)))
+    throw unknownName(name, model, provider);
+  const moved = env[`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`]?.trim();
+  const all: ProviderOptions = { ...(moved ? { baseURL: moved } : {}), ...options };
+  if (maker !== undefined) return await maker(model, all);
+  const { openaiCompatible } = await import("./compatible.ts");
+  const keyVariables = compatibleServers[provider]?.keyVariables ?? [];
+  return openaiCompatible({ ...all, provider, model, keyVariables });
+}
+
+function unknownName(name: string, model: string, provider: string): RondoError {
+  const known = knownProviders().join(", ");
+  if (model === "")
+    return new RondoError(
+      "invalid_request",
+      `${JSON.stringify(name)} names no model: write provider/model, e.g. anthropic/claude-sonnet-5. Known providers: ${known}`,
+    );
+  const family = families.find(([start]) => start.test(model))?.[1];
+  const guess = provider === "" && family !== undefined ? ` Did you mean ${family}/${model}?` : "";
+  const what =
+    provider === ""
+      ? `${JSON.stringify(name)} names no provider`
+      : `there is no provider ${JSON.stringify(provider)}`;
+  return new RondoError(
+    "invalid_request",
+    `${what}: write provider/model.${guess} Known providers: ${known}`,
+  );
+}

@@ -1,0 +1,47 @@
+// The room of OpenAI's own API: Responses unless Chat Completions is asked for.
+
+import type { Model } from "@rondo/core";
+import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel, type LazyCodec, type ProviderOptions } from "../provider.ts";
+import { openaiChat, openaiResponses } from "./codecs.ts";
+
+export interface OpenaiOptions extends ProviderOptions {
+  organization?: string;
+  project?: string;
+}
+
+export interface OpenaiProvider {
+  /** Over the Responses protocol, which keeps reasoning from step to step. */
+  (model: string, options?: OpenaiOptions): Model;
+  /** Over the older Chat Completions. */
+  chat(model: string, options?: OpenaiOptions): Model;
+}
+
+const keyVariables = ["OPENAI_API_KEY"];
+
+/** A model at OpenAI, e.g. `openai("gpt-5.2")`. The key is `apiKey`, or `OPENAI_API_KEY` at the time of the call. */
+export const openai: OpenaiProvider = Object.assign(
+  (model: string, options: OpenaiOptions = {}): Model => over(openaiResponses, model, options),
+  { chat: (model: string, options: OpenaiOptions = {}): Model => over(openaiChat, model, options) },
+);
+
+function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
+  const { organization, project, ...rest } = options;
+  return createModel({
+    ...rest,
+    codec,
+    provider: "openai",
+    model,
+    baseURL: rest.baseURL ?? "https://api.openai.com/v1",
+    headers: {
+      ...(organization === undefined ? {} : { "openai-organization": organization }),
+      ...(project === undefined ? {} : { "openai-project": project }),
+      ...rest.headers,
+    },
+    keyVariables,
+    environmentKey: () => {
+      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
+      return apiKey === undefined ? undefined : { apiKey };
+    },
+  });
+}

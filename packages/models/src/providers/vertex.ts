@@ -1,0 +1,108 @@
+// The room of Google Vertex AI: Gemini, and Claude, under a Google Cloud project.
+//
+// An API key serves Gemini's express mode. Everything else wants an access token: from a callback, from the environment,
+// or from Google's own library (an optional peer, loaded on the first call), which knows service accounts, the
+// metadata server and the login of the command line.
+
+import { type Model, messageOf, RondoError } from "@rondo/core";
+import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
+
+export interface VertexOptions extends ProviderOptions {
+  /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */
+  project?: string;
+  /** E.g. `europe-west4`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
+  location?: string;
+}
+
+const keyVariables = ["GOOGLE_VERTEX_ACCESS_TOKEN", "GOOGLE_API_KEY"];
+
+/**
+ * A model on Vertex AI, e.g. `vertex("gemini-3-pro", { project: "p" })` or `vertex("claude-sonnet-5", { project: "p" })`.
+ * `credentials` gives access tokens (as `apiKey`); `apiKey` itself is a key of express mode.
+ */
+export function vertex(model: string, options: VertexOptions = {}): Model {
+  const { project: ownProject, location: ownLocation, ...rest } = options;
+  const env = processEnvironment();
+  const project = ownProject ?? fromEnvironment(env, ["GOOGLE_CLOUD_PROJECT", "GOOGLE_VERTEX_PROJECT"]);
+  const location =
+    ownLocation ?? fromEnvironment(env, ["GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_LOCATION"]) ?? "global";
+  const claude = model.startsWith("claude");
+  const expressKey = rest.credentials === undefined && rest.apiKey !== undefined;
+  if (claude && project === undefined)
+    throw new RondoError(
+      "invalid_request",
+      `vertex/${model} needs a Google Cloud project: pass project, or set GOOGLE_CLOUD_PROJECT`,
+    );
+  const host =
+    location === "global"
+      ? "https://aiplatform.googleapis.com"
+      : `https://${location}-aiplatform.googleapis.com`;
+  const place = `/v1/projects/${encodeURIComponent(project ?? "")}/locations/${encodeURIComponent(location)}`;
+  const tokens = rest.credentials ?? (expressKey ? undefined : () => tokenOf(`vertex/${model}`));
+  return createModel({
+    ...rest,
+    ...(tokens === undefined ? {} : { credentials: tokens }),
+    codec: claude ? anthropicOnVertex : googleGenerativeAi,
+    provider: "vertex",
+    model,
+    baseURL: rest.baseURL ?? (claude ? `${host}${place}` : host),
+    compat: {
+      variant: "vertex",
+      ...(project === undefined || expressKey ? {} : { project, location }),
+      ...rest.compat,
+    },
+    authorize,
+    keyVariables,
+  });
+}
+
+/** An express key stands in a header of its own, a token is a bearer. */
+const authorize: Authorize = (credentials, outgoing) =>
+  credentials.apiKey?.startsWith("AIza") === true || credentials.apiKey?.startsWith("AQ.") === true
+    ? { "x-goog-api-key": credentials.apiKey }
+    : bearer(credentials, outgoing);
+
+interface GoogleAuthModule {
+  GoogleAuth: new (options: { scopes: string[] }) => { getAccessToken(): Promise<string | null | undefined> };
+}
+
+let library: Promise<InstanceType<GoogleAuthModule["GoogleAuth"]>> | undefined;
+
+async function tokenOf(id: string): Promise<Credentials> {
+  const token = fromEnvironment(processEnvironment(), keyVariables);
+  if (token !== undefined) return { apiKey: token };
+  library ??= authLibrary(id);
+  // A failure is not kept: the library may be installed, or the login made, meanwhile.
+  library.catch(() => {
+    library = undefined;
+  });
+  const auth = await library;
+  try {
+    const found = await auth.getAccessToken();
+    if (found) return { apiKey: found };
+  } catch (thrown) {
+    throw noToken(id, messageOf(thrown));
+  }
+  throw noToken(id, "google-auth-library found none");
+}
+
+async function authLibrary(id: string): Promise<InstanceType<GoogleAuthModule["GoogleAuth"]>> {
+  // Not a literal, so that no bundler looks for it.
+  const name: string = "google-auth-library";
+  let module: GoogleAuthModule;
+  try {
+    module = (await import(name)) as GoogleAuthModule;
+  } catch (thrown) {
+    throw noToken(id, messageOf(thrown).split("\n")[0] ?? "");
+  }
+  return new module.GoogleAuth({ scopes: ["https://www.googleapis.com/auth/cloud-platform"] });
+}
+
+function noToken(id: string, why: string): RondoError {
+  return new RondoError(
+    "auth",
+    `there is no access token for ${id}: pass credentials, set ${keyVariables.join(" or ")}, or install google-auth-library and log in (${why})`,
+  );
+}

@@ -1,0 +1,252 @@
+// The room of receiving: the body of a successful response becomes an answer, whatever form it came in.
+//
+// What a body is, its first character says better than its content type: servers answer whole JSON to a request for
+// a stream, label a stream as text, and put a proxy's page behind a 200. Reading stops at the decoder's word, not at the
+// socket's: some servers never close it.
+
+import {
+  type AssistantMessage,
+  type Json,
+  type ModelEvent,
+  RondoError,
+  type RondoErrorOptions,
+} from "@rondo/core";
+import type { Codec, Decoder, Frame, Target } from "./codec.ts";
+import { readErrorBody } from "./transport/error-body.ts";
+import type { HttpResponse } from "./transport/http.ts";
+import { SseDecoder } from "./transport/sse.ts";
+
+/** Bytes become frames: the two framings have the same face. */
+interface Framer {
+  push(chunk: Uint8Array): void;
+  /** True when the stream was cut inside a frame. */
+  end(): boolean;
+}
+
+/**
+ * Reads an answer.
+ * @throws RondoError with `partial` and `usage` where some of the answer had arrived
+ */
+export async function receive(
+  response: HttpResponse,
+  codec: Codec,
+  target: Target,
+  emit: (event: ModelEvent) => void,
+): Promise<AssistantMessage> {
+  const binary = codec.framing === "aws_event_stream";
+  const EventStream = binary
+    ? (
+        await import("./transport/event-stream.ts").catch((thrown: unknown) => {
+          response.discard();
+          throw thrown;
+        })
+      ).EventStreamDecoder
+    : undefined;
+  const decoder = codec.decoder(target, emit);
+  let frames = 0;
+  const onFrame = (frame: Frame): void => {
+    if (decoder.finished) return;
+    frames += 1;
+    decoder.push(frame);
+  };
+  const framer: Framer = EventStream === undefined ? new SseDecoder(onFrame) : new EventStream(onFrame);
+  const whole = new WholeBody();
+  const body: { kind: "unknown" | "frames" | "whole" } = { kind: "unknown" };
+  let blank: Uint8Array[] = [];
+  let broke: RondoError | undefined;
+  try {
+    await response.read((chunk) => {
+      if (body.kind === "frames") {
+        framer.push(chunk);
+        return !decoder.finished;
+      }
+      if (body.kind === "unknown") {
+        const first = firstCharacter(chunk);
+        if (first === undefined) {
+          blank.push(chunk);
+          return true;
+        }
+        body.kind = first === brace || first === bracket || first === angle ? "whole" : "frames";
+        for (const held of blank) body.kind === "whole" ? whole.push(held) : framer.push(held);
+        blank = [];
+        if (body.kind === "frames") {
+          framer.push(chunk);
+          return !decoder.finished;
+        }
+      }
+      return whole.push(chunk);
+    });
+  } catch (thrown) {
+    const error =
+      thrown instanceof RondoError
+        ? thrown
+        : new RondoError("protocol", unreadable(codec, thrown), { cause: thrown });
+    // A connection that breaks after something arrived may have brought the finish signal already.
+    if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
+    broke = error;
+  }
+  if (body.kind === "whole") return decodeWhole(whole.text(), response, codec, target, emit);
+  const cut = settled(() => framer.end(), decoder);
+  try {
+    return decoder.end();
+  } catch (thrown) {
+    if (thrown instanceof RondoError && thrown.kind === "stream_truncated" && (broke !== undefined || cut))
+      throw withArrived(
+        new RondoError(
+          "stream_truncated",
+          broke === undefined ? `${thrown.message}, inside a frame` : `${thrown.message}: ${broke.message}`,
+          { ...(broke === undefined ? {} : { cause: broke }), ...optionsOf(thrown) },
+        ),
+        decoder,
+      );
+    throw withArrived(thrown, decoder);
+  }
+}
+
+/** Feeds frames that somebody else received, e.g. an SDK's client. Stops, and closes the source, when the answer is whole. */
+export async function receiveFrames(
+  frames: AsyncIterable<Frame>,
+  decoder: Decoder,
+  signal: AbortSignal,
+  aborted: () => RondoError,
+): Promise<AssistantMessage> {
+  const source = frames[Symbol.asyncIterator]();
+  let leave: (error: RondoError) => void = () => {};
+  const gone = new Promise<never>((_, reject) => {
+    leave = reject;
+  });
+  gone.catch(() => {});
+  const onAbort = (): void => leave(aborted());
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([source.next(), gone]);
+      if (done === true) break;
+      decoder.push(value);
+      if (decoder.finished) {
+        close(source);
+        break;
+      }
+    }
+    return decoder.end();
+  } catch (thrown) {
+    close(source);
+    throw withArrived(thrown, decoder);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Best effort: a source that does not answer must not keep us. */
+function close(source: AsyncIterator<Frame>): void {
+  try {
+    source.return?.()?.then(undefined, () => {});
+  } catch {
+    // It is being thrown away.
+  }
+}
+
+function decodeWhole(
+  text: string,
+  response: HttpResponse,
+  codec: Codec,
+  target: Target,
+  emit: (event: ModelEvent) => void,
+): AssistantMessage {
+  let body: Json;
+  try {
+    body = JSON.parse(text) as Json;
+  } catch {
+    const facts = readErrorBody(text);
+    if (facts.html)
+      throw new RondoError(
+        "protocol",
+        `${target.origin.provider} answered ${response.status} with a web page${facts.message === "" ? "" : ` titled "${facts.message}"`} instead of an answer: check the base URL, and whether a proxy wants a login`,
+        { status: response.status },
+      );
+    throw new RondoError(
+      "stream_truncated",
+      `the answer of ${target.origin.provider} is JSON that was cut off`,
+      {
+        status: response.status,
+      },
+    );
+  }
+  return codec.decodeWhole(body, target, emit);
+}
+
+/** An error with what had arrived, where it does not say so itself. */
+function withArrived(thrown: unknown, decoder: Decoder): unknown {
+  if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return thrown;
+  const partial = decoder.partial();
+  if (partial === undefined) return thrown;
+  const aborted = thrown.kind === "aborted";
+  return new RondoError(thrown.kind, thrown.message, {
+    ...optionsOf(thrown),
+    ...(thrown.cause === undefined ? {} : { cause: thrown.cause }),
+    partial: aborted ? { ...partial, stop: { ...partial.stop, kind: "aborted" } } : partial,
+    ...((thrown.usage ?? partial.usage) === undefined ? {} : { usage: thrown.usage ?? partial.usage ?? {} }),
+  });
+}
+
+/** Everything of an error that is not its words or its cause, to build another with. */
+export function optionsOf(error: RondoError): RondoErrorOptions {
+  return {
+    retryable: error.retryable,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(error.partial === undefined ? {} : { partial: error.partial }),
+    ...(error.usage === undefined ? {} : { usage: error.usage }),
+  };
+}
+
+function settled<T>(run: () => T, decoder: Decoder): T {
+  try {
+    return run();
+  } catch (thrown) {
+    throw withArrived(thrown, decoder);
+  }
+}
+
+function unreadable(codec: Codec, thrown: unknown): string {
+  return `the ${codec.api} decoder could not read a frame: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+}
+
+class WholeBody {
+  readonly #utf8 = new TextDecoder();
+  readonly #pieces: string[] = [];
+  #length = 0;
+
+  push(chunk: Uint8Array): boolean {
+    const piece = this.#utf8.decode(chunk, { stream: true });
+    this.#length += piece.length;
+    if (this.#length > maxWholeChars)
+      throw new RondoError(
+        "protocol",
+        `an answer of more than ${maxWholeChars} characters came: this is no answer`,
+      );
+    this.#pieces.push(piece);
+    return true;
+  }
+
+  text(): string {
+    return this.#pieces.join("") + this.#utf8.decode();
+  }
+}
+
+const maxWholeChars = 256 * 1024 * 1024;
+const brace = 0x7b;
+const bracket = 0x5b;
+const angle = 0x3c;
+
+/** The first byte that is neither white space nor part of a byte order mark. */
+function firstCharacter(chunk: Uint8Array): number | undefined {
+  for (const byte of chunk) {
+    const blank =
+      byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0xef || byte === 0xbb || byte === 0xbf;
+    if (!blank) return byte;
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+// The room of official SDKs as transports, for those who have their authentication, proxies and logging there.
+//
+// The client sends the codec's own request and hands over its raw stream events; the codec decodes them as it decodes
+// frames. Types are structural: no SDK is imported. An SDK retries by itself unless it is told not to, and two layers of
+// retry multiply: each request is sent with `maxRetries: 0`.
+
+import type { Json, JsonObject, Model, ModelIo } from "@rondo/core";
+import type { Frame, WireRequest } from "./codec.ts";
+import { createModel, type LazyCodec, type ProviderOptions, type Send } from "./provider.ts";
+import { anthropicMessages, openaiChat, openaiResponses } from "./providers/codecs.ts";
+
+/** Raw events of an SDK, each as one frame. An event's name is its `type`. */
+export async function* framesOf(events: AsyncIterable<unknown>): AsyncGenerator<Frame> {
+  for await (const event of events) {
+    const type = typeof event === "object" && event !== null ? (event as { type?: unknown }).type : undefined;
+    yield { event: typeof type === "string" ? type : undefined, data: JSON.stringify(event) };
+  }
+}
+
+/** What every SDK's call takes beside the body. */
+interface SdkCallOptions {
+  signal: AbortSignal;
+  headers: Record<string, string>;
+  maxRetries: 0;
+}
+
+type SdkCall = (body: never, options: never) => PromiseLike<unknown>;
+
+/** What is needed of `new Anthropic()`. */
+export interface AnthropicClientLike {
+  messages: { create: SdkCall };
+}
+
+/** What is needed of `new OpenAI()`. */
+export interface OpenaiClientLike {
+  chat: { completions: { create: SdkCall } };
+  responses: { create: SdkCall };
+}
+
+/** What remains of a provider's options where the SDK does the sending. */
+export type SdkOptions = Pick<ProviderOptions, "facts" | "compat" | "stream">;
+
+/** A Claude over an Anthropic client: `fromAnthropicClient(new Anthropic(), "claude-sonnet-5")`. */
+export function fromAnthropicClient(
+  client: AnthropicClientLike,
+  model: string,
+  options: SdkOptions = {},
+): Model {
+  return sdkModel(
+    anthropicMessages,
+    "anthropic",
+    model,
+    options,
+    sendOver((body, more) => client.messages.create(body as never, more as never)),
+  );
+}
+
+/** A model over an OpenAI client. `protocol` default: `responses`. */
+export function fromOpenaiClient(
+  client: OpenaiClientLike,
+  model: string,
+  options: SdkOptions & { provider?: string; protocol?: "responses" | "chat" } = {},
+): Model {
+  const { provider = "openai", protocol, ...rest } = options;
+  const chat = protocol === "chat";
+  return sdkModel(
+    chat ? openaiChat : openaiResponses,
+    provider,
+    model,
+    rest,
+    sendOver((body, more) =>
+      chat
+        ? client.chat.completions.create(body as never, more as never)
+        : client.responses.create(body as never, more as never),
+    ),
+  );
+}
+
+function sdkModel(codec: LazyCodec, provider: string, model: string, options: SdkOptions, send: Send): Model {
+  return createModel({ ...options, codec, provider, model, baseURL: "https://sdk.invalid", send });
+}
+
+function sendOver(create: (body: JsonObject, options: SdkCallOptions) => PromiseLike<unknown>): Send {
+  return async (wire: WireRequest, io: ModelIo) => {
+    const headers = Object.fromEntries(
+      Object.entries(wire.headers).filter(([name]) => name.toLowerCase() !== "content-type"),
+    );
+    const given = await create(JSON.parse(wire.body) as JsonObject, {
+      signal: io.signal,
+      headers,
+      maxRetries: 0,
+    });
+    return isIterable(given) ? framesOf(given) : { whole: JSON.parse(JSON.stringify(given)) as Json };
+  };
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}

@@ -1,0 +1,123 @@
+// The room of error bodies: what a provider said, whatever shape it said it in.
+//
+// Bodies come as `{"error": {…}}`, `{"error": "text"}`, flat, as an array of one (Google), as an HTML page of a proxy,
+// as text, or not at all. This reads facts out of them and judges nothing.
+
+import { cutRaw, type Json, type JsonObject } from "@rondo/core";
+
+/** What an error body says, as far as it says anything. */
+export interface ErrorFacts {
+  /** The provider's words; for an HTML page its title. Empty when it said nothing. */
+  message: string;
+  /** Codes, types and status words found, most telling first, e.g. `insufficient_quota`, `RESOURCE_EXHAUSTED`. */
+  codes: string[];
+  /** An HTTP status that stands in the body, as in `{"error": {"code": 503}}`. */
+  status?: number;
+  /** The body parsed, where it is JSON. */
+  json?: Json;
+  /** The body was a web page. */
+  html: boolean;
+  /** The body cut to a few kilobytes; never a web page. */
+  raw?: Json;
+}
+
+/** Reads an error body. Takes the body's text or a value already parsed (an error frame in a stream). Never throws. */
+export function readErrorBody(body: Json): ErrorFacts {
+  if (typeof body !== "string") return factsOf(body);
+  const text = body.trim();
+  if (text === "") return { message: "", codes: [], html: false };
+  if (/^(?:<!doctype html|<html|<\?xml|<head|<body|<center)/i.test(text)) {
+    const title = titleOf(text);
+    return { message: title, codes: [], html: true, ...(title === "" ? {} : { raw: title }) };
+  }
+  try {
+    return factsOf(JSON.parse(text) as Json);
+  } catch {
+    return { message: cut(text), codes: [], html: false, raw: cutRaw(text) };
+  }
+}
+
+function factsOf(json: Json): ErrorFacts {
+  const root = Array.isArray(json) ? (json.find((one) => isObject(one)) ?? json[0] ?? null) : json;
+  const raw = rawOf(json);
+  if (!isObject(root)) {
+    const message = typeof root === "string" ? cut(root) : "";
+    return { message, codes: [], json, html: false, raw };
+  }
+  const inner = isObject(root.error) ? root.error : undefined;
+  // A proxy may put the upstream's own body into a string: OpenRouter's `metadata.raw`, Groq's and LiteLLM's messages.
+  const said = inner ?? root;
+  const message =
+    words(said.message) ??
+    words(said.Message) ??
+    words(root.error) ??
+    words(root.detail) ??
+    words(root.message) ??
+    firstDetail(root.detail) ??
+    words(said.msg) ??
+    "";
+  const upstream = isObject(said.metadata) ? words(said.metadata.raw) : undefined;
+  const codes: string[] = [];
+  let status: number | undefined;
+  const innerError = isObject(said.innererror)
+    ? said.innererror
+    : isObject(said.inner_error)
+      ? said.inner_error
+      : undefined;
+  for (const value of [
+    said.code,
+    innerError?.code,
+    said.type,
+    said.__type,
+    said.status,
+    said.status_code,
+    inner === undefined ? undefined : root.code,
+    inner === undefined ? undefined : root.type,
+    ...detailReasons(said.details),
+  ]) {
+    const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
+    if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
+    else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
+  }
+  return {
+    message:
+      upstream === undefined || message.includes(upstream) ? cut(message) : cut(`${message}: ${upstream}`),
+    codes,
+    ...(status === undefined ? {} : { status }),
+    json,
+    html: false,
+    raw,
+  };
+}
+
+/** Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`. */
+function detailReasons(details: Json | undefined): (Json | undefined)[] {
+  return Array.isArray(details) ? details.map((one) => (isObject(one) ? one.reason : undefined)) : [];
+}
+
+/** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`. */
+function firstDetail(detail: Json | undefined): string | undefined {
+  const first = Array.isArray(detail) ? detail[0] : detail;
+  return isObject(first) ? (words(first.msg) ?? words(first.message)) : undefined;
+}
+
+function words(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function rawOf(json: Json): Json {
+  return JSON.stringify(json).length <= 4096 ? json : cutRaw(json);
+}
+
+function cut(text: string): string {
+  return text.length <= 2000 ? text : `${text.slice(0, 2000)}…`;
+}
+
+function titleOf(html: string): string {
+  const title = /<title[^>]{0,200}>([^<]{0,300})/i.exec(html.slice(0, 50_000))?.[1] ?? "";
+  return title.replace(/\s+/g, " ").trim();
+}

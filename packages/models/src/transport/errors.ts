@@ -1,0 +1,301 @@
+// The room of provider errors: one typed error from what a provider said, the same for every provider.
+//
+// The rule: status and code are read before any text, because texts lie. "Too many tokens" is a throttle at one provider
+// and a context overflow at another; "250042 tokens" holds a 500. A 429 is never an overflow, and the words of a rate
+// limit veto every overflow pattern. Only what neither status nor code decides is decided by the words.
+
+import { type ErrorKind, type Json, RondoError } from "@rondo/core";
+import type { ErrorResponse } from "../codec.ts";
+import { type ErrorFacts, readErrorBody } from "./error-body.ts";
+import { retryAfterMs, shouldRetry } from "./retry-after.ts";
+
+/** What a codec, or whoever sent the request, knows beside the response. */
+export interface ErrorHints {
+  /** Names the speaker in messages, e.g. `anthropic` or `groq/llama-3.3`. Default: `the provider`. */
+  provider?: string;
+  /** Codes or types with a meaning of their own at this provider. They win over the shared table. Lower case. */
+  codes?: { readonly [code: string]: ErrorKind };
+  /** The request filled more than 90 % of the model's window by our own count: decides what an empty 400 or 413 means. */
+  nearContextLimit?: boolean;
+  /** Milliseconds since the epoch, for wait dates in a response without a `Date` header. Default: now. */
+  now?: number;
+}
+
+/**
+ * The typed error of an HTTP response that is no success. For `Codec.errorOf`:
+ *
+ *     errorOf: (response) => classifyHttpError(response, { provider: "anthropic" })
+ *
+ * Never throws. `status`, `raw` (the body, cut) and `retryAfterMs` are set where they are known; `x-should-retry`
+ * overrides `retryable`.
+ */
+export function classifyHttpError(response: ErrorResponse, hints: ErrorHints = {}): RondoError {
+  const facts = readErrorBody(response.body);
+  const amazon = response.header("x-amzn-errortype")?.split(/[:;]/)[0];
+  if (amazon) facts.codes.unshift(amazon);
+  return errorFrom(response.status, facts, (name) => response.header(name), hints);
+}
+
+/**
+ * The typed error of an error that came inside a successful response: an SSE error frame, a JSON error with status 200,
+ * an AWS exception frame (give its type as `code`). `body` is the frame's JSON, or its text.
+ * An error that says nothing known is `stream_error`, retryable.
+ */
+export function classifyStreamError(
+  body: Json,
+  hints: ErrorHints & { code?: string | undefined } = {},
+): RondoError {
+  const facts = readErrorBody(body);
+  if (hints.code) facts.codes.unshift(hints.code);
+  return errorFrom(undefined, facts, () => null, hints);
+}
+
+function errorFrom(
+  httpStatus: number | undefined,
+  facts: ErrorFacts,
+  header: (name: string) => string | null,
+  hints: ErrorHints,
+): RondoError {
+  const status = httpStatus ?? facts.status;
+  const kind = kindOf(status, facts, hints);
+  const said = shouldRetry(header);
+  const body = facts.json ?? (facts.html ? undefined : facts.message);
+  const wait =
+    kind === "rate_limit" || kind === "overloaded" || kind === "server_error" || kind === "quota_exhausted"
+      ? retryAfterMs({
+          header,
+          ...(body === undefined ? {} : { body }),
+          ...(hints.now === undefined ? {} : { now: hints.now }),
+          resets: status === 429,
+        })
+      : undefined;
+  const retryable = said ?? (status === 409 && kind === "invalid_request" ? true : undefined);
+  return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
+    ...(retryable === undefined ? {} : { retryable }),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(status === undefined ? {} : { status }),
+    ...(facts.raw === undefined ? {} : { raw: facts.raw }),
+  });
+}
+
+function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints): ErrorKind {
+  const codes = facts.codes.map((code) => code.toLowerCase());
+  for (const code of codes) {
+    const own = hints.codes?.[code];
+    if (own !== undefined) return own;
+  }
+  const byCode = codes
+    .map((code) => codeKinds.get(code.replace(/^.*[#/]/, "")))
+    .find((kind) => kind !== undefined);
+  const text = facts.message;
+
+  if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
+  if (byCode === "overloaded" && status !== 400) return "overloaded";
+  if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
+  if (byCode !== undefined && byCode !== "server_error") return byCode;
+  if (status === 401) return "auth";
+  if (status === 403) return moneyWords.test(text) ? "quota_exhausted" : "permission";
+  if (status === 408) return "timeout";
+  if (status === 529) return "overloaded";
+  if (status !== undefined && status >= 500) {
+    // Sent again unchanged it fails again, for ever: the server chokes on arguments in the history.
+    if (/failed to parse tool call arguments/i.test(text)) return "invalid_request";
+    return status === 503 && byCode === undefined ? "overloaded" : "server_error";
+  }
+  if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
+  if (text === "" && facts.json === undefined && (status === 400 || status === 413) && !facts.html) {
+    if (hints.nearContextLimit === true) return "context_overflow";
+    return status === 413 ? "payload_too_large" : "invalid_request";
+  }
+  return kindOfWords(status, byCode, facts);
+}
+
+/** What is left to the words: statuses 400, 404, 413, 422 and the like, and errors without a status. */
+function kindOfWords(
+  status: number | undefined,
+  byCode: ErrorKind | undefined,
+  facts: ErrorFacts,
+): ErrorKind {
+  const text = facts.message;
+  if (keyWords.test(text)) return "auth";
+  if (filterWords.test(text)) return "content_filter";
+  if (status !== 404 && isOverflowText(text)) return "context_overflow";
+  if (capabilityWords.test(text)) return "capability";
+  if (status === 413) return "payload_too_large";
+  if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
+  if (byCode !== undefined) return byCode;
+  if (facts.codes.some((code) => requestCodes.has(code.toLowerCase()))) return "invalid_request";
+  if (rateWords.test(text)) return limitKind(facts, []);
+  return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
+}
+
+/** A limit of some sort was hit: of a minute (wait), of a day or of money (give up), or by one request that can never fit. */
+function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
+  const quotas = quotaIds(facts.json);
+  if (quotas.length > 0 && !/limit: 0\b/.test(facts.message))
+    return quotas.some((id) => /perday/i.test(id)) ? "quota_exhausted" : "rate_limit";
+  const text = facts.message;
+  if (/\bper day\b|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text)) return "quota_exhausted";
+  const limit = /limit:? (\d+)/i.exec(text)?.[1];
+  const requested = /requested:? (\d+)/i.exec(text)?.[1];
+  if (/request too large/i.test(text) || (limit && requested && Number(requested) > Number(limit)))
+    return "request_too_large_for_tier";
+  // Google says "you exceeded your current quota" for a limit of one minute too.
+  return moneyWords.test(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
+}
+
+/** Google's `QuotaFailure`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+function quotaIds(json: Json | undefined, depth = 0): string[] {
+  if (typeof json !== "object" || json === null || depth > 6) return [];
+  return Object.entries(json).flatMap(([key, value]) =>
+    key === "quotaId" && typeof value === "string" ? [value] : quotaIds(value, depth + 1),
+  );
+}
+
+/**
+ * True when the words say that the prompt does not fit the model's window, and not that a rate limit was hit.
+ * Only for a status of 400, 413 or 422, or an error inside a stream: never ask it about a 429.
+ */
+export function isOverflowText(text: string): boolean {
+  return overflowWords.test(text) && !rateWords.test(text);
+}
+
+const overflowWords = new RegExp(
+  [
+    "(?:prompt|input|request|conversation) (?:is|was) too long",
+    "maximum (?:context|prompt) length",
+    "context[ _](?:length|window|size|limit)[^.]{0,60}exceed",
+    "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
+    "(?:greater|longer|larger) than the (?:maximum )?context (?:length|window|size)",
+    "exceeds the maximum (?:number of tokens|allowed input length)",
+    "token count[^.]{0,60}exceeds",
+    "exceeded (?:the )?model(?:'s)? token limit",
+    "reduce the length of the (?:messages|prompt|input)",
+    "too many (?:input )?tokens",
+    "too large for model with \\d+",
+  ].join("|"),
+  "i",
+);
+const rateWords =
+  /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
+const moneyWords =
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:balance|credits?|funds|quota)|(?:out of|no|not enough|more) credits|spending limit|account is suspended|payment required/i;
+const keyWords =
+  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
+const filterWords =
+  /content[ _-](?:filter|management policy|policy violation)|flagged by (?:our|the) (?:content|safety)/i;
+const capabilityWords =
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|function calling|image input|vision|streaming) (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
+const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
+
+/** Codes that only say "your request"; what is wrong with it the words say. */
+const requestCodes: ReadonlySet<string> = new Set([
+  "invalid_request_error",
+  "invalid_argument",
+  "validationexception",
+  "badrequesterror",
+  "bad_request",
+  "not_found_error",
+  "not_found",
+  "model_not_found",
+  "failed_precondition",
+]);
+
+const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
+  Object.entries({
+    insufficient_quota: "quota_exhausted",
+    exceeded_current_quota_error: "quota_exhausted",
+    billing_error: "quota_exhausted",
+    billing_hard_limit_reached: "quota_exhausted",
+    billing_not_active: "quota_exhausted",
+    insufficient_credits: "quota_exhausted",
+    servicequotaexceededexception: "quota_exhausted",
+    rate_limit_exceeded: "rate_limit",
+    rate_limit_error: "rate_limit",
+    rate_limited: "rate_limit",
+    too_many_requests: "rate_limit",
+    too_many_tokens_error: "rate_limit",
+    token_quota_exceeded: "rate_limit",
+    resource_exhausted: "rate_limit",
+    throttlingexception: "rate_limit",
+    toomanyrequestsexception: "rate_limit",
+    overloaded_error: "overloaded",
+    engine_overloaded_error: "overloaded",
+    slow_down: "overloaded",
+    unavailable: "overloaded",
+    modelnotreadyexception: "overloaded",
+    authentication_error: "auth",
+    invalid_api_key: "auth",
+    invalid_authentication_error: "auth",
+    unauthenticated: "auth",
+    api_key_invalid: "auth",
+    unauthorized: "auth",
+    unrecognizedclientexception: "auth",
+    invalidsignatureexception: "auth",
+    incompletesignatureexception: "auth",
+    missingauthenticationtokenexception: "auth",
+    expiredtokenexception: "auth",
+    expiredtoken: "auth",
+    permission_error: "permission",
+    permission_denied: "permission",
+    accessdeniedexception: "permission",
+    context_length_exceeded: "context_overflow",
+    exceed_context_size_error: "context_overflow",
+    model_context_window_exceeded: "context_overflow",
+    request_too_large: "payload_too_large",
+    content_filter: "content_filter",
+    content_policy_violation: "content_filter",
+    responsibleaipolicyviolation: "content_filter",
+    tool_use_failed: "malformed_tool_call",
+    unsupported_country_region_territory: "permission",
+    server_error: "server_error",
+    internal_server_error: "server_error",
+    internalservererror: "server_error",
+    internal_error: "server_error",
+    internal: "server_error",
+    api_error: "server_error",
+    serviceunavailableexception: "server_error",
+    internalserverexception: "server_error",
+    internalfailure: "server_error",
+    modelstreamerrorexception: "server_error",
+    modelerrorexception: "server_error",
+    modeltimeoutexception: "timeout",
+    timeout_error: "timeout",
+    deadline_exceeded: "timeout",
+  } satisfies { [code: string]: ErrorKind }),
+);
+
+function sentence(
+  kind: ErrorKind,
+  httpStatus: number | undefined,
+  facts: ErrorFacts,
+  hints: ErrorHints,
+  header: (name: string) => string | null,
+  waitMs: number | undefined,
+): string {
+  const who = hints.provider ?? "the provider";
+  const code = facts.codes[0];
+  const label = [httpStatus === undefined ? "" : String(httpStatus), code === undefined ? "" : `(${code})`]
+    .filter((word) => word !== "")
+    .join(" ");
+  const what = facts.html
+    ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
+    : facts.message || "no explanation";
+  const redirect =
+    httpStatus !== undefined && httpStatus >= 300 && httpStatus < 400
+      ? `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`
+      : "";
+  const wait = waitMs === undefined ? "" : ` It asks to wait ${waitMs / 1000} s.`;
+  const advice = kind === "invalid_request" && httpStatus === 404 ? notFound : adviceOn[kind];
+  return `${who} answered ${label === "" ? "with an error" : label}: ${what}${redirect}${/[.!?…]$/.test(what) ? "" : "."}${wait}${advice === undefined ? "" : ` ${advice}`}`;
+}
+
+const notFound = "Check the model's name and the base URL.";
+
+const adviceOn: { readonly [K in ErrorKind]?: string } = {
+  quota_exhausted: "Waiting a moment does not help: check the account's plan and billing.",
+  request_too_large_for_tier:
+    "This one request is larger than the account's rate limit allows: shorten it, or use another model.",
+  permission: "The credentials are known but may not do this: check the account's access to the model.",
+  payload_too_large: "The request is too many bytes: send fewer or smaller files.",
+};

@@ -1,0 +1,142 @@
+// The room of the fetch client: the portable way, for browsers, edges, and a fetch of the user's own.
+//
+// Redirects are not followed. fetch does not tell when its connection stands, so that both clocks are one here. A fetch
+// on Node brings undici's own limits (300 s of silence); when they strike, the error says so.
+
+import {
+  type BodySink,
+  defaultClocks,
+  graceMs,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+} from "./http.ts";
+import { abortedError, networkError, timeoutError } from "./network.ts";
+
+/** What we need of `fetch`. */
+export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A client over `fetch`. Default: the global one. */
+export function fetchClient(options: { fetch?: FetchLike } = {}): HttpClient {
+  return { request: (request) => exchange(request, options.fetch ?? globalThis.fetch) };
+}
+
+async function exchange(request: HttpRequest, fetch: FetchLike): Promise<HttpResponse> {
+  const { url, method, headers, body, signal, clocks } = request;
+  if (signal.aborted) throw abortedError(signal);
+  const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
+  const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
+  const ours = new AbortController();
+  let failed: Error | undefined;
+  const give = (error: Error): void => {
+    failed ??= error;
+    ours.abort(failed);
+  };
+  const onAbort = (): void => give(abortedError(signal));
+  signal.addEventListener("abort", onAbort, { once: true });
+  const ms = firstByteMs > 0 ? firstByteMs + connectMs : 0;
+  const timer = ms > 0 ? setTimeout(() => give(timeoutError(url, "firstByteMs", ms)), ms) : undefined;
+  const settle = (): void => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  };
+  // A fetch that ignores its signal must not keep an abort waiting: `gone` rejects the moment ours fires.
+  const gone = new Promise<never>((_, reject) => {
+    ours.signal.addEventListener("abort", () => reject(failed), { once: true });
+  });
+  gone.catch(() => {});
+
+  let response: Response;
+  try {
+    const sent = Promise.resolve(
+      fetch(url, {
+        method,
+        headers,
+        redirect: "manual",
+        signal: ours.signal,
+        ...(body === undefined ? {} : { body }),
+      }),
+    );
+    sent.then(
+      (late) => {
+        if (failed !== undefined) late.body?.cancel().catch(() => {});
+      },
+      () => {},
+    );
+    response = await Promise.race([sent, gone]);
+  } catch (thrown) {
+    settle();
+    throw failed ?? networkError(thrown, url);
+  }
+  return {
+    status: response.status,
+    header: (name) => response.headers.get(name),
+    read: (sink) =>
+      readBody(response, sink, ours, () => clearTimeout(timer)).then(
+        () => {
+          settle();
+          if (failed !== undefined) throw failed;
+        },
+        (thrown: unknown) => {
+          settle();
+          if (thrown instanceof SinkError) throw thrown.cause;
+          throw failed ?? networkError(thrown, url);
+        },
+      ),
+    discard: () => {
+      settle();
+      response.body?.cancel().catch(() => {});
+    },
+  };
+}
+
+/** What a sink threw, told apart from what the network did. */
+class SinkError extends Error {}
+
+async function readBody(
+  response: Response,
+  sink: BodySink,
+  ours: AbortController,
+  onByte: () => void,
+): Promise<void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  // A body that ignores the signal still ends here: cancelling settles a read that is waiting.
+  const onGone = (): void => void reader.cancel().catch(() => {});
+  ours.signal.addEventListener("abort", onGone, { once: true });
+  if (ours.signal.aborted) onGone();
+  let first = true;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (first) {
+      first = false;
+      onByte();
+    }
+    if (done || ours.signal.aborted) return;
+    let wanted: boolean | undefined;
+    try {
+      wanted = sink(value);
+    } catch (thrown) {
+      ours.abort();
+      throw new SinkError("the sink threw", { cause: thrown });
+    }
+    if (wanted === false) {
+      ours.signal.removeEventListener("abort", onGone);
+      void drain(reader);
+      return;
+    }
+  }
+}
+
+/** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => reader.cancel().catch(() => {}), graceMs);
+  if (typeof timer === "object") (timer as { unref?(): void }).unref?.();
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The connection broke after we had what we wanted.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,250 @@
+// The room of the Node client: node:http and node:https, which cost a fraction of fetch's processor time.
+//
+// Node's modules are asked of the running process, never imported: a bundle for a browser then never sees them.
+// No timer of Node's own strikes here; the only clocks are ours. One pair of agents serves the process, so that
+// connections are kept alive from step to step; they obey HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+
+import type * as Http from "node:http";
+import type * as Https from "node:https";
+import type * as Zlib from "node:zlib";
+import { RondoError } from "@rondo/core";
+import {
+  type BodySink,
+  defaultClocks,
+  graceMs,
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+} from "./http.ts";
+import { abortedError, networkError, timeoutError } from "./network.ts";
+
+/** Whether this process is Node itself: there `nodeClient` works. */
+export function onNode(): boolean {
+  return (
+    typeof process !== "undefined" &&
+    typeof process.getBuiltinModule === "function" &&
+    typeof process.versions?.node === "string" &&
+    process.versions.bun === undefined &&
+    !("Deno" in globalThis)
+  );
+}
+
+/** A client over node:http. Only on Node: see `onNode`. */
+export function nodeClient(): HttpClient {
+  return { request: (request) => new Promise((resolve, reject) => new Exchange(request, resolve, reject)) };
+}
+
+interface Parts {
+  http: typeof Http;
+  https: typeof Https;
+  plain: Http.Agent;
+  secure: Https.Agent;
+}
+
+let parts: Parts | undefined;
+
+function loaded(): Parts {
+  if (parts !== undefined) return parts;
+  const http = process.getBuiltinModule("node:http");
+  const https = process.getBuiltinModule("node:https");
+  const proxied = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"].some(
+    (name) => process.env[name],
+  );
+  if (proxied && !agentsKnowProxies())
+    throw new RondoError(
+      "network",
+      `a proxy is set in the environment, and Node ${process.versions.node} cannot use one: use Node 22.21 or 24.5 or newer, or give the model a fetch of your own`,
+    );
+  const options = { keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) };
+  parts = { http, https, plain: new http.Agent(options), secure: new https.Agent(options) };
+  return parts;
+}
+
+function agentsKnowProxies(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21);
+}
+
+/** One request and its response: whichever of answer, failure, clock and abort comes first settles it, once. */
+class Exchange {
+  readonly #request: HttpRequest;
+  readonly #onAbort: () => void;
+  #wire: Http.ClientRequest | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #fail: (error: RondoError) => void;
+  /** What went wrong, for whoever asks after it happened. */
+  #failure: RondoError | undefined;
+
+  constructor(
+    request: HttpRequest,
+    resolve: (response: HttpResponse) => void,
+    reject: (error: RondoError) => void,
+  ) {
+    this.#request = request;
+    this.#fail = reject;
+    this.#onAbort = () => this.#give(abortedError(request.signal));
+    if (request.signal.aborted) {
+      reject(abortedError(request.signal));
+      return;
+    }
+    try {
+      this.#send(resolve);
+    } catch (thrown) {
+      this.#give(networkError(thrown, request.url));
+    }
+  }
+
+  #send(resolve: (response: HttpResponse) => void): void {
+    const { http, https, plain, secure } = loaded();
+    const { url, method, headers, body, signal, clocks } = this.#request;
+    const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
+    const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
+    const target = new URL(url);
+    const tls = target.protocol === "https:";
+    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const options = {
+      method,
+      headers: {
+        "accept-encoding": "identity",
+        ...headers,
+        ...(bytes === undefined ? {} : { "content-length": bytes.length }),
+      },
+    };
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#clock("connectMs", connectMs);
+    const wire = tls
+      ? https.request(target, { ...options, agent: secure })
+      : http.request(target, { ...options, agent: plain });
+    this.#wire = wire;
+    wire.on("socket", (socket) => {
+      const connected = (): void => this.#clock("firstByteMs", firstByteMs);
+      if (socket.connecting) socket.once(tls ? "secureConnect" : "connect", connected);
+      else connected();
+    });
+    // It stays for good: a socket may fail twice, and an error without a listener ends the process.
+    wire.on("error", (thrown) => this.#give(networkError(thrown, url)));
+    wire.on("response", (message) => resolve(this.#response(message)));
+    wire.end(bytes);
+  }
+
+  #response(message: Http.IncomingMessage): HttpResponse {
+    const { headers } = message;
+    message.on("error", (thrown) => this.#give(networkError(thrown, this.#request.url)));
+    // A body cut off is told by "error" on a plain response; behind a decompressor only by this.
+    message.on("close", () => {
+      if (!message.complete) this.#give(networkError(cutOff(), this.#request.url));
+    });
+    return {
+      status: message.statusCode ?? 0,
+      header: (name) => {
+        const value = headers[name.toLowerCase()];
+        return value === undefined ? null : Array.isArray(value) ? value.join(", ") : value;
+      },
+      read: (sink) => new Promise((resolve, reject) => this.#read(message, sink, resolve, reject)),
+      discard: () => {
+        this.#settle();
+        this.#drain(message);
+      },
+    };
+  }
+
+  #read(
+    message: Http.IncomingMessage,
+    sink: BodySink,
+    resolve: () => void,
+    reject: (error: unknown) => void,
+  ): void {
+    this.#fail = reject;
+    if (this.#failure !== undefined) {
+      reject(this.#failure);
+      return;
+    }
+    let enough = false;
+    const body = decoded(message, (thrown) => this.#give(networkError(thrown, this.#request.url)));
+    message.once("data", () => this.#stopClock());
+    body.on("data", (chunk: Uint8Array) => {
+      if (enough) return;
+      try {
+        if (sink(chunk) !== false) return;
+      } catch (thrown) {
+        enough = true;
+        this.#settle();
+        this.#wire?.destroy();
+        reject(thrown);
+        return;
+      }
+      enough = true;
+      this.#settle();
+      resolve();
+      this.#drain(message);
+    });
+    body.on("end", () => {
+      this.#settle();
+      resolve();
+    });
+  }
+
+  /** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
+  #drain(message: Http.IncomingMessage): void {
+    if (message.complete) {
+      message.resume();
+      return;
+    }
+    const cut = setTimeout(() => message.destroy(), graceMs);
+    cut.unref();
+    message.once("close", () => clearTimeout(cut));
+    message.resume();
+  }
+
+  #clock(name: "connectMs" | "firstByteMs", ms: number): void {
+    this.#stopClock();
+    if (ms > 0) this.#timer = setTimeout(() => this.#give(timeoutError(this.#request.url, name, ms)), ms);
+  }
+
+  #stopClock(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Nothing more can happen to this exchange. */
+  #settle(): void {
+    this.#stopClock();
+    this.#request.signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  #give(error: RondoError): void {
+    this.#failure ??= error;
+    this.#settle();
+    this.#wire?.destroy();
+    this.#fail(error);
+  }
+}
+
+/** The body as it was before compression. Pieces come as they arrive, also out of a decompressor. */
+function decoded(message: Http.IncomingMessage, onError: (thrown: unknown) => void): NodeJS.ReadableStream {
+  const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding === "identity" || encoding === "") return message;
+  const zlib: typeof Zlib = process.getBuiltinModule("node:zlib");
+  // A stream that was cut is found out by its protocol, which knows more than the decompressor.
+  const lenient = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  const unpacked =
+    encoding === "gzip" || encoding === "x-gzip"
+      ? zlib.createGunzip(lenient)
+      : encoding === "br"
+        ? zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })
+        : encoding === "deflate"
+          ? zlib.createInflate(lenient)
+          : undefined;
+  if (unpacked === undefined) {
+    queueMicrotask(() =>
+      onError(new RondoError("protocol", `the answer came in the unknown content encoding "${encoding}"`)),
+    );
+    return message;
+  }
+  unpacked.on("error", onError);
+  return message.pipe(unpacked);
+}
+
+function cutOff(): Error {
+  return Object.assign(new Error("aborted"), { code: "ECONNRESET" });
+}

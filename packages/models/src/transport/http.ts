@@ -1,0 +1,70 @@
+// The room of HTTP: one small interface behind which every way of sending a request stands.
+//
+// A client makes one request, follows no redirect (credentials would follow it), and keeps two clocks: connect, and
+// first byte. A body is pushed to a sink, not pulled: a pull costs a promise a chunk, and deltas come by the thousand.
+// Whatever happens (an error, an abort, a sink that has enough), the body is read to its end or let go of, so that no
+// socket is left behind.
+//
+// The seam for HTTP/2, or for a client of your own: implement `HttpClient` and give it to a model as `http`.
+
+export interface HttpRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  /** Fires when the request, or its answer, is no longer wanted. */
+  signal: AbortSignal;
+  clocks?: HttpClocks;
+}
+
+/** Milliseconds. 0 switches a clock off. */
+export interface HttpClocks {
+  /** Until the connection stands, TLS included. Default: 10 s. `fetch` does not tell: there it counts into the other. */
+  connectMs?: number;
+  /** From then until the first byte of the body. Default: 120 s. */
+  firstByteMs?: number;
+}
+
+export const defaultClocks: Required<HttpClocks> = { connectMs: 10_000, firstByteMs: 120_000 };
+
+/** Takes one piece of a body. `false`: that is enough, nothing more is wanted. What it throws rejects the reading. */
+export type BodySink = (chunk: Uint8Array) => boolean | undefined;
+
+export interface HttpResponse {
+  readonly status: number;
+  /** A header's value; several of one name are joined by a comma. */
+  header(name: string): string | null;
+  /**
+   * Reads the body, decompressed. Resolves when it is over, or when the sink has enough. Call it once.
+   * @throws RondoError `network`, `timeout`, `aborted`; and whatever the sink throws
+   */
+  read(sink: BodySink): Promise<void>;
+  /** Lets go of a body that nobody wants. */
+  discard(): void;
+}
+
+export interface HttpClient {
+  /** @throws RondoError `network`, `timeout`, `aborted`. A response with an error status is no error here. */
+  request(request: HttpRequest): Promise<HttpResponse>;
+}
+
+/** How long a body whose rest nobody wants may take to end by itself, so that its connection can be used again. */
+export const graceMs: number = 250;
+
+/**
+ * A body as text.
+ * @param limit characters after which the rest is left unread
+ */
+export async function bodyText(response: HttpResponse, limit: number = 64 * 1024 * 1024): Promise<string> {
+  const utf8 = new TextDecoder();
+  const pieces: string[] = [];
+  let length = 0;
+  await response.read((chunk) => {
+    const piece = utf8.decode(chunk, { stream: true });
+    length += piece.length;
+    pieces.push(piece);
+    return length <= limit;
+  });
+  pieces.push(utf8.decode());
+  return pieces.join("").slice(0, limit);
+}

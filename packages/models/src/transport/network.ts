@@ -1,0 +1,97 @@
+// The room of network failures: what a broken connection is called, and what to do about it.
+//
+// Codes are read, through the whole chain of causes (undici wraps the real one); the text of an error is never matched.
+
+import { messageOf, RondoError } from "@rondo/core";
+
+/** A request that failed on the network, as an error that names the host and says what to do. Ours stay as they are. */
+export function networkError(thrown: unknown, url: string): RondoError {
+  if (thrown instanceof RondoError) return thrown;
+  const host = hostOf(url);
+  const code = codeOf(thrown);
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT")
+    return new RondoError(
+      "timeout",
+      `${host} was silent for longer than fetch's own limit (${code}, 300 s by default): raise it in your fetch's dispatcher, or let Rondo use its default client on Node, which has no such limit`,
+      { cause: thrown },
+    );
+  if (code === "ERR_INVALID_CHAR" || code === "ERR_INVALID_HTTP_TOKEN")
+    return new RondoError("invalid_request", `the request to ${host} was not sent: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  return new RondoError("network", sentence(code, host, thrown), {
+    cause: thrown,
+    // A certificate that is not trusted now is not trusted in a second either.
+    ...(code !== undefined && certificateCodes.test(code) ? { retryable: false } : {}),
+  });
+}
+
+export function abortedError(signal: AbortSignal): RondoError {
+  return new RondoError("aborted", "the model call was aborted", { cause: signal.reason });
+}
+
+export function timeoutError(url: string, clock: "connectMs" | "firstByteMs", ms: number): RondoError {
+  const what = clock === "connectMs" ? "no connection to" : "no first byte from";
+  return new RondoError(
+    "timeout",
+    `${what} ${hostOf(url)} within ${ms} ms (the clock ${clock === "connectMs" ? "connect" : "first byte"}): raise it if the server needs longer`,
+  );
+}
+
+/** The first code in the chain of causes. */
+export function codeOf(thrown: unknown): string | undefined {
+  let at: unknown = thrown;
+  for (let depth = 0; depth < 8 && typeof at === "object" && at !== null; depth++) {
+    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
+    if (typeof code === "string") return code;
+    at = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return undefined;
+}
+
+function sentence(code: string | undefined, host: string, thrown: unknown): string {
+  switch (code) {
+    case "ENOTFOUND":
+      return `there is no host ${host} (${code}): check the base URL and the name service`;
+    case "EAI_AGAIN":
+      return `the name of ${host} could not be looked up for now (${code}): check the network connection`;
+    case "ECONNREFUSED":
+      return `${host} refused the connection (${code}): is the server running, and is the port right?`;
+    case "ENETUNREACH":
+    case "EHOSTUNREACH":
+    case "ENETDOWN":
+      return `there is no way to ${host} (${code}): check the network connection`;
+    case "ECONNRESET":
+    case "EPIPE":
+    case "ECONNABORTED":
+    case "UND_ERR_SOCKET":
+    case "ERR_STREAM_PREMATURE_CLOSE":
+      return `the connection to ${host} broke off (${code})`;
+    case "ETIMEDOUT":
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return `the connection to ${host} timed out (${code})`;
+    case "ERR_INVALID_URL":
+      return `the address is no valid URL (${code}): check the base URL`;
+    case "HPE_INVALID_CONSTANT":
+    case "HPE_INVALID_HEADER_TOKEN":
+      return `${host} does not speak HTTP (${code}): check the port, and http or https`;
+    default:
+      break;
+  }
+  if (code !== undefined && certificateCodes.test(code))
+    return `the certificate of ${host} was not accepted (${code}): a proxy with its own authority needs NODE_EXTRA_CA_CERTS`;
+  if (code === "EPROTO" || code?.startsWith("ERR_SSL"))
+    return `TLS with ${host} failed (${code}): is it an https server?`;
+  return `the request to ${host} failed: ${code === undefined ? "" : `${code}: `}${messageOf(thrown)}`;
+}
+
+const certificateCodes = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
+
+/** Host and port only: a path or a query may hold what must not be shown. */
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return "the server";
+  }
+}

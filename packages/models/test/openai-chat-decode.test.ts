@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { openaiChatStops } from "../src/codecs/openai-stops.ts";
+import {
+  called,
+  calls,
+  callsOf,
+  chunk,
+  finish,
+  fn,
+  type Loose,
+  origin,
+  read,
+  thrown,
+  usage,
+} from "./openai-chat-chunks.ts";
+import { decodeStream } from "./openai-corpus.ts";
+
+describe("how an answer ended", () => {
+  const text = chunk({ content: "hi" });
+  const call = calls({ index: 0, id: "a", function: fn("f", "{}") });
+
+  test("every known word has its meaning, and an unknown one is kept (F012)", () => {
+    for (const [word, wire] of Object.entries(openaiChatStops)) {
+      if (wire === "error") {
+        const error = thrown([text, finish(word), "[DONE]"]);
+        expect(error).toMatchObject({ kind: "server_error", retryable: true });
+        expect(error.partial?.content).toEqual([{ type: "text", text: "hi" }]);
+      } else expect(read([text, finish(word), "[DONE]"]).stop).toMatchObject({ wire, raw: word });
+    }
+    for (const word of ["totally_new_value", "constructor", "__proto__"])
+      expect(read([text, finish(word), "[DONE]"]).stop).toEqual({
+        kind: "unknown",
+        wire: "unknown",
+        raw: word,
+      });
+  });
+
+  test.each(["stop", "end_turn", "totally_new_value"])("calls under %s are a tool turn (F002)", (word) => {
+    expect(read([call, finish(word), "[DONE]"]).stop).toMatchObject({ kind: "tool_use", raw: word });
+  });
+
+  test("tool_calls without calls is no tool turn (F003)", () => {
+    expect(read([chunk({ content: "x", tool_calls: [] }), finish("tool_calls"), "[DONE]"]).stop.kind).toBe(
+      "end_turn",
+    );
+  });
+
+  test("the sentinel without a finish word ends the answer, flagged (F011)", () => {
+    expect(read([text, "[DONE]"]).stop).toEqual({
+      kind: "end_turn",
+      wire: "end_turn",
+      detail: "finish_missing",
+    });
+    expect(read([call, "[DONE]"]).stop).toMatchObject({ kind: "tool_use", detail: "finish_missing" });
+    expect(thrown(["[DONE]"])).toMatchObject({ kind: "empty_response", retryable: true });
+  });
+
+  test("a finish word without the sentinel is an end (F158); neither is a cut (F159)", () => {
+    expect(read([text, finish("stop")]).stop.kind).toBe("end_turn");
+    const error = thrown([text, call]);
+    expect(error).toMatchObject({ kind: "stream_truncated", retryable: true });
+    expect(error.partial?.content).toEqual([{ type: "text", text: "hi" }]);
+  });
+
+  test("the last call of an answer cut at the limit never runs, those before it stay (F005)", () => {
+    const message = read([
+      calls({ index: 0, id: "a", function: fn("f", '{"a":1}') }),
+      calls({ index: 1, id: "b", function: fn("g", '{"b":1}') }),
+      finish("length"),
+      "[DONE]",
+    ]);
+    expect(message.stop.kind).toBe("max_tokens");
+    expect(callsOf(message).map((one) => one.argsError !== undefined)).toEqual([false, true]);
+  });
+
+  test("broken arguments at the output limit are a cut answer, whatever the word (F006)", () => {
+    const list = [
+      calls({ index: 0, id: "a", function: fn("f", '{"cmd":"rm -rf bui') }),
+      finish("tool_calls"),
+      { choices: [], usage: { prompt_tokens: 50, completion_tokens: 64, total_tokens: 114 } },
+      "[DONE]",
+    ];
+    expect(read(list, { ...origin, outputLimit: 64 }).stop).toMatchObject({
+      kind: "max_tokens",
+      raw: "tool_calls",
+    });
+    expect(read(list, { ...origin, outputLimit: 65 }).stop).toMatchObject({ kind: "tool_use" });
+    expect(callsOf(read(list))[0]!.argsError).toBeTypeOf("string");
+  });
+
+  test("a refusal is a refusal and no empty answer (F009)", () => {
+    const message = read([
+      chunk({ refusal: "I can't " }),
+      chunk({ refusal: "help." }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content).toEqual([{ type: "refusal", text: "I can't help." }]);
+    expect(message.stop.kind).toBe("refusal");
+  });
+
+  test("a malformed call behind a router is named as one (F015)", () => {
+    const body = {
+      choices: [
+        {
+          finish_reason: "error",
+          native_finish_reason: "MALFORMED_FUNCTION_CALL",
+          message: { role: "assistant", content: null },
+        },
+      ],
+    };
+    expect(() => openaiChat.decodeWhole(body, origin, () => {})).toThrow(
+      expect.objectContaining({ kind: "malformed_tool_call", retryable: true }),
+    );
+  });
+});
+
+describe("errors inside a successful response", () => {
+  test.each([
+    [
+      "beside choices (F014)",
+      {
+        error: { code: 400, message: "Token limit reached" },
+        choices: [{ index: 0, delta: { content: "" } }],
+      },
+      "invalid_request",
+    ],
+    [
+      "alone (F150)",
+      { error: { message: "EngineCore encountered an issue", type: "InternalServerError", code: 500 } },
+      "server_error",
+    ],
+    ["overloaded", { error: { message: "Overloaded", type: "overloaded_error" } }, "overloaded"],
+    ["a filter (F179)", { error: { message: "filtered", code: "content_filter" } }, "content_filter"],
+    ["as a text (F154)", { error: "Service temporarily unavailable" }, "overloaded"],
+  ])("an error %s ends the answer with what had arrived", (_, frame, kind) => {
+    const error = thrown([chunk({ content: "Hel" }), frame as Loose, "[DONE]"]);
+    expect(error.kind).toBe(kind);
+    expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
+  });
+
+  test.each([
+    ["error: CUDA out of memory", /CUDA out of memory/],
+    ['"message"', /no JSON object/],
+    ["[1]", /no JSON object/],
+    ['{"choices":[{"del', /no JSON object/],
+  ])("a payload that is no JSON object is a typed error: %s (F157)", (payload, words) => {
+    const error = thrown([chunk({ content: "Hel" }), payload]);
+    expect(error).toMatchObject({ kind: "stream_error", retryable: true });
+    expect(error.message).toMatch(words);
+    expect(error.raw).toBeDefined();
+  });
+
+  const failed: Loose = {
+    error: {
+      message: "Tool call validation failed",
+      type: "invalid_request_error",
+      code: "tool_use_failed",
+      failed_generation: '{"name": "get", "arguments": {"bad": 1}}',
+    },
+  };
+
+  test("a call that Groq refused goes back to the model as a call that did not run (F151)", () => {
+    const events = `event: error\ndata: ${JSON.stringify(failed)}\n\n`;
+    const { message } = decodeStream(openaiChat, origin, events);
+    expect(message.stop.kind).toBe("tool_use");
+    expect(callsOf(message)).toMatchObject([
+      { name: "get", args: {}, argsError: "Tool call validation failed", rawArgs: '{"bad":1}' },
+    ]);
+    const answered = openaiChat.answerOf?.(
+      { status: 400, header: () => null, body: JSON.stringify(failed) },
+      origin,
+    );
+    expect(answered && called(answered)).toEqual([["get", {}]]);
+  });
+
+  test("a Groq refusal without a call to be read is an error of its kind (F151b)", () => {
+    const body = { error: { ...(failed.error as Loose), failed_generation: "" } };
+    expect(thrown([body])).toMatchObject({ kind: "malformed_tool_call" });
+    expect(openaiChat.errorOf({ status: 400, header: () => null, body: JSON.stringify(body) }).kind).toBe(
+      "malformed_tool_call",
+    );
+    expect(openaiChat.answerOf?.({ status: 400, header: () => null, body: "" }, origin)).toBeUndefined();
+  });
+
+  test("a whole body that is an error is an error, whatever its shape (F154)", () => {
+    const flat = { code: "The service is currently unavailable", error: "Timed out waiting for first token" };
+    expect(() => openaiChat.decodeWhole(flat, origin, () => {})).toThrow(
+      expect.objectContaining({ retryable: true }),
+    );
+    expect(() => openaiChat.decodeWhole("hello", origin, () => {})).toThrow(
+      expect.objectContaining({ kind: "protocol" }),
+    );
+  });
+});
+
+describe("text, reasoning and numbers", () => {
+  test("chunks without choices and choices without delta are nothing (F082, F083)", () => {
+    const message = read([
+      { choices: [], prompt_filter_results: [] },
+      { choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] },
+      chunk({ content: "a" }),
+      { choices: [{ index: 1, delta: { content: "other" } }] },
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content).toEqual([{ type: "text", text: "a" }]);
+    expect(message.usage).toBeUndefined();
+  });
+
+  test.each([
+    ["in the choice", [chunk({}, { finish_reason: "stop", usage })]],
+    ["in x_groq", [{ ...finish("stop"), x_groq: { usage } }]],
+    ["in a chunk after the finish word", [finish("stop"), { choices: [], usage }]],
+  ])("usage is found %s (F084)", (_, chunks) => {
+    expect(read([chunk({ content: "hi" }), ...(chunks as Loose[]), "[DONE]"]).usage).toEqual({
+      inputTokens: 10,
+      outputTokens: 5,
+    });
+  });
+
+  test("reasoning that is counted beside the completion is counted in", () => {
+    const counted = {
+      prompt_tokens: 291,
+      completion_tokens: 26,
+      total_tokens: 513,
+      completion_tokens_details: { reasoning_tokens: 196 },
+    };
+    expect(
+      read([chunk({ content: "x" }), finish("stop"), { choices: [], usage: counted }, "[DONE]"]).usage,
+    ).toMatchObject({ outputTokens: 222, reasoningTokens: 196 });
+  });
+
+  test.each(["reasoning_content", "reasoning"])("%s is reasoning and no answer (F034)", (field) => {
+    const message = read([
+      chunk({ content: "", [field]: "" }),
+      chunk({ [field]: "I think" }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content).toEqual([{ type: "reasoning", text: "I think" }]);
+  });
+
+  test("fragments of reasoning_details become one entry with its signature (F108)", () => {
+    const detail = (more: Loose): Loose =>
+      chunk({ reasoning_details: [{ type: "reasoning.text", format: "f", index: 0, ...more }] });
+    const message = read([
+      detail({ text: "Let" }),
+      detail({ text: " me." }),
+      detail({ signature: "Et8" }),
+      chunk({ content: "ok" }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content[0]).toEqual({
+      type: "reasoning",
+      text: "Let me.",
+      opaque: {
+        reasoning_details: [
+          { type: "reasoning.text", format: "f", index: 0, text: "Let me.", signature: "Et8" },
+        ],
+      },
+    });
+  });
+
+  test("a snapshot at the end adds nothing (F085)", () => {
+    const words = "a thought that is long enough ";
+    const message = read([
+      chunk({ reasoning_content: words }),
+      chunk({ reasoning_content: words }),
+      chunk({ reasoning_content: words + words }),
+      { choices: [{ index: 0, delta: { content: "x" }, message: { role: "assistant", content: "x" } }] },
+      { choices: [{ index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" }] },
+      "[DONE]",
+    ]);
+    expect(message.content).toMatchObject([
+      { type: "reasoning", text: words + words },
+      { type: "text", text: "x" },
+    ]);
+  });
+
+  test("citations and generated images are kept", () => {
+    const message = read([
+      { ...chunk({ content: "see" }), citations: ["https://a"] },
+      chunk({
+        annotations: [{ type: "url_citation" }],
+        images: [{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }],
+      }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    expect(message.content).toEqual([
+      { type: "text", text: "see", citations: [{ type: "url_citation" }, "https://a"] },
+      { type: "file", mediaType: "image/png", data: "AAAA" },
+    ]);
+  });
+
+  test("after the sentinel nothing more is read", () => {
+    const decoder = openaiChat.decoder(origin, () => {});
+    decoder.push({ event: undefined, data: JSON.stringify(chunk({ content: "a" })) });
+    expect(decoder.finished).toBe(false);
+    decoder.push({ event: undefined, data: "[DONE]" });
+    expect(decoder.finished).toBe(true);
+    decoder.push({ event: undefined, data: "junk" });
+    expect(decoder.end().content).toEqual([{ type: "text", text: "a" }]);
+  });
+});

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Frame } from "../src/codec.ts";
+import { SseDecoder } from "../src/transport/sse.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function decode(chunks: readonly Uint8Array[]): { frames: Frame[]; cut: boolean } {
+  const frames: Frame[] = [];
+  const decoder = new SseDecoder((frame) => frames.push(frame));
+  for (const chunk of chunks) decoder.push(chunk);
+  return { frames, cut: decoder.end() };
+}
+
+function data(text: string): string[] {
+  return decode([bytes(text)]).frames.map((frame) => frame.data);
+}
+
+describe("server-sent events", () => {
+  it.each([
+    ["line feeds", "data: a\n\ndata: b\n\n", ["a", "b"]],
+    ["carriage returns with line feeds", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
+    ["carriage returns alone", "data: a\r\rdata: b\r\r", ["a", "b"]],
+    ["no space after the colon", "data:a\n\n", ["a"]],
+    ["only one space taken off", "data:  a\n\n", [" a"]],
+    ["several data lines", "data: a\ndata: b\n\n", ["a\nb"]],
+    ["comments, ids and retry times", ": hi\nid: 1\nretry: 5\ndata: a\n:\n\n:\n\n", ["a"]],
+    ["a comment in a data field", "data: : OPENROUTER PROCESSING\n\ndata: a\n\n", ["a"]],
+    ["a byte order mark", "\uFEFFdata: a\n\n", ["a"]],
+    ["fields nobody knows", "foo: 1\ndata: a\nbar\n\n", ["a"]],
+    ["blank lines", "\n\n\ndata: a\n\n\n\n", ["a"]],
+    ["a colon in a value", 'data: {"a": "b: c"}\n\n', ['{"a": "b: c"}']],
+  ])("reads %s", (_title, text, expected) => {
+    expect(data(text)).toEqual(expected);
+  });
+
+  it("tells an event's name where it has one, and forgets it after the event", () => {
+    const { frames } = decode([bytes("event: x\ndata: a\n\ndata: b\n\n")]);
+    expect(frames).toEqual([
+      { event: "x", data: "a" },
+      { event: undefined, data: "b" },
+    ]);
+  });
+
+  it("takes a last event without its blank line when its payload is whole, and says when it is not", () => {
+    expect(decode([bytes('data: {"a":1}\n')])).toEqual({
+      frames: [{ event: undefined, data: '{"a":1}' }],
+      cut: false,
+    });
+    expect(decode([bytes('data: {"a":1}')]).frames).toHaveLength(1);
+    expect(decode([bytes("data: [DONE]")]).frames).toHaveLength(1);
+    expect(decode([bytes('data: {"a":')])).toEqual({ frames: [], cut: true });
+    expect(decode([bytes("data: hel")])).toEqual({ frames: [], cut: true });
+    expect(decode([bytes("dat")])).toEqual({ frames: [], cut: true });
+    expect(decode([bytes("data: a\n\n: bye")]).cut).toBe(false);
+  });
+
+  it("gives the same frames whatever the chunking", () => {
+    const text =
+      '\uFEFFevent: m\r\ndata: {"t":"你好 😀 é"}\r\n\r\n: c\n\ndata: a\ndata: b\r\rid: 1\ndata: [DONE]\n\n';
+    const whole = bytes(text);
+    const expected = decode([whole]);
+    expect(expected.frames).toHaveLength(3);
+    fc.assert(
+      fc.property(fc.array(fc.nat(whole.length), { maxLength: 30 }), (cuts) => {
+        const sorted = [0, ...cuts, whole.length].sort((a, b) => a - b);
+        const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end));
+        expect(decode(chunks)).toEqual(expected);
+      }),
+    );
+    expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(expected);
+  });
+
+  it("cut at every byte it gives a prefix of the frames, and never half of one", () => {
+    const text = 'data: {"t":"é"}\n\nevent: x\r\ndata: {"t":"b"}\r\n\r\ndata: [DONE]\n\n';
+    const whole = bytes(text);
+    const all = decode([whole]).frames;
+    for (let at = 0; at <= whole.length; at++) {
+      const { frames } = decode([whole.subarray(0, at)]);
+      expect(frames).toEqual(all.slice(0, frames.length));
+    }
+  });
+
+  it("refuses an event that never ends", () => {
+    const decoder = new SseDecoder(() => {}, 100);
+    expect(() => {
+      for (let i = 0; i < 100; i++) decoder.push(bytes("data: 0123456789\n"));
+    }).toThrow(/longer than 100 characters/);
+    const line = new SseDecoder(() => {}, 100);
+    expect(() => {
+      for (let i = 0; i < 100; i++) line.push(bytes("data: 0123456789"));
+    }).toThrow(expect.objectContaining({ kind: "protocol" }));
+  });
+});

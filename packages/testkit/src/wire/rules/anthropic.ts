@@ -1,0 +1,336 @@
+// The room of Anthropic's request rules: what its server answers with 400, in its own words where they are known.
+//
+// An independent reading of the rules, not the encoder's: it parses the finished body and knows nothing of how it was
+// made. The wire server answers with the first violation; tests want none.
+
+/** A rule that a request body breaks: where, and what the provider says. */
+export interface Violation {
+  /** JSON path into the body, e.g. `messages.3.content.0`. */
+  path: string;
+  message: string;
+}
+
+export type Shape = { [key: string]: unknown };
+
+export const isShape = (value: unknown): value is Shape =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const topMembers: ReadonlySet<string> = new Set([
+  "model",
+  "max_tokens",
+  "messages",
+  "system",
+  "tools",
+  "tool_choice",
+  "stream",
+  "stop_sequences",
+  "temperature",
+  "top_p",
+  "top_k",
+  "thinking",
+  "output_config",
+  "metadata",
+  "service_tier",
+  "container",
+  "context_management",
+  "mcp_servers",
+  "inference_geo",
+  "speed",
+  "diagnostics",
+  "fallbacks",
+  "user_profile_id",
+  "workspace_id",
+  "anthropic_version",
+  "anthropic_beta",
+  "cache_control",
+]);
+
+const blockMembers: { readonly [type: string]: readonly string[] } = {
+  text: ["text", "citations"],
+  image: ["source", "transformations"],
+  document: ["source", "title", "context", "citations"],
+  tool_use: ["id", "name", "input", "caller", "toolset_name"],
+  tool_result: ["tool_use_id", "content", "is_error", "toolset_name"],
+  thinking: ["thinking", "signature"],
+  redacted_thinking: ["data"],
+};
+
+/** Every rule that the body breaks; none for a body the server would take. */
+export function checkAnthropicRequest(body: unknown): Violation[] {
+  const found: Violation[] = [];
+  const say = (path: string, message: string): void => void found.push({ path, message });
+  if (!isShape(body)) return [{ path: "", message: "The request body is not a JSON object" }];
+  checkWellFormed(body, "", say);
+  for (const name of Object.keys(body))
+    if (!topMembers.has(name)) say(name, `${name}: Extra inputs are not permitted`);
+  if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1)
+    say("max_tokens", "max_tokens: Field required");
+  const messages = Array.isArray(body.messages) ? body.messages.filter(isShape) : [];
+  if (messages.length === 0) say("messages", "messages: at least one message is required");
+  checkTools(body, messages, say);
+  checkThinking(body, messages, say);
+  checkMarks(body, say);
+  if (Array.isArray(body.system))
+    for (const [at, block] of body.system.entries()) checkText(block, `system.${at}`, "system", say);
+  const seen = new Set<string>();
+  for (const [at, message] of messages.entries())
+    checkMessage(message, at, messages[at + 1]?.role, seen, say);
+  checkPairs(messages, say);
+  checkServerTools(messages, say);
+  checkEnd(messages, say);
+  return found;
+}
+
+type Say = (path: string, message: string) => void;
+
+function contentOf(message: Shape | undefined): Shape[] {
+  if (message === undefined) return [];
+  if (typeof message.content === "string") return [{ type: "text", text: message.content }];
+  return Array.isArray(message.content) ? message.content.filter(isShape) : [];
+}
+
+/** Strings without lone surrogates, whatever their depth. */
+export function checkWellFormed(value: unknown, path: string, say: Say): void {
+  if (typeof value === "string") {
+    if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value))
+      say(path, "The request body is not valid JSON: no low surrogate in string");
+  } else if (typeof value === "object" && value !== null)
+    for (const [key, inner] of Object.entries(value)) {
+      checkWellFormed(key, path, say);
+      checkWellFormed(inner, path === "" ? key : `${path}.${key}`, say);
+    }
+}
+
+function checkText(block: unknown, path: string, where: string, say: Say): void {
+  if (!isShape(block) || block.type !== "text") return;
+  if (typeof block.text !== "string" || block.text === "")
+    say(path, `${where}: text content blocks must be non-empty`);
+  else if (block.text.trim() === "")
+    say(path, `${where}: text content blocks must contain non-whitespace text`);
+}
+
+function checkMessage(message: Shape, at: number, next: unknown, seen: Set<string>, say: Say): void {
+  const where = `messages.${at}`;
+  if (message.role !== "user" && message.role !== "assistant")
+    say(where, `${where}.role: Input should be 'user' or 'assistant'`);
+  if (at === 0 && message.role !== "user") say(where, 'messages: first message must use the "user" role');
+  for (const name of Object.keys(message))
+    if (name !== "role" && name !== "content") say(where, `${where}.${name}: Extra inputs are not permitted`);
+  const content = contentOf(message);
+  if (content.length === 0) say(where, `${where}: all messages must have non-empty content`);
+  let results = true;
+  for (const [nth, block] of content.entries()) {
+    const path = `${where}.content.${nth}`;
+    checkBlock(block, path, say);
+    const type = String(block.type);
+    if (message.role === "user") {
+      if (["tool_use", "thinking", "redacted_thinking"].includes(type))
+        say(path, `${path}: \`${type}\` blocks can only be specified in \`assistant\` messages`);
+      if (type !== "tool_result") results = false;
+      else if (!results)
+        say(path, `${path}: \`tool_result\` blocks must come before other content of the message`);
+    } else if (["tool_result", "image", "document"].includes(type))
+      say(path, `${path}: \`${type}\` blocks can only be specified in \`user\` messages`);
+    if (type === "tool_use") {
+      if (seen.has(String(block.id))) say(path, `${path}: \`tool_use\` ids must be unique`);
+      seen.add(String(block.id));
+    }
+  }
+  const last = content.at(-1)?.type;
+  if (
+    message.role === "assistant" &&
+    next !== "assistant" &&
+    (last === "thinking" || last === "redacted_thinking")
+  )
+    say(where, `${where}: The final block in an assistant message cannot be \`thinking\`.`);
+}
+
+function checkBlock(block: Shape, path: string, say: Say): void {
+  const type = String(block.type);
+  const members = blockMembers[type];
+  if (members !== undefined)
+    for (const name of Object.keys(block))
+      if (name !== "type" && name !== "cache_control" && !members.includes(name))
+        say(path, `${path}.${type}.${name}: Extra inputs are not permitted`);
+  checkText(block, path, "messages", say);
+  if (type === "tool_use") {
+    if (!/^[a-zA-Z0-9_-]+$/.test(String(block.id)))
+      say(path, `${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
+    if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(block.name)))
+      say(path, `${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+    if (!isShape(block.input)) say(path, `${path}.tool_use.input: Input should be a valid dictionary`);
+  }
+  if (type === "tool_result" && Array.isArray(block.content)) {
+    if (block.content.length === 0 && block.is_error === true)
+      say(path, `${path}: content cannot be empty if \`is_error\` is true`);
+    for (const [nth, inner] of block.content.entries()) {
+      checkText(inner, `${path}.content.${nth}`, "messages", say);
+      if (isShape(inner)) checkBlock(inner, `${path}.content.${nth}`, say);
+    }
+  }
+  if (type === "thinking" && typeof block.signature !== "string")
+    say(path, `${path}.thinking.signature: Field required`);
+}
+
+function checkPairs(messages: readonly Shape[], say: Say): void {
+  for (const [at, message] of messages.entries()) {
+    const asked = contentOf(message)
+      .filter((block) => block.type === "tool_use")
+      .map((block) => String(block.id));
+    const after = contentOf(messages[at + 1]?.role === "user" ? messages[at + 1] : undefined)
+      .filter((block) => block.type === "tool_result")
+      .map((block) => String(block.tool_use_id));
+    const missing = asked.filter((id) => !after.includes(id));
+    if (message.role === "assistant" && missing.length > 0)
+      say(
+        `messages.${at}`,
+        `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${missing.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
+      );
+    const before = contentOf(at > 0 && messages[at - 1]?.role === "assistant" ? messages[at - 1] : undefined)
+      .filter((block) => block.type === "tool_use")
+      .map((block) => String(block.id));
+    const answered = new Set<string>();
+    for (const [nth, block] of contentOf(message).entries()) {
+      if (block.type !== "tool_result") continue;
+      const id = String(block.tool_use_id);
+      const path = `messages.${at}.content.${nth}`;
+      if (!before.includes(id))
+        say(
+          path,
+          `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
+        );
+      if (answered.has(id))
+        say(
+          path,
+          `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
+        );
+      answered.add(id);
+    }
+  }
+}
+
+/** Tools that the provider ran: call and result both there, but for a paused end and for code that waits for a client. */
+function checkServerTools(messages: readonly Shape[], say: Say): void {
+  const uses = new Map<string, string>();
+  const closed = new Set<string>();
+  const last = messages.length - 1;
+  for (const [at, message] of messages.entries())
+    for (const [nth, block] of contentOf(message).entries()) {
+      const type = String(block.type);
+      const path = `messages.${at}.content.${nth}`;
+      if (type !== "tool_use" && type.endsWith("tool_use") && !(at === last && message.role === "assistant"))
+        uses.set(String(block.id), `${path} ${String(block.name)}`);
+      const caller = isShape(block.caller) ? block.caller.tool_id : undefined;
+      if (typeof caller === "string") closed.add(caller);
+      if (type === "tool_result" || !type.endsWith("tool_result")) continue;
+      const id = String(block.tool_use_id);
+      if (!uses.has(id) && at !== last)
+        say(path, `${path}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${id}`);
+      closed.add(id);
+    }
+  for (const [id, where] of uses)
+    if (!closed.has(id)) {
+      const [path = "", name = ""] = where.split(" ");
+      say(
+        path,
+        `${path}: \`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`,
+      );
+    }
+}
+
+function checkEnd(messages: readonly Shape[], say: Say): void {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return;
+  const content = contentOf(last);
+  const text = content.at(-1);
+  if (text?.type === "text" && typeof text.text === "string" && text.text !== text.text.trimEnd())
+    say("messages", "messages: final assistant content cannot end with trailing whitespace");
+  // Only an answer that was paused among the provider's own tools may stand at the end.
+  const isServerTool = (type: string): boolean =>
+    /_tool_(use|result)$/.test(type) && type !== "tool_use" && type !== "tool_result";
+  if (!content.some((block) => isServerTool(String(block.type))))
+    say(
+      "messages",
+      "This model does not support assistant message prefill. The conversation must end with a user message.",
+    );
+}
+
+function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
+  const tools = Array.isArray(body.tools) ? body.tools.filter(isShape) : undefined;
+  if (tools !== undefined && tools.length === 0) say("tools", "tools: List should have at least 1 item");
+  const usesTools = messages.some((message) =>
+    contentOf(message).some((block) => block.type === "tool_use" || block.type === "tool_result"),
+  );
+  if (usesTools && (tools === undefined || tools.length === 0))
+    say("tools", "Requests which include `tool_use` or `tool_result` blocks must define tools");
+  if (body.tool_choice !== undefined && tools === undefined)
+    say("tool_choice", "tool_choice: may only be specified while providing tools");
+  const names = new Set<string>();
+  for (const [at, tool] of (tools ?? []).entries()) {
+    const name = String(tool.name);
+    if (names.has(name)) say(`tools.${at}`, "tools: Tool names must be unique.");
+    names.add(name);
+    if (typeof tool.type === "string" && tool.type !== "custom") continue;
+    const path = `tools.${at}.custom`;
+    if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
+      say(path, `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+    const schema = isShape(tool.input_schema) ? tool.input_schema : {};
+    if (schema.type !== "object") say(path, `${path}.input_schema.type: Input should be 'object'`);
+    if (["anyOf", "oneOf", "allOf"].some((word) => schema[word] !== undefined))
+      say(
+        path,
+        `${path}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`,
+      );
+    const members = [
+      "name",
+      "description",
+      "input_schema",
+      "type",
+      "cache_control",
+      "strict",
+      "defer_loading",
+      "eager_input_streaming",
+      "allowed_callers",
+      "input_examples",
+    ];
+    for (const member of Object.keys(tool))
+      if (!members.includes(member)) say(path, `${path}.${member}: Extra inputs are not permitted`);
+  }
+  const choice = isShape(body.tool_choice) ? body.tool_choice : undefined;
+  if (choice?.type === "tool" && !names.has(String(choice.name)))
+    say("tool_choice", `Tool '${String(choice.name)}' not found in provided tools`);
+}
+
+function checkThinking(body: Shape, messages: readonly Shape[], say: Say): void {
+  const thinking = isShape(body.thinking) ? body.thinking : undefined;
+  const enabled = thinking?.type === "enabled" || thinking?.type === "adaptive";
+  if (!enabled) return;
+  const choice = isShape(body.tool_choice) ? body.tool_choice.type : undefined;
+  if (choice === "any" || choice === "tool")
+    say("tool_choice", "Thinking may not be enabled when tool_choice forces tool use.");
+  if (typeof body.temperature === "number" && body.temperature !== 1)
+    say("temperature", "`temperature` may only be set to 1 when thinking is enabled.");
+  if (body.top_k !== undefined) say("top_k", "`top_k` must be unset when thinking is enabled.");
+  if (thinking?.type !== "enabled") return;
+  const budget = thinking.budget_tokens;
+  if (typeof budget !== "number" || budget < 1024)
+    say("thinking", "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
+  else if (budget >= (body.max_tokens as number))
+    say("thinking", "`max_tokens` must be greater than `thinking.budget_tokens`.");
+  const at = messages.findLastIndex((message) => message.role === "assistant");
+  const inToolLoop = contentOf(messages.at(-1)).some((block) => block.type === "tool_result");
+  const first = contentOf(messages[at])[0];
+  if (inToolLoop && first !== undefined && !String(first.type).endsWith("thinking"))
+    say(
+      `messages.${at}.content.0`,
+      `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${String(first.type)}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
+    );
+}
+
+function checkMarks(body: Shape, say: Say): void {
+  const count =
+    JSON.stringify([body.system ?? [], body.tools ?? [], body.messages ?? []]).split('"cache_control":{')
+      .length - 1;
+  if (count > 4)
+    say("cache_control", `A maximum of 4 blocks with cache_control may be provided. Found ${count}.`);
+}

@@ -1,0 +1,365 @@
+// The room of what OpenAI's Chat Completions refuses: a request body in, its violations out, in the server's own words.
+//
+// This is written from the outside, from what servers answer with status 400; it knows nothing of any codec. Rules that
+// only some servers have are asked for by name.
+
+import type { Json, JsonObject } from "@rondo/core";
+
+export interface Violation {
+  /** What the server says. */
+  message: string;
+  /** Where in the body, e.g. `messages[2].tool_calls[0].id`. */
+  path: string;
+}
+
+/** Rules of single servers, on top of OpenAI's. */
+export interface ChatRules {
+  /** Mistral: ids are nine letters or digits, no user after tool, no assistant last. */
+  mistral?: boolean;
+  /** xAI, llama.cpp: no message without content, unless it has calls. */
+  noEmptyContent?: boolean;
+  /** Jinja templates: roles alternate. */
+  alternate?: boolean;
+  /** Groq, Mistral, Cerebras: reasoning fields that are refused. */
+  refusedFields?: readonly string[];
+  /** Groq and older servers: content that is all text must be a text. */
+  stringContent?: boolean;
+}
+
+const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
+
+export function objectAt(value: Json | undefined): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+export function listAt(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Checks a body as it went over the wire: the text, or what it parses to. */
+export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = {}): Violation[] {
+  const found: Violation[] = [];
+  const say = (path: string, message: string): void => void found.push({ path, message });
+  const body = bodyOf(given, say);
+  if (body === undefined) return found;
+  if (typeof body.model !== "string" || body.model === "") say("model", "you must provide a model parameter");
+  checkTools(body, say, (tool) => objectAt(tool.function), "function.");
+  const messages = listAt(body.messages);
+  if (messages.length === 0)
+    say(
+      "messages",
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    );
+  const roles = messages.map((message) => objectAt(message)?.role);
+  let open: { ids: Set<string>; at: number } | undefined;
+  const close = (): void => {
+    if (open !== undefined && open.ids.size > 0)
+      say(
+        `messages[${open.at}]`,
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open.ids].join(", ")}`,
+      );
+    open = undefined;
+  };
+  for (const [at, one] of messages.entries()) {
+    const path = `messages[${at}]`;
+    const message = objectAt(one);
+    if (message === undefined) {
+      say(path, `Invalid type for '${path}': expected an object.`);
+      continue;
+    }
+    if (!["system", "developer", "user", "assistant", "tool"].includes(String(message.role)))
+      say(
+        `${path}.role`,
+        `Invalid value: '${String(message.role)}'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'.`,
+      );
+    checkFields(message, path, rules, say);
+    checkContent(message, path, rules, say);
+    if (message.role === "tool") {
+      const id = message.tool_call_id;
+      if (typeof id !== "string" || open === undefined)
+        say(path, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
+      else if (!open.ids.delete(id))
+        say(path, `Duplicate value for 'tool_call_id' of ${id} in message[${at}]`);
+      continue;
+    }
+    close();
+    if (message.role === "assistant" && message.tool_calls !== undefined)
+      open = { ids: checkCalls(message.tool_calls, path, rules, say), at };
+    if (at > 0 && rules.mistral === true && message.role === "user" && roles[at - 1] === "tool")
+      say(path, "Unexpected role 'user' after role 'tool'");
+    if (at > 0 && rules.alternate === true && message.role === roles[at - 1])
+      say(
+        path,
+        "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+      );
+  }
+  close();
+  if (rules.mistral === true && roles.at(-1) === "assistant")
+    say(
+      "messages",
+      "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    );
+  return found;
+}
+
+/** The body parsed, with the complaint of a server that cannot read it. */
+export function bodyOf(
+  given: string | Json,
+  say: (path: string, message: string) => void,
+): JsonObject | undefined {
+  let value: Json = given;
+  if (typeof given === "string") {
+    // A lone surrogate as an escape is JSON to some parsers and none to others.
+    const lone = /(?:^|[^\\])(?:\\\\)*\\u[dD][89a-fA-F]/.test(
+      given.replace(/\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/g, ""),
+    );
+    if (lone) say("$", "The request body is not valid JSON: no low surrogate in string");
+    try {
+      value = JSON.parse(given) as Json;
+    } catch (thrown) {
+      say("$", `We could not parse the JSON body of your request: ${(thrown as Error).message}`);
+      return undefined;
+    }
+  }
+  const body = objectAt(value);
+  if (body === undefined) say("$", "The request body must be a JSON object");
+  return body;
+}
+
+/** Tools, their choice, and what goes with them. `unwrap` finds the function in a tool; undefined leaves it alone. */
+export function checkTools(
+  body: JsonObject,
+  say: (path: string, message: string) => void,
+  unwrap: (tool: JsonObject) => JsonObject | undefined,
+  prefix: string,
+): void {
+  const tools = listAt(body.tools);
+  if (body.tools !== undefined && tools.length === 0) say("tools", "[] is too short - 'tools'");
+  if (body.tools === undefined)
+    for (const member of ["tool_choice", "parallel_tool_calls"])
+      if (body[member] !== undefined) say(member, `'${member}' is only allowed when 'tools' are specified.`);
+  if (tools.length > 128)
+    say(
+      "tools",
+      `Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length ${tools.length} instead.`,
+    );
+  const names = new Set<string>();
+  for (const [at, one] of tools.entries()) {
+    const fn = unwrap(objectAt(one) ?? {});
+    if (fn === undefined) continue;
+    const path = `tools[${at}].${prefix}`;
+    const name = String(fn.name ?? "");
+    checkName(name, `${path}name`, say);
+    if (names.has(name)) say(`${path}name`, `Duplicate function name: ${name}`);
+    names.add(name);
+    checkSchema(name, fn.parameters, `${path}parameters`, say);
+    if (fn.strict === true) checkStrict(name, fn.parameters, `${path}parameters`, say);
+  }
+}
+
+export function checkName(name: string, path: string, say: (path: string, message: string) => void): void {
+  if (name === "")
+    say(
+      path,
+      `Invalid '${path}': empty string. Expected a string with minimum length 1, but got an empty string instead.`,
+    );
+  else if (name.length > 64)
+    say(
+      path,
+      `Invalid '${path}': string too long. Expected a string with maximum length 64, but got a string with length ${name.length} instead.`,
+    );
+  else if (!nameForm.test(name))
+    say(
+      path,
+      `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
+    );
+}
+
+function checkSchema(
+  name: string,
+  given: Json | undefined,
+  path: string,
+  say: (path: string, message: string) => void,
+): void {
+  const schema = objectAt(given);
+  const broken = (what: string): void => say(path, `Invalid schema for function '${name}': ${what}`);
+  if (schema === undefined || schema.type !== "object")
+    broken(
+      `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(schema?.type ?? null)}"'.`,
+    );
+  else if (objectAt(schema.properties) === undefined)
+    broken("In context=(), object schema missing properties.");
+  for (const word of ["anyOf", "oneOf", "allOf", "enum", "not"])
+    if (schema?.[word] !== undefined)
+      broken(
+        `schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`,
+      );
+}
+
+function checkStrict(
+  name: string,
+  given: Json | undefined,
+  path: string,
+  say: (path: string, message: string) => void,
+): void {
+  const schema = objectAt(given);
+  if (schema === undefined) return;
+  const properties = objectAt(schema.properties);
+  if (properties !== undefined) {
+    const required = listAt(schema.required);
+    if (schema.additionalProperties !== false)
+      say(
+        path,
+        `Invalid schema for function '${name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,
+      );
+    for (const key of Object.keys(properties))
+      if (!required.includes(key))
+        say(
+          path,
+          `Invalid schema for function '${name}': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing '${key}'.`,
+        );
+    for (const key of required)
+      if (typeof key !== "string" || !Object.hasOwn(properties, key))
+        say(
+          path,
+          `Invalid schema for function '${name}': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Extra required key '${String(key)}' supplied.`,
+        );
+    for (const [key, child] of Object.entries(properties))
+      checkStrict(name, child, `${path}.properties.${key}`, say);
+  }
+  checkStrict(name, schema.items, `${path}.items`, say);
+}
+
+const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
+  system: new Set(["role", "content", "name"]),
+  developer: new Set(["role", "content", "name"]),
+  user: new Set(["role", "content", "name"]),
+  tool: new Set(["role", "content", "tool_call_id"]),
+  assistant: new Set([
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "refusal",
+    "audio",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+  ]),
+};
+
+function checkFields(
+  message: JsonObject,
+  path: string,
+  rules: ChatRules,
+  say: (path: string, message: string) => void,
+): void {
+  const allowed = messageFields[String(message.role)];
+  for (const field of Object.keys(message))
+    if (rules.refusedFields?.includes(field) === true || allowed?.has(field) === false)
+      say(
+        `${path}.${field}`,
+        `'${path}' : for 'role:${String(message.role)}' the following must be satisfied[('${path}' : property '${field}' is unsupported)]`,
+      );
+}
+
+const partTypes: { readonly [role: string]: readonly string[] } = {
+  user: ["text", "image_url", "input_audio", "file"],
+  assistant: ["text", "refusal"],
+  system: ["text"],
+  developer: ["text"],
+  tool: ["text"],
+};
+
+function checkContent(
+  message: JsonObject,
+  path: string,
+  rules: ChatRules,
+  say: (path: string, message: string) => void,
+): void {
+  const { content, role } = message;
+  const calls = message.role === "assistant" && listAt(message.tool_calls).length > 0;
+  if (content === undefined || content === null) {
+    if (!calls && message.refusal === undefined && message.audio === undefined)
+      say(`${path}.content`, `Invalid value for 'content': expected a string, got null.`);
+    return;
+  }
+  if (typeof content === "string") {
+    if (content.trim() === "" && !calls && (rules.noEmptyContent === true || role === "assistant"))
+      say(`${path}.content`, "Invalid request content: Each message must have at least one content element.");
+    return;
+  }
+  const parts = listAt(content);
+  if (parts.length === 0)
+    say(`${path}.content`, "Invalid request content: Each message must have at least one content element.");
+  if (rules.stringContent === true && parts.every((part) => objectAt(part)?.type === "text"))
+    say(`${path}.content`, `('${path}.content' : value must be a string)`);
+  for (const [at, one] of parts.entries()) {
+    const part = objectAt(one);
+    const type = String(part?.type);
+    if (part?.type === "image_url" && role !== "user")
+      say(
+        path,
+        `Invalid '${path}'. Image URLs are only allowed for messages with role 'user', but this message with role '${String(role)}' contains an image URL.`,
+      );
+    else if (partTypes[String(role)]?.includes(type) === false)
+      say(
+        `${path}.content[${at}].type`,
+        `Invalid value: '${type}'. Supported values are: ${partTypes[String(role)]?.map((word) => `'${word}'`).join(", ")}.`,
+      );
+    if (
+      part?.type === "image_url" &&
+      !/^(?:https?:|data:image\/)/.test(String(objectAt(part.image_url)?.url))
+    )
+      say(`${path}.content[${at}].image_url`, "Invalid image URL.");
+  }
+}
+
+/** The calls' own rules; returns the ids that need an answer. */
+function checkCalls(
+  given: Json,
+  path: string,
+  rules: ChatRules,
+  say: (path: string, message: string) => void,
+): Set<string> {
+  const calls = listAt(given);
+  if (calls.length === 0)
+    say(
+      `${path}.tool_calls`,
+      `Invalid '${path}.tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+    );
+  const ids = new Set<string>();
+  for (const [at, one] of calls.entries()) {
+    const where = `${path}.tool_calls[${at}]`;
+    const call = objectAt(one);
+    const id = String(call?.id ?? "");
+    if (id === "" || id.length > 40)
+      say(
+        `${where}.id`,
+        `Invalid '${where}.id': string too ${id === "" ? "short" : "long"}. Expected a string with maximum length 40, but got a string with length ${id.length} instead.`,
+      );
+    if (rules.mistral === true && !/^[a-zA-Z0-9]{9}$/.test(id))
+      say(`${where}.id`, `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`);
+    if (ids.has(id)) say(`${where}.id`, `Duplicate value for 'tool_call_id' of ${id} in ${path}`);
+    ids.add(id);
+    if (call?.type !== "function") say(`${where}.type`, `Missing required parameter: '${where}.type'.`);
+    const fn = objectAt(call?.function);
+    checkName(String(fn?.name ?? ""), `${where}.function.name`, say);
+    checkArguments(fn?.arguments, `${where}.function.arguments`, say);
+  }
+  return ids;
+}
+
+/** Templates parse the arguments of the whole history again: text that is no JSON object fails every later request. */
+export function checkArguments(
+  given: Json | undefined,
+  path: string,
+  say: (path: string, message: string) => void,
+): void {
+  try {
+    if (typeof given === "string" && objectAt(JSON.parse(given) as Json) !== undefined) return;
+  } catch {
+    // Said below.
+  }
+  say(path, `Failed to parse tool call arguments as JSON: ${JSON.stringify(given)?.slice(0, 80)}`);
+}

@@ -1,0 +1,161 @@
+// The room of what OpenAI's Responses API refuses: a request body in, its violations out, in the server's own words.
+
+import type { Json, JsonObject } from "@rondo/core";
+import {
+  bodyOf,
+  checkArguments,
+  checkName,
+  checkTools,
+  listAt,
+  objectAt,
+  type Violation,
+} from "./openai-chat.ts";
+
+const idForms: { readonly [type: string]: string } = {
+  function_call: "fc",
+  message: "msg",
+  reasoning: "rs",
+  custom_tool_call: "ctc",
+};
+const outputs = new Set(["function_call_output", "custom_tool_call_output"]);
+const inputParts = new Set(["input_text", "input_image", "input_file"]);
+
+/** Checks a body as it went over the wire: the text, or what it parses to. */
+export function checkOpenaiResponsesRequest(given: string | Json): Violation[] {
+  const found: Violation[] = [];
+  const say = (path: string, message: string): void => void found.push({ path, message });
+  const body = bodyOf(given, say);
+  if (body === undefined) return found;
+  if (typeof body.model !== "string" || body.model === "") say("model", "you must provide a model parameter");
+  checkTools(body, say, (tool) => (tool.type === "function" ? tool : undefined), "");
+  const input = listAt(body.input).map((item) => objectAt(item) ?? {});
+  if (input.length === 0)
+    say("input", "Invalid 'input': empty array. Expected an array with minimum length 1.");
+  for (const [at, item] of input.entries()) checkItem(item, at, body, say);
+  checkPairs(input, say);
+  checkReasoning(input, say);
+  return found;
+}
+
+type Say = (path: string, message: string) => void;
+
+function checkItem(item: JsonObject, at: number, body: JsonObject, say: Say): void {
+  const path = `input[${at}]`;
+  const type = String(item.type ?? "message");
+  if (type === "item_reference") {
+    if (body.store !== true)
+      say(
+        path,
+        `Item with id '${String(item.id)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+      );
+    return;
+  }
+  if (item.status === "incomplete")
+    say(`${path}.status`, `Invalid value: 'incomplete' for '${path}.status'.`);
+  const prefix = idForms[type];
+  if (item.id !== undefined && prefix !== undefined && !String(item.id).startsWith(prefix))
+    say(
+      `${path}.id`,
+      `Invalid '${path}.id': '${String(item.id)}'. Expected an ID that begins with '${prefix}'.`,
+    );
+  if (typeof item.id === "string" && type === "function_call" && item.id.length > 64)
+    say(
+      `${path}.id`,
+      `Invalid '${path}.id': string too long. Expected a string with maximum length 64, but got a string with length ${item.id.length} instead.`,
+    );
+  if (type === "message") checkMessage(item, path, say);
+  if (type === "function_call") {
+    checkName(String(item.name ?? ""), `${path}.name`, say);
+    checkArguments(item.arguments, `${path}.arguments`, say);
+  }
+  if (type === "function_call" || type === "custom_tool_call" || outputs.has(type))
+    checkCallId(item, path, say);
+  if (outputs.has(type)) checkOutput(item.output, path, say);
+  if (type === "reasoning" && !Array.isArray(item.summary))
+    say(`${path}.summary`, `Missing required parameter: '${path}.summary'.`);
+}
+
+function checkCallId(item: JsonObject, path: string, say: Say): void {
+  const id = String(item.call_id ?? "");
+  if (id.length > 64)
+    say(
+      `${path}.call_id`,
+      `Invalid '${path}.call_id': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`,
+    );
+  else if (!/^[A-Za-z0-9_-]+$/.test(id))
+    say(
+      `${path}.call_id`,
+      `Invalid '${path}.call_id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes.`,
+    );
+}
+
+function checkMessage(item: JsonObject, path: string, say: Say): void {
+  const role = String(item.role);
+  if (!["user", "assistant", "system", "developer"].includes(role))
+    say(
+      `${path}.role`,
+      `Invalid value: '${role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
+    );
+  if (typeof item.content === "string") return;
+  const parts = listAt(item.content);
+  if (parts.length === 0) say(`${path}.content`, `Invalid '${path}.content': empty array.`);
+  const allowed = role === "assistant" ? new Set(["output_text", "refusal"]) : inputParts;
+  for (const [at, part] of parts.entries()) {
+    const type = String(objectAt(part)?.type);
+    if (!allowed.has(type))
+      say(
+        `${path}.content[${at}]`,
+        `Invalid value: '${type}'. Supported values are: ${[...allowed].map((word) => `'${word}'`).join(" and ")}.`,
+      );
+  }
+}
+
+function checkOutput(output: Json | undefined, path: string, say: Say): void {
+  if (typeof output === "string") return;
+  if (!Array.isArray(output) || output.length === 0) {
+    say(`${path}.output`, `Missing required parameter: '${path}.output'.`);
+    return;
+  }
+  for (const [at, part] of output.entries())
+    if (!inputParts.has(String(objectAt(part)?.type)))
+      say(`${path}.output[${at}]`, `Invalid value: '${String(objectAt(part)?.type)}'.`);
+}
+
+function checkPairs(input: readonly JsonObject[], say: Say): void {
+  const calls = new Map<string, number>();
+  const answered = new Set<string>();
+  for (const [at, item] of input.entries()) {
+    const type = String(item.type);
+    const id = String(item.call_id);
+    if (type === "function_call" || type === "custom_tool_call") {
+      if (calls.has(id)) say(`input[${at}]`, `Duplicate call_id ${id}.`);
+      calls.set(id, at);
+    } else if (outputs.has(type)) {
+      const call = calls.get(id);
+      if (call === undefined)
+        say(`input[${at}]`, `No tool call found for function call output with call_id ${id}.`);
+      else if (answered.has(id)) say(`input[${at}]`, `Found multiple outputs for call_id ${id}.`);
+      else if (`${String(input[call]?.type)}_output` !== type)
+        say(`input[${at}]`, `No tool call found for ${type} with call_id ${id}.`);
+      answered.add(id);
+    }
+  }
+  for (const [id, at] of calls)
+    if (!answered.has(id)) say(`input[${at}]`, `No tool output found for function call ${id}.`);
+}
+
+/** A reasoning item and what the model said next are one unit. */
+function checkReasoning(input: readonly JsonObject[], say: Say): void {
+  for (const [at, item] of input.entries()) {
+    if (item.type !== "reasoning") continue;
+    const next = input[at + 1];
+    const type = next?.type ?? (next === undefined ? "none" : "message");
+    const follows =
+      type !== "none" && !outputs.has(String(type)) && !(type === "message" && next?.role !== "assistant");
+    if (!follows)
+      say(
+        `input[${at}]`,
+        `Item '${String(item.id)}' of type 'reasoning' was provided without its required following item.`,
+      );
+  }
+}

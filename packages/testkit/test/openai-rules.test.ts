@@ -1,0 +1,149 @@
+import type { Json } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { checkOpenaiChatRequest } from "../src/wire/rules/openai-chat.ts";
+import { checkOpenaiResponsesRequest } from "../src/wire/rules/openai-responses.ts";
+
+describe("the rules themselves", () => {
+  test.each<[string, Json, RegExp]>([
+    [
+      "an open call",
+      {
+        model: "m",
+        messages: [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
+          { role: "user", content: "x" },
+        ],
+      },
+      /did not have response messages: a/,
+    ],
+    [
+      "an orphan result",
+      { model: "m", messages: [{ role: "tool", tool_call_id: "a", content: "x" }] },
+      /must be a response to a preceding message/,
+    ],
+    [
+      "an empty list of calls",
+      { model: "m", messages: [{ role: "assistant", content: "x", tool_calls: [] }] },
+      /empty array/,
+    ],
+    [
+      "an empty list of tools",
+      { model: "m", tools: [], messages: [{ role: "user", content: "x" }] },
+      /too short/,
+    ],
+    [
+      "an image in a result",
+      {
+        model: "m",
+        messages: [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
+          {
+            role: "tool",
+            tool_call_id: "a",
+            content: [{ type: "image_url", image_url: { url: "https://a" } }],
+          },
+        ],
+      },
+      /only allowed for messages with role 'user'/,
+    ],
+    [
+      "bad arguments",
+      {
+        model: "m",
+        messages: [
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "" } }],
+          },
+          { role: "tool", tool_call_id: "a", content: "x" },
+        ],
+      },
+      /Failed to parse/,
+    ],
+    [
+      "a long name",
+      {
+        model: "m",
+        tools: [
+          {
+            type: "function",
+            function: { name: "x".repeat(67), parameters: { type: "object", properties: {} } },
+          },
+        ],
+        messages: [{ role: "user", content: "x" }],
+      },
+      /maximum length 64, but got a string with length 67/,
+    ],
+    [
+      "a schema without properties",
+      {
+        model: "m",
+        tools: [{ type: "function", function: { name: "x", parameters: { type: "object" } } }],
+        messages: [{ role: "user", content: "x" }],
+      },
+      /missing properties/,
+    ],
+    [
+      "an unknown field",
+      { model: "m", messages: [{ role: "user", content: "x", timestamp: 1 }] },
+      /'timestamp' is unsupported/,
+    ],
+  ])("Chat Completions refuses %s", (_, body, words) => {
+    expect(
+      checkOpenaiChatRequest(body)
+        .map((one) => one.message)
+        .join("\n"),
+    ).toMatch(words);
+  });
+
+  test.each<[string, Json, RegExp]>([
+    [
+      "reasoning alone",
+      [{ type: "reasoning", id: "rs_1", summary: [] }],
+      /without its required following item/,
+    ],
+    [
+      "an open call",
+      [{ type: "function_call", call_id: "a", name: "f", arguments: "{}" }],
+      /No tool output found/,
+    ],
+    ["an orphan output", [{ type: "function_call_output", call_id: "a", output: "x" }], /No tool call found/],
+    [
+      "a foreign id",
+      [
+        { type: "function_call", id: "call_1", call_id: "a", name: "f", arguments: "{}" },
+        { type: "function_call_output", call_id: "a", output: "x" },
+      ],
+      /begins with 'fc'/,
+    ],
+    [
+      "a long call id",
+      [{ type: "function_call", call_id: "a".repeat(446), name: "f", arguments: "{}" }],
+      /got a string with length 446/,
+    ],
+    ["a reference to what is not stored", [{ type: "item_reference", id: "rs_1" }], /not persisted/],
+  ])("Responses refuses %s", (_, input, words) => {
+    expect(
+      checkOpenaiResponsesRequest({ model: "m", input })
+        .map((one) => one.message)
+        .join("\n"),
+    ).toMatch(words);
+  });
+
+  test("a body with half a surrogate pair is refused, in any disguise but text about one", () => {
+    const messages = (text: string): string =>
+      `{"model":"m","messages":[{"role":"user","content":"${text}"}]}`;
+    expect(checkOpenaiChatRequest(messages("a\\ud83d"))[0]?.message).toMatch(/surrogate/);
+    expect(checkOpenaiChatRequest(messages("a\\ud83d\\ude00"))).toEqual([]);
+    expect(checkOpenaiChatRequest(messages("a\\\\ud83d"))).toEqual([]);
+  });
+});
