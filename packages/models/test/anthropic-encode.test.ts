@@ -216,6 +216,22 @@ describe("messages", () => {
     expect(send([userText("go"), first, userText("x")]).messages).toHaveLength(1);
   });
 
+  it("shows blocks of the provider's own to nobody else", () => {
+    const other = { ...sonnet.origin, model: "claude-opus-4-6" };
+    const compaction: Part = {
+      type: "native",
+      kind: "compaction",
+      opaque: { type: "compaction", content: "so far" },
+    };
+    const history = (origin: AssistantMessage["origin"]): Message[] => [
+      userText("go"),
+      answered([compaction, { type: "text", text: "x", citations: [{ type: "char_location" }] }], { origin }),
+      userText("y"),
+    ];
+    expect(send(history(sonnet.origin)).messages[1]?.content[0]).toEqual(compaction.opaque);
+    expect(send(history(other)).messages[1]?.content).toEqual([text("x")]);
+  });
+
   it("makes lone surrogates well-formed, in keys and arguments too", () => {
     const { wire } = send([
       userText("cut \ud83d"),

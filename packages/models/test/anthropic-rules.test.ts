@@ -143,6 +143,54 @@ describe("the prefix is stable and nothing is encoded twice", () => {
     );
   });
 
+  it("an encoder that has seen the history before writes what a fresh one writes, warnings too", () => {
+    for (const codec of [anthropicMessages, bedrockConverse])
+      fc.assert(
+        fc.property(
+          fc.array(history, { minLength: 1, maxLength: 3 }),
+          fc.array(fc.nat(12)),
+          (parts, cuts) => {
+            const target = targetOf(codec.api, "anthropic", "claude-sonnet-4-5");
+            const encoder = codec.encoder(target);
+            const messages = parts.flat();
+            const lengths = [
+              ...messages.keys(),
+              messages.length,
+              ...cuts.filter((cut) => cut <= messages.length),
+            ];
+            for (const length of lengths) {
+              const asked = plainRequest(messages.slice(0, length));
+              expect(encoder.encode(asked)).toEqual(codec.encoder(target).encode(asked));
+            }
+          },
+        ),
+        { numRuns: 100 },
+      );
+  });
+
+  it("two sessions that take turns at one encoder do not disturb each other", () => {
+    const target = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");
+    const encoder = anthropicMessages.encoder(target);
+    const sessions = ["a", "b"].map((name): Message[] => [
+      { role: "user", content: [{ type: "text", text: name }] },
+    ]);
+    for (let step = 0; step < 6; step++)
+      for (const messages of sessions) {
+        expect(encoder.encode(plainRequest(messages))).toEqual(
+          anthropicMessages.encoder(target).encode(plainRequest(messages)),
+        );
+        messages.push(
+          {
+            role: "assistant",
+            content: [{ type: "tool_call", id: `t${step}`, name: "f", args: {}, rawArgs: "{}" }],
+            origin: target.origin,
+            stop: { kind: "tool_use", wire: "tool_use" },
+          },
+          { role: "tool", callId: `t${step}`, name: "f", content: [], isError: false },
+        );
+      }
+  });
+
   it("a message that was sent before is not looked into again", () => {
     const target = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");
     for (const codec of [anthropicMessages, bedrockConverse]) {

@@ -162,6 +162,24 @@ describe("Converse messages", () => {
     expect(codes).toEqual(["unsupported_file"]);
   });
 
+  it("show blocks of the service's own to nobody else", () => {
+    const use: Part = {
+      type: "native",
+      kind: "server_tool_use",
+      opaque: { toolUse: { toolUseId: "s", name: "search", input: {}, type: "server_tool_use" } },
+    };
+    const found: Part = {
+      type: "native",
+      kind: "search_result",
+      opaque: { toolResult: { toolUseId: "s", content: [{ text: "f" }], type: "search_result" } },
+    };
+    const said: Part = { type: "text", text: "x" };
+    const sent = (origin: AssistantMessage["origin"]): JsonObject[] | undefined =>
+      send([userText("go"), answered([use, found, said], origin), userText("y")]).messages[1]?.content;
+    expect(sent(claude.origin)).toEqual([use.opaque, found.opaque, { text: "x" }]);
+    expect(sent({ ...claude.origin, model: "other" })).toEqual([{ text: "x" }]);
+  });
+
   it("tell an error by status only to families that know one", () => {
     const history = [
       userText("go"),

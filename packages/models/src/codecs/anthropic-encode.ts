@@ -21,7 +21,7 @@ import { idToWire, nameToWire } from "./anthropic-names.ts";
 import { type Options, optionsOf } from "./anthropic-options.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { flatSchema } from "./anthropic-schema.ts";
-import { type Turn, turnsOf } from "./anthropic-turns.ts";
+import { type Turn, turnReaders } from "./anthropic-turns.ts";
 
 /** How one host of the protocol differs from the provider's own. */
 export interface Host {
@@ -39,11 +39,13 @@ const refused = /[^a-zA-Z0-9_-]/g;
 export const anthropicId = (id: string): string => idToWire(id, fits, refused);
 
 export function anthropicEncoder(target: Target, host: Host): Encoder {
+  const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
     assistant: (message, calls, warn) => assistantBlocks(message, calls, target, warn),
     result: (answered, message, warn) =>
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
+    json: messageJson,
     text: (text) => toJson({ type: "text", text }),
     alternate: target.compat?.alternate === true,
   });
@@ -54,10 +56,10 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
     encode(request) {
       const warnings = new Map<string, { code: string; message: string }>();
       const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const history = turnsOf(request.messages, anthropicId, (message) => isRefused(message, target));
+      const history = historyOf(request.messages);
       for (const { code, message } of history.warnings) warn(code, message);
 
-      const messages = pieces.lay(history.turns, warn);
+      const { before, messages } = pieces.lay(history.turns, warn);
       const toolNames = request.tools.length > 0 ? [] : calledTools(history.turns);
       const hasTools = request.tools.length > 0 || toolNames.length > 0;
       const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
@@ -85,7 +87,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
         ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
         ...(system.length === 0 ? [] : [member("system", list(system))]),
-        member("messages", `[${messages.map((message) => pieces.text(message, messageJson)).join(",")}]`),
+        member("messages", `[${before}${messages.map((message) => pieces.text(message)).join(",")}]`),
       ].join(",");
       return {
         path: host.path(target, stream),

@@ -16,6 +16,8 @@ export interface Dialect {
   assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
   result(answered: Answered, message: AssistantMessage, warn: Warn): Block;
   text(text: string): string;
+  /** A whole message. */
+  json(message: WireMessage): string;
   /** Roles must alternate: neighbours of one role become one message. */
   alternate: boolean;
 }
@@ -24,11 +26,16 @@ export interface WireMessage extends Marked {
   /** The same array at every request while nothing of it changed: its text is kept by it. */
   blocks: readonly Block[];
   hasResults: boolean;
+  /** The turn it begins with; absent where we made it up. */
+  turn?: number;
 }
 
 interface Laid {
   turn: Turn;
+  at: number;
   blocks: readonly Block[];
+  /** It holds what reaches over any distance: a mark of the caller's, or half of a tool that the provider ran. */
+  reaches: boolean;
 }
 
 interface Piece {
@@ -36,6 +43,15 @@ interface Piece {
   ids: string;
   blocks: Block[];
   warnings: WireRequest["warnings"];
+}
+
+/** The beginning of a history, as it was laid last time: later messages cannot change it. */
+interface Frozen {
+  /** How many turns it holds. */
+  length: number;
+  /** The texts of its messages, each followed by a comma. */
+  text: string;
+  warnings: [code: string, message: string][];
 }
 
 /** Makes wire messages from turns, remembering every message it has seen. */
@@ -46,46 +62,108 @@ export class Pieces {
   readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
   readonly #texts = new WeakMap<readonly Block[], string>();
 
+  /** By the history's turns, so that histories that take turns at one encoder do not disturb each other. */
+  readonly #frozen = new WeakMap<readonly Turn[], Frozen>();
+
   constructor(target: Target, dialect: Dialect) {
     this.#target = target;
     this.#dialect = dialect;
   }
 
-  /** Neighbours merged where the protocol wants it, nothing empty, a user at both ends but for a pause. */
-  lay(turns: readonly Turn[], warn: Warn): WireMessage[] {
-    const laid = turns.map((turn): Laid => ({ turn, blocks: this.#blocks(turn, warn) }));
-    const isPaused = ({ turn, blocks }: Laid): boolean =>
+  /**
+   * The text of a request's messages: what stands before those that may still change, and these.
+   * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
+   */
+  lay(turns: readonly Turn[], warn: Warn): { before: string; messages: WireMessage[] } {
+    const frozen = this.#frozen.get(turns);
+    const from = frozen?.length ?? 0;
+    for (const [code, message] of frozen?.warnings ?? []) warn(code, message);
+    const said: [turn: number, code: string, message: string][] = [];
+    const laid: Laid[] = [];
+    for (let at = from; at < turns.length; at++) {
+      const turn = turns[at] as Turn;
+      const noted: Warn = (code, message) => {
+        said.push([at, code, message]);
+        warn(code, message);
+      };
+      const blocks = this.#blocks(turn, noted);
+      const reaches = blocks.some(
+        (block) => (block.mark ?? block.opens ?? block.closes ?? block.waitsIn) !== undefined,
+      );
+      laid.push({ turn, at, blocks, reaches });
+    }
+    pairServerTools(laid, (one) => this.#isPaused(one), warn);
+
+    const messages: WireMessage[] = [];
+    for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
+    if (frozen === undefined && messages[0]?.role === "assistant")
+      messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+    this.#freeze(turns, frozen, messages, laid, said);
+    const last = messages.at(-1);
+    const end = laid.at(-1);
+    if (last?.role === "assistant" && end !== undefined && this.#isPaused(end))
+      last.blocks = trimmed(last.blocks);
+    else if (last?.role !== "user") messages.push(this.#user("Continue."));
+    return { before: frozen?.text ?? "", messages };
+  }
+
+  #isPaused({ turn, blocks }: Laid): boolean {
+    return (
       turn.kind === "assistant" &&
       turn.message.stop.kind === "pause" &&
       isSameOrigin(turn.message.origin, this.#target) &&
-      blocks.some((block) => (block.opens ?? block.closes) !== undefined);
-    pairServerTools(laid, isPaused, warn);
+      blocks.some((block) => (block.opens ?? block.closes) !== undefined)
+    );
+  }
 
-    const messages: WireMessage[] = [];
-    for (const [at, one] of laid.entries()) {
-      const { turn } = one;
-      const isAnswer = turn.kind === "assistant";
-      const next = laid[at + 1]?.turn.kind;
-      // A paused answer goes back as it came; no other may end in thinking.
-      const goesOn = isPaused(one) && (next === undefined || next === "assistant");
-      const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
-      if (blocks.length === 0) continue;
-      const role = isAnswer ? "assistant" : "user";
-      const last = messages.at(-1);
-      // What a person says after results stays a message of its own: in the same message it teaches the model to end
-      // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
-      const merges =
-        last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
-      if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
-      else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map() });
-    }
-    if (messages[0]?.role === "assistant")
-      messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+  #place(one: Laid, next: Laid | undefined, messages: WireMessage[]): void {
+    const { turn } = one;
+    const isAnswer = turn.kind === "assistant";
+    // A paused answer goes back as it came; no other may end in thinking.
+    const goesOn = this.#isPaused(one) && (next === undefined || next.turn.kind === "assistant");
+    const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
+    if (blocks.length === 0) return;
+    const role = isAnswer ? "assistant" : "user";
     const last = messages.at(-1);
-    const end = laid.at(-1);
-    if (last?.role === "assistant" && end !== undefined && isPaused(end)) last.blocks = trimmed(last.blocks);
-    else if (last?.role !== "user") messages.push(this.#user("Continue."));
-    return messages;
+    // What a person says after results stays a message of its own: in the same message it teaches the model to end
+    // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
+    const merges =
+      last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
+    if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
+    else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map(), turn: one.at });
+  }
+
+  /**
+   * Notes for the next request what no later message can change: all before an answer that follows a user's message and
+   * is followed by two. (The newest two of the user's may be marked.) Marks of the caller's and tools that the provider
+   * ran reach over any distance: with them in it, nothing is noted.
+   */
+  #freeze(
+    turns: readonly Turn[],
+    frozen: Frozen | undefined,
+    messages: readonly WireMessage[],
+    laid: readonly Laid[],
+    said: readonly [number, string, string][],
+  ): void {
+    let users = 0;
+    let end = messages.length - 1;
+    for (; end > 0; end--) {
+      const message = messages[end] as WireMessage;
+      if (message.role === "user") users++;
+      else if (users >= 2 && messages[end - 1]?.role === "user") break;
+    }
+    const length = messages[end]?.turn;
+    if (end <= 0 || length === undefined) return;
+    if (laid.some(({ at, reaches }) => at < length && reaches)) return;
+    const texts = messages.slice(0, end).map((message) => `${this.text(message)},`);
+    this.#frozen.set(turns, {
+      length,
+      text: (frozen?.text ?? "") + texts.join(""),
+      warnings: [
+        ...(frozen?.warnings ?? []),
+        ...said.filter(([at]) => at < length).map(([, code, message]): [string, string] => [code, message]),
+      ],
+    });
   }
 
   #user(text: string): WireMessage {
@@ -131,11 +209,11 @@ export class Pieces {
   }
 
   /** The text of a message: kept while its blocks stay the same and none of them is marked. */
-  text(message: WireMessage, make: (message: WireMessage) => string): string {
-    if (message.marks.size > 0) return make(message);
+  text(message: WireMessage): string {
+    if (message.marks.size > 0) return this.#dialect.json(message);
     let text = this.#texts.get(message.blocks);
     if (text === undefined) {
-      text = make(message);
+      text = this.#dialect.json(message);
       this.#texts.set(message.blocks, text);
     }
     return text;
