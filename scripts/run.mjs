@@ -16,5 +16,7 @@ const child = spawn(
   ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", ...process.argv.slice(2)],
   { stdio: "inherit" },
 );
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
+// A terminal tells the whole process group of Ctrl-C: passed on as well, the child would take it for a second one.
+process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
+for (const name of ["SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
 child.on("exit", (code, signal) => process.exit(signal ? 130 : (code ?? 1)));

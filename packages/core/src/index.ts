@@ -1,11 +1,48 @@
 // The face of @rondo/core.
+export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
+export { type Clock, systemClock } from "./clock.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export type * from "./hooks.ts";
+export type { FileInput, Input } from "./input.ts";
 export type * from "./journal.ts";
+export type { Logger } from "./logger.ts";
+export {
+  type Action,
+  decide,
+  type HookAsk,
+  next,
+  type Phase,
+  phaseOf,
+  type Request,
+  type Row,
+  requestOf,
+  type Table,
+  table,
+} from "./loop/next.ts";
 export * from "./loop/records.ts";
+export { type Call, emptyState, type Run, reduce, reduceAll, type State, type Turn } from "./loop/state.ts";
 export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./memory-journal.ts";
 export * from "./message.ts";
 export * from "./model.ts";
+export { type AgentOptions, type Resolved, resolve } from "./options.ts";
+export { closeOpenCalls, isPaired } from "./pairing.ts";
+export { renderResult } from "./render.ts";
+export type { RunResult } from "./result.ts";
+export {
+  emptyAnswers,
+  malformedCalls,
+  type OnTruncated,
+  pauses,
+  refusals,
+  truncations,
+} from "./rules/answers.ts";
+export { byContent } from "./rules/by-content.ts";
+export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
+export { type Repeats, repeats } from "./rules/repeats.ts";
+export { type Retry, retry } from "./rules/retry.ts";
+export * from "./rules/rule.ts";
+export { defaultTexts, type Texts } from "./rules/texts.ts";
 export {
   type CompiledSchema,
   compileSchema,
@@ -13,4 +50,7 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
+export { type Listener, Session, type SessionStatus } from "./session.ts";
+export type { RunStream } from "./stream.ts";
 export * from "./tool.ts";
+export type { StepEvent } from "./views/steps.ts";

@@ -14,7 +14,8 @@ export function closeOpenCalls(messages: readonly Message[]): readonly Message[]
   if (isPaired(messages)) return messages;
   const results = new Map<string, ToolMessage[]>();
   for (const message of messages)
-    if (message.role === "tool") results.set(message.callId, [...(results.get(message.callId) ?? []), message]);
+    if (message.role === "tool")
+      results.set(message.callId, [...(results.get(message.callId) ?? []), message]);
   return messages.flatMap((message): Message[] => {
     if (message.role === "tool") return [];
     if (message.role !== "assistant") return [message];

@@ -1,9 +1,9 @@
 // The room of the result: what a run came to, for the one who asked for it.
 
-import type { CallView } from "./events.ts";
 import { RondoError } from "./errors.ts";
-import { permissionOf } from "./loop/batch.ts";
+import type { CallView } from "./events.ts";
 import { viewOf } from "./loop/announce.ts";
+import { permissionOf } from "./loop/batch.ts";
 import type { RunEnd } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
 import type { Message, ToolCallPart, Usage } from "./message.ts";

@@ -5,6 +5,7 @@ import { messageOf, RondoError } from "@rondo/core";
 import { applicationId, checkVersion, fileVersion } from "./sqlite-file.ts";
 
 // `format` is the highest record format in the session. Rows are addressed by number: ids can be long.
+// With rowids: records are often larger than a quarter of a page, which WITHOUT ROWID pays for twice over.
 const tables = `
   CREATE TABLE sessions (
     key INTEGER PRIMARY KEY,
@@ -19,7 +20,7 @@ const tables = `
     seq INTEGER NOT NULL,
     record TEXT NOT NULL,
     PRIMARY KEY (session, seq)
-  ) STRICT, WITHOUT ROWID;
+  ) STRICT;
 `;
 
 /** SQLite's primary result codes that mean something to a user. */
@@ -91,7 +92,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
     case codes.corrupt:
     case codes.notADatabase:
       return new RondoError(
-        "invalid_request",
+        "internal",
         `${says}: the file is damaged (${because}); restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
         { cause: thrown },
       );
@@ -100,7 +101,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
   }
 }
 
-export function pragma(db: DatabaseSync, name: "application_id" | "user_version"): number {
+function pragma(db: DatabaseSync, name: "application_id" | "user_version"): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
 }
 

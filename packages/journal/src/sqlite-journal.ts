@@ -103,7 +103,7 @@ class Journaling implements SqliteJournal {
       const row = this.#session(session);
       if (row === undefined) return [];
       const rows = this.#statements.read.all(row.key, from) as { seq: number; record: string }[];
-      return rows.map(({ seq, record }, i) => {
+      const records = rows.map(({ seq, record }, i) => {
         if (seq !== from + i) throw this.#damaged(session, from + i, "it is missing");
         try {
           return JSON.parse(record) as LogRecord;
@@ -111,6 +111,10 @@ class Journaling implements SqliteJournal {
           throw this.#damaged(session, seq, messageOf(thrown));
         }
       });
+      // The length was read first: others may have added records since, none can have taken one away.
+      const end = from + records.length;
+      if (end < row.length) throw this.#damaged(session, end, "it is missing");
+      return records;
     });
   }
 

@@ -4,21 +4,22 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteJournal } from "@rondo/journal";
-import { sampleRecords } from "@rondo/testkit";
+import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterAll, describe, expect, it } from "vitest";
 import { ended, type Program, programArgs, start } from "./programs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function race(file: string, writers: string[], rounds: number, when: string) {
-  const programs = writers.map((me) => start("race", [file, me, String(rounds), when]));
+/** Starts one program for each list of arguments, lets all go at once, and waits for their ends. */
+async function together(name: string, lists: string[][]): Promise<string[]> {
+  const programs = lists.map((args) => start(name, args));
   const ends = programs.map((program) => ended(program));
   await Promise.all(programs.map((program) => once(program.stdout, "data")));
   for (const program of programs) program.stdin.write("go\n");
   const outcomes = await Promise.all(ends);
   for (const outcome of outcomes) expect(outcome).toMatchObject({ code: 0, stderr: "" });
-  return outcomes.map(({ stdout }) => stdout.split("\n").filter((line) => line.startsWith("won")));
+  return outcomes.map(({ stdout }) => stdout);
 }
 
 describe("two processes on one file", () => {
@@ -26,7 +27,13 @@ describe("two processes on one file", () => {
     const file = join(folder, "race.db");
     sqliteJournal(file).close();
     const rounds = 300;
-    const [left = [], right = []] = await race(file, ["left", "right"], rounds, "open-first");
+    const won = await together("race", [
+      [file, "left", String(rounds)],
+      [file, "right", String(rounds)],
+    ]);
+    const [left = [], right = []] = won.map((stdout) =>
+      stdout.split("\n").filter((line) => line.startsWith("won")),
+    );
     expect(left.length + right.length).toBe(rounds);
     const journal = sqliteJournal(file);
     for (let round = 0; round < rounds; round++) {
@@ -36,14 +43,19 @@ describe("two processes on one file", () => {
     journal.close();
   });
 
-  it("may make the file at the same moment", async () => {
-    const file = join(folder, "new", "made-by-four.db");
-    const writers = ["a", "b", "c", "d"];
-    const won = await race(file, writers, 20, "open-late");
-    expect(won.flat().length).toBe(20);
-    const journal = sqliteJournal(file);
-    expect(journal.list()).toHaveLength(20);
-    journal.close();
+  it("may make it at the same moment", async () => {
+    const place = join(folder, "new");
+    const writers = ["a", "b", "c"];
+    const files = 40;
+    await together(
+      "make-files",
+      writers.map((me) => [place, me, String(files)]),
+    );
+    for (let i = 0; i < files; i++) {
+      const journal = sqliteJournal(join(place, `${i}.db`));
+      for (const me of writers) expect(journal.read(me)).toEqual([sampleRecord(0, me)]);
+      journal.close();
+    }
   });
 });
 

@@ -5,6 +5,7 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
+import type { Clock } from "../clock.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
@@ -37,8 +38,7 @@ export interface Shell {
   sink(event: RondoEvent): void;
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
-  now(): number;
-  random(): number;
+  clock: Clock;
 }
 
 export class Driver {
@@ -158,10 +158,15 @@ export class Driver {
   // ---- records -------------------------------------------------------------------------------------------------
 
   #append(facts: readonly Fact[]): void {
-    const { rules, session, now, random } = this.#shell;
+    const { rules, session, clock } = this.#shell;
     for (const fact of facts) {
       const before = this.#state;
-      const record: LogRecord = { ...fact, seq: before.seq, at: Math.max(now(), before.now), rand: random() };
+      const record: LogRecord = {
+        ...fact,
+        seq: before.seq,
+        at: Math.max(clock.now(), before.now),
+        rand: clock.random(),
+      };
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
@@ -257,24 +262,26 @@ export class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const offered = new Set(offeredTools(this.#state).map((tool) => tool.definition.name));
-    think(model, action.request, controller, options.clocks, (event) => {
+    const came = (fact: Fact): void => {
+      if (this.#modelCall === controller) this.#modelCall = undefined;
+      this.post(fact);
+    };
+    think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
     })
-      .then(async (message) => this.#heard(message, await checkCalls(valid(message), offered, tools)))
+      .then(async (message) =>
+        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
+      )
       .catch((thrown: unknown) => {
         const error = toRondoError(thrown);
         const { partial, usage } = error;
-        this.post({
+        came({
           type: "model_failed",
           error: error.toJSON(),
           ...(partial === undefined ? {} : { partial }),
           ...(usage === undefined ? {} : { usage }),
         });
       });
-  }
-
-  #heard(message: AssistantMessage, checks: (Fact & { type: "model_finished" })["checks"]): void {
-    this.post({ type: "model_finished", message, checks });
   }
 
   #hear(event: ModelEvent, step: number): void {
@@ -335,7 +342,10 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    act(tool, call.args, context).then((result) => this.post({ type: "tool_finished", call: key, result }));
+    void act(tool, call.args, context).then((result) => {
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      this.post({ type: "tool_finished", call: key, result });
+    });
   }
 
   #askHook(ask: HookAsk): void {
@@ -358,20 +368,20 @@ export class Driver {
     );
   }
 
-  /** Fires the signal of everything that is no longer wanted. */
+  /** Fires the signal of everything that is still at work and no longer wanted. */
   #release(): void {
     const { run } = this.#state;
     const cancelled = run?.cancelledAt !== undefined;
     if (this.#modelCall !== undefined && (cancelled || run?.call === undefined)) {
       const controller = this.#modelCall;
       if (run?.call === undefined) this.#modelCall = undefined;
-      controller.abort(reasonOf(this.#state));
+      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
       const call = run?.turn?.calls.find((one) => one.key === key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
-      if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
   }
 
@@ -391,16 +401,17 @@ export class Driver {
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
     if (this.#mailbox.length > 0 || ready()) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const { clock } = this.#shell;
+    let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
       this.#wake = () => resolve(false);
       if (until === undefined) return;
-      const left = Math.min(Math.max(0, until - this.#shell.now()), 2 ** 31 - 1);
-      timer = setTimeout(() => resolve(true), left);
+      const left = Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1);
+      cancel = clock.after(left, () => resolve(true));
     });
-    clearTimeout(timer);
+    cancel();
     this.#wake = undefined;
-    if (ranOut && until !== undefined && this.#shell.now() >= until) this.#append([{ type: "woke" }]);
+    if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
 }
 

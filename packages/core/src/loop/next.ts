@@ -85,8 +85,10 @@ export interface Row {
   act(state: State, rules: Rules): Action | undefined;
 }
 
+export type Table = { readonly [phase in Phase]: readonly Row[] };
+
 /** The transition table: phase by phase, row by row, the first that applies. */
-export const table: { readonly [phase in Phase]: readonly Row[] } = {
+export const table: Table = {
   idle: [row("no run is active", "there is nothing to do", ["idle"], () => ({ do: "done" }))],
 
   cancelling: [
@@ -324,11 +326,17 @@ export const table: { readonly [phase in Phase]: readonly Row[] } = {
 
 /** The one thing to do now. */
 export function next(state: State, rules: Rules): Action {
-  for (const one of table[phaseOf(state)]) {
+  return decide(state, rules).action;
+}
+
+/** The one thing to do now, and the row that says so. */
+export function decide(state: State, rules: Rules, rows: Table = table): { action: Action; row: Row } {
+  const phase = phaseOf(state);
+  for (const one of rows[phase]) {
     const action = one.act(state, rules);
-    if (action !== undefined) return action;
+    if (action !== undefined) return { action, row: one };
   }
-  throw new Error(`no row of the table applies in phase ${phaseOf(state)}: this is a defect of the table`);
+  throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);
 }
 
 function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {

@@ -195,7 +195,7 @@ function fold(state: State, record: LogRecord): State {
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return { ...state, run: interrupt(run) };
+      return { ...state, run: settleCancel(interrupt(run)) };
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":

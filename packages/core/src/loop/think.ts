@@ -3,6 +3,7 @@
 // The driver's arm towards a model. It says what arrives, keeps what arrived in case it breaks off, and settles when
 // a clock runs out even if the model does not. Whether to try again is not asked here.
 
+import type { Clock } from "../clock.ts";
 import { RondoError, toRondoError } from "../errors.ts";
 import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model.ts";
@@ -24,20 +25,21 @@ export function think(
   request: ModelRequest,
   controller: AbortController,
   clocks: Clocks,
+  clock: Clock,
   emit: (event: ModelEvent) => void,
 ): Promise<AssistantMessage> {
   const heard: Heard = new Map();
-  const startedAt = Date.now();
+  const startedAt = clock.now();
   let lastAt = startedAt;
   let events = 0;
   let over = false;
 
   return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let cancel = (): void => {};
     const settle = (act: () => void): void => {
       if (over) return;
       over = true;
-      clearTimeout(timer);
+      cancel();
       act();
     };
     const fail = (thrown: unknown): void =>
@@ -47,11 +49,11 @@ export function think(
 
     // One timer that is set anew when it fires, not one per delta.
     const watch = (): void => {
-      const now = Date.now();
+      const now = clock.now();
       const idle = events === 0 ? clocks.firstByteMs : clocks.idleMs;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
-        timer = setTimeout(watch, Math.min(left, 2 ** 31 - 1));
+        cancel = clock.after(Math.min(left, 2 ** 31 - 1), watch);
         return;
       }
       const error =
@@ -71,7 +73,7 @@ export function think(
     const hear = (event: ModelEvent): void => {
       if (over) return;
       events += 1;
-      lastAt = Date.now();
+      lastAt = clock.now();
       if (event.type === "text_delta" || event.type === "reasoning_delta") keep(heard, event);
       emit(event);
     };

@@ -65,7 +65,9 @@ export function budget(limits: Budget): Rule {
     name: "budget",
     version: 1,
     verify(options): string | undefined {
-      const unpriced = options.models.filter((model) => model.facts.price === undefined).map((model) => model.id);
+      const unpriced = options.models
+        .filter((model) => model.facts.price === undefined)
+        .map((model) => model.id);
       if (limits.usd === undefined || unpriced.length === 0) return undefined;
       return `budget({ usd }) needs a price for every model, and none is known for ${unpriced.join(", ")}: give the model one (facts.price), or limit tokens`;
     },

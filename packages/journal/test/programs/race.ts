@@ -1,15 +1,14 @@
-// Waits for a line, then opens the file and appends to the sessions 0 … rounds-1 at seq 0. Prints the rounds it won.
+// Opens the file, waits for a line, then appends to the sessions 0 … rounds-1 at seq 0. Prints the rounds it won.
 
 import { once } from "node:events";
 import { RondoError } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
 
-const [file = "", me = "", rounds = "0", when = ""] = process.argv.slice(2);
-const early = when === "open-first" ? sqliteJournal(file) : undefined;
+const [file = "", me = "", rounds = "0"] = process.argv.slice(2);
+const journal = sqliteJournal(file);
 console.log("ready");
 await once(process.stdin, "data");
-const journal = early ?? sqliteJournal(file);
 for (let round = 0; round < Number(rounds); round++) {
   try {
     journal.append(String(round), 0, [sampleRecord(0, me), sampleRecord(1, me)]);

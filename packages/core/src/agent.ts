@@ -1,0 +1,166 @@
+// The room of the agent: the face of it all.
+//
+// An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
+// their own and drive one run in it; `open` gives the session itself.
+
+import { type Clock, systemClock } from "./clock.ts";
+import { RondoError } from "./errors.ts";
+import type { RondoEvent } from "./events.ts";
+import type { Input } from "./input.ts";
+import type { Journal } from "./journal.ts";
+import { memoryJournal } from "./memory-journal.ts";
+import { type AgentOptions, type Resolved, resolve } from "./options.ts";
+import type { RunResult } from "./result.ts";
+import { Session } from "./session.ts";
+import { EventQueue, joinDeltas, type RunStream } from "./stream.ts";
+import { type StepEvent, StepView } from "./views/steps.ts";
+
+export interface RunOverrides {
+  /** Aborts the run: `run` then rejects, the stream ends. */
+  signal?: AbortSignal;
+  /** The session to run in. Default: a new one. */
+  session?: string;
+  /** Where to keep it. Default: the agent's. */
+  journal?: Journal;
+  /** Hears every live event. */
+  onEvent?: (event: RondoEvent) => void;
+}
+
+/** Steps, pulled. `result` is what `run` would have resolved with. */
+export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {
+  readonly result: Promise<RunResult<Output>>;
+}
+
+export class Agent<Output = unknown> {
+  readonly #given: AgentOptions<Output>;
+  readonly #resolved: Resolved;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+
+  /** @throws RondoError `invalid_request` naming the option that cannot be used */
+  constructor(options: AgentOptions<Output>) {
+    this.#given = options;
+    this.#resolved = resolve(options as AgentOptions);
+    this.#journal = options.journal ?? memoryJournal();
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * Runs a task to its end, or until it waits for somebody.
+   * @throws RondoError `aborted` when the signal fired; the run's error with `throwOnError`; `invalid_request` for a
+   *   task that is none. A failed model is no exception: it is `end.reason`.
+   */
+  async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
+    const session = await this.#open(overrides, undefined);
+    if (overrides.onEvent !== undefined) session.subscribe(overrides.onEvent);
+    return this.#outcome(session, input, overrides.signal);
+  }
+
+  /** Runs a task and tells its live events. Breaking off aborts it. */
+  stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
+    const controller = new AbortController();
+    const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
+    const result = this.#start(input, overrides, controller, undefined, (event) => queue.push(event));
+    result.then(
+      () => queue.end(),
+      () => queue.end(),
+    );
+    return { result, abort: (reason) => controller.abort(reason), [Symbol.asyncIterator]: () => queue };
+  }
+
+  /** Runs a task one step event a pull. The model is not asked again before all of its last answer was pulled. */
+  steps(input: Input, overrides: RunOverrides = {}): StepStream<Output> {
+    const controller = new AbortController();
+    const gate = {
+      pass: (): boolean => queue.wanted && queue.length === 0,
+      open: undefined as (() => void) | undefined,
+    };
+    const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
+    const view = new StepView((event) => queue.push(event as StepEvent<Output>));
+    const result = this.#start(input, overrides, controller, gate, (event) => view.hear(event));
+    result.then(
+      ({ end, text, output }) => {
+        if (end?.reason === "completed" || end?.landed)
+          queue.push({ type: "final_response", text, ...(output === undefined ? {} : { output }) });
+        queue.end();
+      },
+      () => queue.end(),
+    );
+    const pulled: AsyncIterator<StepEvent<Output>> = {
+      next: () => {
+        const item = queue.next();
+        gate.open?.();
+        return item;
+      },
+      return: () => queue.return(),
+    };
+    return { result, [Symbol.asyncIterator]: () => pulled };
+  }
+
+  /** Opens a session: a new one, or one that the journal holds already. */
+  open(id: string, options: { journal?: Journal } = {}): Promise<Session<Output>> {
+    return this.#open({ ...options, session: id }, undefined);
+  }
+
+  #start(
+    input: Input,
+    overrides: RunOverrides,
+    controller: AbortController,
+    gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
+    listener: (event: RondoEvent) => void,
+  ): Promise<RunResult<Output>> {
+    const { signal, onEvent } = overrides;
+    const abort = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
+    const started = this.#open(overrides, gate).then((session) => {
+      session.subscribe(listener);
+      if (onEvent !== undefined) session.subscribe(onEvent);
+      return this.#outcome(session, input, controller.signal);
+    });
+    const result = started.finally(() => signal?.removeEventListener("abort", abort));
+    // Who only reads the events must not be killed by a rejection nobody asked about.
+    result.catch(() => {});
+    return result;
+  }
+
+  #open(
+    overrides: RunOverrides,
+    gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
+  ): Promise<Session<Output>> {
+    // A run nobody can come back to keeps nothing behind.
+    const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
+    return Session.open<Output>({
+      id: overrides.session ?? newId(this.#clock),
+      journal: overrides.journal ?? (lasting ? this.#journal : memoryJournal()),
+      resolved: this.#resolved,
+      logger: this.#given.logger,
+      clock: this.#clock,
+      ...(gate === undefined ? {} : { gate }),
+    });
+  }
+
+  async #outcome(
+    session: Session<Output>,
+    input: Input,
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult<Output>> {
+    const result = await session.send(input, signal === undefined ? {} : { signal });
+    const { end } = result;
+    if (end?.reason === "aborted")
+      throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
+        cause: signal?.reason,
+      });
+    if (end?.error !== undefined && this.#given.throwOnError)
+      throw new RondoError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+    return result;
+  }
+}
+
+/** A new session id: the time, so that ids sort by age, and chance. */
+function newId(clock: Clock): string {
+  const chance = Math.floor(clock.random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, "0");
+  return `${clock.now().toString(36)}-${chance}`;
+}

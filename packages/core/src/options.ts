@@ -1,0 +1,211 @@
+// The room of options: what a user may say about an agent, and what it comes to.
+//
+// Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
+// and rules. A wrong option is a programming error and is thrown at once, naming the option.
+
+import type { Clock } from "./clock.ts";
+import { RondoError } from "./errors.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Journal } from "./journal.ts";
+import type { Logger } from "./logger.ts";
+import type { ModelRef, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { Model, Settings, ToolChoice } from "./model.ts";
+import {
+  emptyAnswers,
+  malformedCalls,
+  type OnTruncated,
+  pauses,
+  refusals,
+  truncations,
+} from "./rules/answers.ts";
+import { byContent } from "./rules/by-content.ts";
+import { type Budget, budget, maxSteps, type OnLimit } from "./rules/limits.ts";
+import { type Repeats, repeats } from "./rules/repeats.ts";
+import { type Retry, retry } from "./rules/retry.ts";
+import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
+import { defaultTexts, type Texts } from "./rules/texts.ts";
+import { compileSchema, type SchemaLike } from "./schema.ts";
+import type { Tool } from "./tool.ts";
+
+export interface AgentOptions<Output = unknown> {
+  model: Model;
+  /** Models to fall back to, in order, when the one before fails for good. Default: none. */
+  fallback?: readonly Model[];
+  system?: string;
+  tools?: readonly Tool[];
+  /** Rules of the run: stop rules, limits, your own. A plain function is a stop rule. They come before the built-in ones. */
+  rules?: readonly (Rule | StopRule)[];
+  /** Whether an answer is final. Default: `byContent()`. */
+  continueRule?: Rule;
+  /** Default: 100. A `maxSteps` among the rules wins. */
+  maxSteps?: number;
+  /** Default: `land`. */
+  onLimit?: OnLimit;
+  /** Default: none. */
+  budget?: Budget;
+  /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
+  retry?: Retry | null;
+  /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
+  clocks?: Partial<RunOptions["clocks"]>;
+  /** For tools that name no time of their own. Default: 120,000 ms. */
+  toolTimeoutMs?: number;
+  /** Default: 8. */
+  maxConcurrentTools?: number;
+  /** Calls of one answer that are run; the rest is answered as skipped. Default: 32. */
+  maxCallsPerTurn?: number;
+  /** Default: `by_effect`: together unless what they do or touch conflicts. */
+  toolOrder?: RunOptions["toolOrder"];
+  /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
+  abortGraceMs?: number;
+  /** Default: `fail_calls`, at most 2 such answers. */
+  onTruncated?: OnTruncated;
+  maxTruncations?: number;
+  /** Default: 2. */
+  malformedRetries?: number;
+  /** Default: 5. */
+  pauseResumes?: number;
+  /** Default: 1. */
+  emptyNudges?: number;
+  /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
+  repeats?: Repeats | null;
+  /** Schema of the typed output: a Standard Schema or a JSON Schema. */
+  output?: SchemaLike & OutputOf<Output>;
+  /** Default: 2, which makes 3 attempts. */
+  decodeRetries?: number;
+  /** `false`: calls are not run but returned as `pending`. Default: true. */
+  autoExecuteTools?: boolean;
+  /** Reject when a run ends with an error. Default: false. */
+  throwOnError?: boolean;
+  settings?: Settings;
+  /** Default: `auto`. */
+  toolChoice?: ToolChoice;
+  hooks?: Hooks;
+  /** What the loop says to the model, entry by entry. */
+  texts?: Partial<Texts>;
+  /** Default: silent. */
+  logger?: Logger;
+  /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
+  journal?: Journal;
+  /** Where time and chance come from. Default: the host's. */
+  clock?: Clock;
+}
+
+/** Only carries the type of the output. */
+type OutputOf<Output> = unknown extends Output
+  ? unknown
+  : { readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined } };
+
+/** Options, resolved. */
+export interface Resolved {
+  options: RunOptions;
+  rules: Rules;
+  tools: ReadonlyMap<string, Tool>;
+  models: readonly Model[];
+  hooks: Hooks;
+  output: ReturnType<typeof compileSchema> | undefined;
+}
+
+const hookNames = [
+  "permission",
+  "prepareStep",
+  "beforeTool",
+  "afterTool",
+  "transformContext",
+  "onFinish",
+] as const;
+
+/**
+ * Options as facts and rules.
+ * @throws RondoError `invalid_request` naming the option that cannot be used
+ */
+export function resolve(given: AgentOptions): Resolved {
+  if (typeof given.model?.call !== "function")
+    throw wrong("model", "a Model is needed, e.g. offline() of @rondo/models");
+  const toolTimeoutMs = positive("toolTimeoutMs", given.toolTimeoutMs ?? 120_000);
+  const tools = toolMap(given.tools ?? []);
+  const models = [given.model, ...(given.fallback ?? [])];
+  const rules = rulesOf(given);
+  const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
+  const { hooks = {} } = given;
+  for (const name of Object.keys(hooks))
+    if (!hookNames.includes(name as (typeof hookNames)[number]))
+      throw wrong("hooks", `there is no hook named ${name}; there are ${hookNames.join(", ")}`);
+  const options: RunOptions = {
+    ...(given.system === undefined ? {} : { system: given.system }),
+    tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
+    models: models.map(modelRef),
+    settings: given.settings ?? {},
+    toolChoice: given.toolChoice ?? "auto",
+    hooks: hookNames.filter((name) => hooks[name] !== undefined),
+    rules: rules.list.map(({ name, version }) => ({ name, version })),
+    toolOrder: given.toolOrder ?? "by_effect",
+    maxConcurrentTools: positive("maxConcurrentTools", given.maxConcurrentTools ?? 8),
+    maxCallsPerTurn: positive("maxCallsPerTurn", given.maxCallsPerTurn ?? 32),
+    autoExecuteTools: given.autoExecuteTools ?? true,
+    abortGraceMs: given.abortGraceMs ?? 2_000,
+    clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    ...(output === undefined
+      ? {}
+      : { output: { schema: output.json, decodeRetries: given.decodeRetries ?? 2 } }),
+  };
+  for (const rule of rules.list) {
+    const complaint = rule.verify?.(options);
+    if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
+  }
+  return { options, rules, tools, models, hooks, output };
+}
+
+const wrong = (option: string, message: string): RondoError =>
+  new RondoError("invalid_request", `option ${option}: ${message}`);
+
+function positive(option: string, value: number): number {
+  if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
+  return value;
+}
+
+function toolMap(tools: readonly Tool[]): Map<string, Tool> {
+  const map = new Map<string, Tool>();
+  for (const one of tools) {
+    if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
+    map.set(one.name, one);
+  }
+  return map;
+}
+
+function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
+  const { definition, effect, permission, timeoutMs = toolTimeoutMs } = tool;
+  return { definition, effect, permission, timeoutMs };
+}
+
+function modelRef(model: Model): ModelRef {
+  return { id: model.id, origin: model.origin, facts: model.facts ?? {} };
+}
+
+/** The rules in the order they are asked: failures and odd answers first, then yours, then limits, then the content. */
+function rulesOf(given: AgentOptions): Rules {
+  const own = (given.rules ?? []).map((rule) => (typeof rule === "function" ? stopWhen(rule) : rule));
+  const limited = own.some((rule) => rule.name === "max_steps");
+  const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
+  const list: Rule[] = [
+    ...(given.retry === null ? [] : [retry(given.retry)]),
+    refusals(),
+    pauses(given.pauseResumes) as Rule,
+    truncations({
+      ...(given.maxTruncations === undefined ? {} : { max: given.maxTruncations }),
+      ...(given.onTruncated === undefined ? {} : { onTruncated: given.onTruncated }),
+    }) as Rule,
+    malformedCalls(given.malformedRetries) as Rule,
+    emptyAnswers(given.emptyNudges) as Rule,
+    ...own,
+    ...(given.budget === undefined ? [] : [budget(given.budget)]),
+    ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
+    ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
+    given.continueRule ?? byContent(),
+  ];
+  const names = new Set<string>();
+  for (const { name } of list) {
+    if (names.has(name)) throw wrong("rules", `two rules are named ${JSON.stringify(name)}`);
+    names.add(name);
+  }
+  return { list, texts: { ...defaultTexts, ...given.texts } };
+}

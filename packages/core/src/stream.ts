@@ -1,0 +1,92 @@
+// The room of the stream: a run's live events, pulled.
+//
+// The loop never waits for whoever reads: events go to a queue, and when the reader is slow, deltas of one part are
+// joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
+
+import type { RondoEvent } from "./events.ts";
+import type { RunResult } from "./result.ts";
+
+/** More than this many waiting events, and deltas are joined. */
+const joinBeyond = 64;
+
+/** A queue between one who pushes and one who pulls. */
+export class EventQueue<T> implements AsyncIterator<T, undefined> {
+  readonly #items: T[] = [];
+  readonly #join: (last: T, item: T) => T | undefined;
+  readonly #onReturn: () => void;
+  readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  #head = 0;
+  #ended = false;
+
+  /** @param onReturn called when the reader breaks off */
+  constructor(onReturn: () => void, join: (last: T, item: T) => T | undefined = () => undefined) {
+    this.#onReturn = onReturn;
+    this.#join = join;
+  }
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** True while a reader waits for the next item. */
+  get wanted(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  push(item: T): void {
+    if (this.#ended) return;
+    const reader = this.#waiting.shift();
+    if (reader !== undefined) {
+      reader({ done: false, value: item });
+      return;
+    }
+    const last = this.#items.at(-1);
+    const joined = this.length > joinBeyond && last !== undefined ? this.#join(last, item) : undefined;
+    if (joined !== undefined) this.#items[this.#items.length - 1] = joined;
+    else this.#items.push(item);
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined });
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.length > 0) {
+      const value = this.#items[this.#head] as T;
+      this.#head += 1;
+      if (this.#head > 1024) {
+        this.#items.splice(0, this.#head);
+        this.#head = 0;
+      }
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<T, undefined>> {
+    if (!this.#ended) this.#onReturn();
+    this.#items.length = 0;
+    this.#head = 0;
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+/** Two deltas of one part as one; undefined when they do not belong together. */
+export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | undefined {
+  if (item.type === "text_delta" || item.type === "reasoning_delta") {
+    if (last.type !== item.type || last.index !== item.index || last.step !== item.step) return undefined;
+    return { ...last, text: last.text + item.text };
+  }
+  if (item.type !== "tool_args_delta" || last.type !== "tool_args_delta") return undefined;
+  if (last.index !== item.index || last.step !== item.step) return undefined;
+  return { ...item, delta: last.delta + item.delta };
+}
+
+/** A run as a stream of live events. Iterate it once; `result` is what `run` would have resolved with. */
+export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
+  readonly result: Promise<RunResult<Output>>;
+  abort(reason?: string): void;
+}

@@ -1,0 +1,285 @@
+// The promises P1 to P9, each as a property of the pure loop: random walks through everything the world may answer.
+
+import {
+  decide,
+  isPaired,
+  type LogRecord,
+  next,
+  phaseOf,
+  reduceAll,
+  requestOf,
+  type State,
+} from "@rondo/core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Subject } from "../../testkit/src/modelcheck/explore.ts";
+import { noShadow, shadowAfter } from "../../testkit/src/modelcheck/promises.ts";
+import { subjects } from "../../testkit/src/modelcheck/subjects.ts";
+import { type Walk, Walker, walk } from "../../testkit/src/modelcheck/walk.ts";
+import { Prefix } from "../src/loop/prefix.ts";
+
+const named = new Map(subjects().map((subject) => [subject.name, subject]));
+const anySubject = fc.constantFrom(...named.keys());
+const anyChoices = fc.array(fc.nat(999), { minLength: 10, maxLength: 120 });
+
+function everyWalk(check: (walked: Walk, subject: Subject) => void, runs: number = 400): void {
+  fc.assert(
+    fc.property(anySubject, anyChoices, (name, choices) => {
+      const subject = named.get(name) as Subject;
+      check(walk(subject, choices), subject);
+    }),
+    { numRuns: runs },
+  );
+}
+
+describe("over the pure loop", () => {
+  test("P1: in every state the stored history has exactly one result behind every call", () => {
+    everyWalk(({ states }) => {
+      for (const state of states) expect(isPaired(state.history)).toBe(true);
+    });
+  });
+
+  test("P2: every state has exactly one action, and the same one when asked again", () => {
+    everyWalk(({ states }, { rules }) => {
+      for (const state of states) expect(next(state, rules)).toEqual(next(state, rules));
+    });
+  });
+
+  test("P2: between two answers of the world the loop takes a bounded number of actions", () => {
+    everyWalk(({ decisions }) => {
+      let own = 0;
+      for (const { action, taken } of decisions) {
+        if (!taken) continue;
+        own = action.do === "record" ? own + 1 : 0;
+        expect(own).toBeLessThan(25);
+      }
+    });
+  });
+
+  test("P3: folding the records of any prefix gives the very state the driver had, and the same next action", () => {
+    everyWalk(({ records, states }, { rules }) => {
+      for (let length = 0; length <= records.length; length += 1) {
+        const folded = reduceAll(records.slice(0, length), rules);
+        expect(comparable(folded)).toBe(comparable(states[length] as State));
+        expect(JSON.stringify(next(folded, rules))).toBe(
+          JSON.stringify(next(states[length] as State, rules)),
+        );
+      }
+    }, 60);
+  });
+
+  test("P3: a run cut at any point and gone on with comes to the same end, the same text and the same conversation", () => {
+    const calm = { abort: 0, steer: 0, followUp: 0, crash: 0 };
+    // The world answers by what it is asked, so that both runs meet the same one; no write can be in flight at the cut.
+    const script = fc.array(
+      fc.constantFrom("one call", "two reads", "an unknown tool", "a cut-off call", "nothing"),
+      { maxLength: 4 },
+    );
+    const several = fc.constantFrom("by effect", "in sequence", "in parallel");
+    fc.assert(
+      fc.property(several, script, fc.nat(30), (name, answers, cut) => {
+        const subject = named.get(name) as Subject;
+        const through = scriptedRun({ ...subject, fuel: calm }, answers, undefined);
+        const cutRun = scriptedRun({ ...subject, fuel: calm }, answers, cut);
+        expect(cutRun).toEqual(through);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("P4: a write starts at most once, whatever crashes, and is answered as unknown when it was cut off", () => {
+    let interrupted = 0;
+    everyWalk(({ records, states }) => {
+      const started = new Set<string>();
+      records.forEach((record, at) => {
+        if (record.type !== "tool_started") return;
+        const call = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
+        if (call?.tool?.effect !== "write") return;
+        expect(started.has(record.call)).toBe(false);
+        started.add(record.call);
+      });
+      for (const record of records)
+        if (record.type === "tool_finished" && record.result.code === "outcome_unknown") {
+          interrupted += 1;
+          expect(started.has(record.call)).toBe(true);
+        }
+    }, 1500);
+    expect(interrupted).toBeGreaterThan(0);
+  });
+
+  test("P5: after an abort no model call and no tool starts, queued messages stay queued, and the run settles in its grace", () => {
+    let aborts = 0;
+    everyWalk(({ records, states, settled }, { options }) => {
+      const at = records.findIndex((record) => record.type === "abort_asked");
+      if (at < 0 || states[at]?.run?.end !== undefined) return;
+      aborts += 1;
+      const after = records.slice(at + 1);
+      const starts = after.filter((record) =>
+        ["model_started", "tool_started", "delivered"].includes(record.type),
+      );
+      expect(starts).toEqual([]);
+      const ended = after.find((record) => record.type === "run_ended");
+      if (settled) expect(ended).toBeDefined();
+      const asked = records[at] as LogRecord;
+      if (ended !== undefined)
+        expect(ended.at - asked.at).toBeLessThanOrEqual(options.abortGraceMs + after.length);
+    });
+    expect(aborts).toBeGreaterThan(0);
+  });
+
+  test("P6: every run ends once, naming a rule, or is parked with somebody asked", () => {
+    everyWalk(({ records, states, settled }, { rules }) => {
+      const ends = records.filter((record) => record.type === "run_ended");
+      expect(ends.length).toBeLessThanOrEqual(1);
+      for (const end of ends) expect(end.end.rule).not.toBe("");
+      const last = states.at(-1) as State;
+      if (settled) expect(["done", "park"]).toContain(next(last, rules).do);
+      if (next(last, rules).do === "park" && last.run?.end === undefined)
+        expect(last.run?.turn?.calls.some((call) => call.asked)).toBe(true);
+    });
+  });
+
+  test("P6: whatever state a run is in, a world that answers plainly brings it to its end", () => {
+    everyWalk(({ records }, subject) => {
+      const walker = new Walker({ ...subject, fuel: { abort: 0, steer: 0, followUp: 0, crash: 0 } });
+      walker.append(records.slice(0, 1));
+      for (const record of records.slice(1)) walker.append([record], record.at - walker.state.now);
+      let steps = 0;
+      while (steps < 300 && walker.step((answers, loopActs) => (loopActs ? undefined : plain(answers))))
+        steps += 1;
+      expect(walker.state.run?.end).toBeDefined();
+    }, 200);
+  });
+
+  test("P7: the requests of a replay are those of the run, byte for byte", () => {
+    everyWalk(({ records, decisions }, { rules }) => {
+      const recorded = new Prefix();
+      const replayed = new Prefix();
+      for (const { after, action } of decisions) {
+        if (action.do !== "call_model") continue;
+        const folded = reduceAll(records.slice(0, after), rules);
+        expect(JSON.stringify(requestShape(requestOf(folded, rules)))).toBe(
+          JSON.stringify(requestShape(action.request)),
+        );
+        expect(replayed.note(requestOf(folded, rules)).digest).toBe(recorded.note(action.request).digest);
+      }
+    }, 150);
+  });
+
+  test("P8: steering is delivered once, before the next model call; nothing queued is ever lost", () => {
+    let delivered = 0;
+    everyWalk(({ records, states }) => {
+      let shadow = noShadow;
+      records.forEach((record, at) => {
+        const before = states[at] as State;
+        const after = states[at + 1] as State;
+        shadow = shadowAfter(shadow, record, before);
+        if (record.type === "delivered") delivered += record.ids.length;
+        if (record.type === "model_started" && !before.run?.paused)
+          expect(before.inbox.filter((one) => one.lane === "steer")).toEqual([]);
+        expect(new Set(shadow.delivered).size).toBe(shadow.delivered.length);
+        const known = [...shadow.delivered, ...after.inbox.map((one) => one.id)].sort();
+        expect(known).toEqual([...shadow.queued].sort());
+      });
+    });
+    expect(delivered).toBeGreaterThan(0);
+  });
+
+  test("P8: a run does not complete over a queued message", () => {
+    everyWalk(({ records, states }) => {
+      records.forEach((record, at) => {
+        if (record.type === "run_ended" && record.end.reason === "completed")
+          expect(states[at]?.inbox).toEqual([]);
+      });
+    });
+  });
+
+  test("every decision that ends, lands or judges names its rule and its evidence", () => {
+    everyWalk(({ records }) => {
+      for (const record of records) {
+        if (record.type === "turn_judged" || record.type === "mode" || record.type === "noted") {
+          expect(record.rule).not.toBe("");
+          expect(record.evidence).toBeTypeOf("object");
+        }
+      }
+    });
+  });
+
+  test("the table knows every transition that is taken", () => {
+    everyWalk(({ states, decisions }, { rules }) => {
+      for (const { after, action, taken } of decisions) {
+        if (action.do !== "record" || !taken) continue;
+        const before = states[after] as State;
+        const { row } = decide(before, rules);
+        const then = states[after + action.facts.length];
+        if (then === undefined) continue;
+        expect([phaseOf(before), ...row.to]).toContain(phaseOf(then));
+      }
+    });
+  });
+});
+
+/** A state as text, shared growth and all. */
+function comparable(state: State): string {
+  const { history, ids: _ids, seen: _seen, ...rest } = state;
+  return JSON.stringify([[...history], rest], (_name, value: unknown) =>
+    value instanceof Map ? [...value] : value,
+  );
+}
+
+function requestShape(request: ReturnType<typeof requestOf>): object {
+  return { ...request, messages: [...request.messages] };
+}
+
+/** The plain answer: text from the model, success from tools, yes from people; time passes only when nothing else can. */
+function plain<T extends { name: string }>(answers: readonly T[]): T | undefined {
+  const liked = [
+    "model answers text",
+    "model fails: aborted",
+    ": ok",
+    ": approve",
+    ": nothing",
+    ": allow",
+    "output fits",
+    "time passes",
+  ];
+  for (const end of liked) {
+    const found = answers.find((answer) => answer.name.endsWith(end));
+    if (found !== undefined) return found;
+  }
+  return answers[0];
+}
+
+/** A run in a world that answers by the question: the nth step gets the nth answer, every tool succeeds. */
+function scriptedRun(subject: Subject, script: readonly string[], cut: number | undefined): object {
+  const walker = new Walker(subject);
+  walker.start();
+  let toCut = cut;
+  for (let steps = 0; steps < 200; steps += 1) {
+    if (toCut === steps) {
+      // The process dies here: only the records are left, and another process folds them.
+      walker.state = reduceAll(walker.walk.records, subject.rules);
+      walker.append([{ type: "opened", by: "another" }]);
+      toCut = undefined;
+    }
+    const step = walker.state.run?.steps ?? 0;
+    const wanted = walker.state.run?.landing === undefined ? (script[step] ?? "text") : "text";
+    const going = walker.step((answers, loopActs) =>
+      loopActs
+        ? undefined
+        : (answers.find((answer) => answer.name === `model answers ${wanted}`) ?? plain(answers)),
+    );
+    if (!going) break;
+  }
+  const { run, history } = walker.state;
+  return {
+    end: run?.end,
+    text: run?.text,
+    steps: run?.steps,
+    conversation: [...history].map((message) => [
+      message.role,
+      message.role === "tool" ? message.isError : "",
+      ...message.content.map((part) => (part.type === "text" ? part.text : part.type)),
+    ]),
+  };
+}

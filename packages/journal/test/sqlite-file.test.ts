@@ -1,0 +1,303 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { formatVersion, RondoError } from "@rondo/core";
+import { sqliteJournal } from "@rondo/journal";
+import { sampleRecord, sampleRecords } from "@rondo/testkit";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function refusal(attempt: () => unknown): RondoError {
+  try {
+    attempt();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    return thrown as RondoError;
+  }
+  throw new Error("it was not refused");
+}
+
+/** Every file of the folder, byte for byte. */
+function bytesOf(place: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(place).map((name) => [name, readFileSync(join(place, name)).toString("base64")]),
+  );
+}
+
+/** A closed journal with one session, at `j.db`. */
+function made(): string {
+  const file = join(folder, "j.db");
+  const journal = sqliteJournal(file);
+  journal.append("s", 0, sampleRecords(0, 3));
+  journal.close();
+  return file;
+}
+
+describe("a file that is not ours", () => {
+  const contents: Record<string, string | Buffer> = {
+    "a text": "Dear diary, this is not a database. ".repeat(100),
+    "a short text": "hello",
+    "one byte": "\0",
+    "random bytes as long as a page": Buffer.alloc(4096, 7),
+    "half a header": "SQLite format 3\0",
+  };
+  for (const [name, content] of Object.entries(contents))
+    it(`is refused and stays as it is: ${name}`, () => {
+      const file = join(folder, "notes.txt");
+      writeFileSync(file, content);
+      const before = bytesOf(folder);
+      const error = refusal(() => sqliteJournal(file));
+      expect(error.kind).toBe("invalid_request");
+      expect(error.message).toContain(file);
+      expect(error.message).toContain("not a SQLite database");
+      expect(bytesOf(folder)).toEqual(before);
+    });
+
+  for (const [id, mode] of [
+    [0, "delete"],
+    [0x47504b47, "delete"],
+    [0, "wal"],
+    [0x47504b47, "wal"],
+  ] as const)
+    it(`is refused and stays as it is: a database of another application (id ${id}, ${mode} mode, in use)`, () => {
+      const file = join(folder, "theirs.db");
+      const theirs = new DatabaseSync(file);
+      theirs.exec(`PRAGMA application_id = ${id}; PRAGMA journal_mode = ${mode}`);
+      theirs.exec("CREATE TABLE sessions (id); INSERT INTO sessions VALUES ('mine')");
+      const before = bytesOf(folder);
+      expect(Object.keys(before)).toHaveLength(mode === "wal" ? 3 : 1);
+      const error = refusal(() => sqliteJournal(file));
+      expect(error.kind).toBe("invalid_request");
+      expect(error.message).toContain(file);
+      expect(error.message).toContain("another application");
+      expect(bytesOf(folder)).toEqual(before);
+      theirs.close();
+    });
+
+  it("is refused when it is a folder, or lies under a file", () => {
+    expect(refusal(() => sqliteJournal(folder)).message).toContain("it is a folder");
+    writeFileSync(join(folder, "file"), "x");
+    const under = join(folder, "file", "j.db");
+    expect(refusal(() => sqliteJournal(under))).toMatchObject({ kind: "invalid_request" });
+    expect(refusal(() => sqliteJournal(under)).message).toContain(under);
+    expect(readdirSync(folder)).toEqual(["file"]);
+  });
+});
+
+describe("a journal of a newer version", () => {
+  it("is refused and stays as it is: the file's own version", () => {
+    const file = made();
+    const raw = new DatabaseSync(file);
+    raw.exec("PRAGMA user_version = 99");
+    raw.close();
+    const before = bytesOf(folder);
+    const error = refusal(() => sqliteJournal(file));
+    expect(error.kind).toBe("invalid_request");
+    expect(error.message).toContain(file);
+    expect(error.message).toContain("format 99");
+    expect(error.message).toContain("update");
+    expect(bytesOf(folder)).toEqual(before);
+  });
+
+  it("is refused while the newer process has it open", () => {
+    const file = made();
+    const raw = new DatabaseSync(file);
+    // In WAL mode the file's header does not know it yet.
+    raw.exec("PRAGMA user_version = 99");
+    expect(refusal(() => sqliteJournal(file)).message).toContain("format 99");
+    raw.close();
+  });
+
+  it("is refused by session, and stays as it is: the format of its records", () => {
+    const file = made();
+    const newer = sqliteJournal(file);
+    const format = formatVersion + 1;
+    newer.append("newer", 0, [
+      { type: "run_started", format, input: [], seq: 0, at: 1, rand: 0 },
+      sampleRecord(1),
+    ]);
+    newer.close();
+    const before = bytesOf(folder);
+    const journal = sqliteJournal(file);
+    for (const attempt of [
+      () => journal.read("newer"),
+      () => journal.read("newer", 1),
+      () => journal.append("newer", 2, sampleRecords(2, 1)),
+    ]) {
+      const error = refusal(attempt);
+      expect(error.kind).toBe("invalid_request");
+      expect(error.message).toContain(file);
+      expect(error.message).toContain('"newer"');
+      expect(error.message).toContain(`format ${format}`);
+    }
+    expect(journal.read("s")).toHaveLength(3);
+    expect(journal.list()).toHaveLength(2);
+    journal.close();
+    expect(bytesOf(folder)).toEqual(before);
+  });
+});
+
+describe("a damaged journal", () => {
+  it("says so when pages are missing", () => {
+    const file = made();
+    truncateSync(file, 4096);
+    const error = refusal(() => sqliteJournal(file).read("s"));
+    expect(error.message).toContain(file);
+    expect(error.message).toContain("damaged");
+  });
+
+  it("says which record it is, when one is missing or is no JSON", () => {
+    const file = made();
+    const change = (sql: string): RondoError => {
+      const raw = new DatabaseSync(file);
+      raw.exec(sql);
+      raw.close();
+      const journal = sqliteJournal(file);
+      try {
+        return refusal(() => journal.read("s"));
+      } finally {
+        journal.close();
+      }
+    };
+    expect(change("UPDATE records SET record = '{' WHERE seq = 2").message).toContain(
+      'record 2 of session "s"',
+    );
+    expect(change("DELETE FROM records WHERE seq = 1").message).toContain('record 1 of session "s"');
+    expect(change("DELETE FROM records WHERE seq = 0").message).toContain('record 0 of session "s"');
+    expect(change("DELETE FROM records").message).toContain('record 0 of session "s"');
+  });
+});
+
+describe("opening", () => {
+  it("makes the file and the folders above it, and is the same journal again afterwards", () => {
+    const file = join(folder, "a", "b c", "ü#?%20.db");
+    const journal = sqliteJournal(file);
+    journal.append("s", 0, sampleRecords(0, 1));
+    journal.close();
+    expect(readdirSync(join(folder, "a", "b c"))).toEqual(["ü#?%20.db"]);
+    const again = sqliteJournal(pathToFileURL(file));
+    expect(again.read("s")).toEqual(sampleRecords(0, 1));
+    again.close();
+  });
+
+  it("takes an empty file for a new one, and a relative path from the working folder", () => {
+    const file = join(folder, "empty.db");
+    writeFileSync(file, "");
+    const journal = sqliteJournal(relative(process.cwd(), file));
+    journal.append("s", 0, sampleRecords(0, 1));
+    journal.close();
+    expect(readFileSync(file).subarray(0, 15).toString()).toBe("SQLite format 3");
+  });
+
+  it("does not take a name for a SQLite URI", () => {
+    mkdirSync(join(folder, "cwd"));
+    const before = process.cwd();
+    try {
+      process.chdir(join(folder, "cwd"));
+      sqliteJournal("file:x?mode=memory").close();
+      expect(existsSync(join(folder, "cwd", "file:x?mode=memory"))).toBe(true);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it("refuses names that name nothing, and time-outs that are none", () => {
+    for (const file of ["", "a\0b"]) expect(refusal(() => sqliteJournal(file)).kind).toBe("invalid_request");
+    for (const busyTimeoutMs of [-1, 0.5, Number.NaN])
+      expect(refusal(() => sqliteJournal(":memory:", { busyTimeoutMs })).message).toContain("busyTimeoutMs");
+  });
+
+  it("writes durably: WAL, full sync, and an id and version any SQLite tool can read", () => {
+    const raw = new DatabaseSync(made());
+    expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    expect(raw.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x526f6e64 });
+    expect(raw.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+    expect(raw.prepare("SELECT json_extract(record, '$.type') AS type FROM records").get()).toEqual({
+      type: "queued",
+    });
+    raw.close();
+  });
+});
+
+describe("the connection", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("waits for the disk at every commit", () => {
+    // Nothing short of pulling the plug shows it from outside, so the connection itself is asked.
+    const exec = vi.spyOn(DatabaseSync.prototype, "exec");
+    const journal = sqliteJournal(join(folder, "j.db"));
+    const connection = exec.mock.contexts.at(-1) as DatabaseSync;
+    expect(connection.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    expect(connection.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout: 5_000 });
+    journal.close();
+  });
+
+  it("keeps Node 22's warning about SQLite from the user, and no other", () => {
+    const load = process.getBuiltinModule;
+    const warned = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    vi.spyOn(process, "getBuiltinModule").mockImplementation(((id: string) => {
+      process.emitWarning(
+        "SQLite is an experimental feature and might change at any time",
+        "ExperimentalWarning",
+      );
+      process.emitWarning("something else", "Warning");
+      return load(id);
+    }) as typeof load);
+    sqliteJournal(":memory:").close();
+    expect(warned.mock.calls).toEqual([["something else", "Warning"]]);
+    expect(process.emitWarning).toBe(warned);
+  });
+
+  it("says which Node it needs where there is no SQLite", () => {
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined as never);
+    const error = refusal(() => sqliteJournal(":memory:"));
+    expect(error.kind).toBe("invalid_request");
+    expect(error.message).toContain("Node 22.18");
+  });
+});
+
+describe("a journal another process holds locked", () => {
+  it("says so after its time-out, stores nothing, and goes on when the lock is gone", () => {
+    const file = made();
+    const journal = sqliteJournal(file, { busyTimeoutMs: 1 });
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN IMMEDIATE");
+    const error = refusal(() => journal.append("s", 3, sampleRecords(3, 1)));
+    expect(error).toMatchObject({ kind: "internal", retryable: true });
+    expect(error.message).toContain(file);
+    expect(error.message).toContain("locked");
+    expect(journal.read("s")).toHaveLength(3);
+    other.exec("COMMIT");
+    other.close();
+    journal.append("s", 3, sampleRecords(3, 1));
+    expect(journal.read("s")).toHaveLength(4);
+    journal.close();
+  });
+});
+
+it("a record that is no JSON is refused, and its group with it", () => {
+  const journal = sqliteJournal(":memory:");
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const bad = { ...sampleRecord(1), message: circular } as unknown as ReturnType<typeof sampleRecord>;
+  const error = refusal(() => journal.append("s", 0, [sampleRecord(0), bad]));
+  expect(error.message).toContain("circular");
+  expect(journal.read("s")).toEqual([]);
+  journal.append("s", 0, [sampleRecord(0)]);
+});

@@ -1,0 +1,125 @@
+// The room of the promises: what must hold in every state, whatever the world answered.
+//
+// Each check sees one transition: the state before, the record, the state after, and a shadow that remembers along
+// the path what a state may forget. It returns what is broken, in words.
+
+import {
+  type Action,
+  isPaired,
+  type LogRecord,
+  type Phase,
+  phaseOf,
+  type Row,
+  type State,
+} from "@rondo/core";
+
+/** What is remembered along a path, beside the state. */
+export interface Shadow {
+  /** Writes that started: their keys. */
+  readonly started: readonly string[];
+  /** Message ids queued and delivered so far. */
+  readonly queued: readonly string[];
+  readonly delivered: readonly string[];
+  readonly ended: number;
+  /** Actions since the world last answered. */
+  readonly busy: number;
+}
+
+export const noShadow: Shadow = { started: [], queued: [], delivered: [], ended: 0, busy: 0 };
+
+/** Actions the loop may take in a row before the world answers something. */
+const mostBusy = 25;
+
+/** The shadow after a record. */
+export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): Shadow {
+  switch (record.type) {
+    case "tool_started": {
+      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      return call?.tool?.effect === "write"
+        ? { ...shadow, started: [...shadow.started, record.call] }
+        : shadow;
+    }
+    case "queued":
+      return { ...shadow, queued: [...shadow.queued, record.id] };
+    case "delivered":
+      return { ...shadow, delivered: [...shadow.delivered, ...record.ids] };
+    case "run_ended":
+      return { ...shadow, ended: shadow.ended + 1 };
+    default:
+      return shadow;
+  }
+}
+
+/** What is broken about a record and the state it led to. */
+export function brokenByRecord(record: LogRecord, before: State, after: State, shadow: Shadow): string[] {
+  const broken: string[] = [];
+  if (!isPaired(after.history))
+    broken.push("P1: the stored history has a call without its one result behind it");
+  if (new Set(shadow.started).size !== shadow.started.length) broken.push("P4: a write started twice");
+  if (record.type === "tool_started" || record.type === "model_started") {
+    if (before.run?.abort !== undefined) broken.push(`P5: ${record.type} after an abort`);
+    const call = before.run?.turn?.calls.find(
+      (one) => record.type === "tool_started" && one.key === record.call,
+    );
+    if (call?.interrupted && call.tool?.effect === "write")
+      broken.push("P4: an interrupted write started again");
+    if (record.type === "tool_started" && (call?.argsError !== undefined || call?.check.ok === false))
+      broken.push("a call started whose arguments were not whole or did not fit");
+  }
+  if (
+    record.type === "model_started" &&
+    before.run?.paused !== true &&
+    before.inbox.some((one) => one.lane === "steer")
+  )
+    broken.push("P8: the model was asked before a steering message was delivered");
+  if (shadow.ended > 1) broken.push("P6: the run ended twice");
+  if (new Set(shadow.delivered).size !== shadow.delivered.length)
+    broken.push("P8: a message was delivered twice");
+  const inbox = after.inbox.map((one) => one.id);
+  const known = [...shadow.delivered, ...inbox].sort();
+  if (known.join() !== [...new Set(shadow.queued)].sort().join())
+    broken.push("P8: a queued message was lost");
+  if (record.type === "run_ended" && record.end.reason === "completed" && inbox.length > 0)
+    broken.push("P8: the run completed over a queued message");
+  if (record.type === "run_ended" && (record.end.rule === "" || record.end.evidence === undefined))
+    broken.push("a run ended without naming its rule");
+  return broken;
+}
+
+/** What is broken about a decision. */
+export function brokenByDecision(
+  state: State,
+  decided: { action: Action; row: Row },
+  again: { action: Action; row: Row },
+  shadow: Shadow,
+): string[] {
+  const broken: string[] = [];
+  const { action } = decided;
+  if (again.row !== decided.row || JSON.stringify(again.action) !== JSON.stringify(action))
+    broken.push("P2: the same state led to two decisions");
+  if (shadow.busy > mostBusy) broken.push(`P2: ${mostBusy} actions in a row without a word from the world`);
+  if (action.do === "record" && action.facts.length === 0) broken.push("P2: an empty record");
+  if (state.run?.abort !== undefined && ["call_model", "start_tools", "run_hook", "ask"].includes(action.do))
+    broken.push(`P5: ${action.do} after an abort`);
+  if (
+    (action.do === "wait" || action.do === "run_hook") &&
+    action.until !== undefined &&
+    action.until <= state.now
+  )
+    broken.push("P2: a wait for a time that has passed");
+  if (action.do === "park" && state.run?.end === undefined && !waitsForSomebody(state))
+    broken.push("P6: the run parked, and nobody was asked anything");
+  return broken;
+}
+
+function waitsForSomebody(state: State): boolean {
+  return state.run?.turn?.calls.some((call) => call.asked && call.result === undefined) ?? false;
+}
+
+/** Whether the table said that this phase may follow. */
+export function brokenByTable(row: Row, from: Phase, after: State): string[] {
+  const to = phaseOf(after);
+  return to === from || row.to.includes(to)
+    ? []
+    : [`the table does not know: in ${from}, when ${row.when}, ${row.does}, and then ${to}`];
+}

@@ -1,0 +1,298 @@
+// The room of the world: everything that may happen to a run, as data.
+//
+// Given a state and what the loop wants done, it lists every answer the world could give: of the model, of tools,
+// hooks and humans, of the clock, and of a power cut. Nothing here decides what is right.
+
+import {
+  type Action,
+  type AssistantMessage,
+  type CallCheck,
+  callsOf,
+  type ErrorKind,
+  type Fact,
+  type HookAsk,
+  type Part,
+  RondoError,
+  type RunOptions,
+  type State,
+  type StopKind,
+  userText,
+} from "@rondo/core";
+
+/** One answer of the world: the facts it adds, and how much time passes first. */
+export interface WorldAnswer {
+  name: string;
+  facts: Fact[];
+  /** Milliseconds until it happens. Default: 1. */
+  after?: number;
+}
+
+/** How often each disturbance may still happen on a path. */
+export interface Fuel {
+  abort: number;
+  steer: number;
+  followUp: number;
+  crash: number;
+}
+
+const origin = { api: "checked", provider: "checked", model: "checked" };
+
+/** A tool of each kind that matters to the loop. */
+export function checkedTools(): RunOptions["tools"] {
+  const facts = (name: string, effect: "read" | "write", permission: "allow" | "ask" = "allow") => ({
+    definition: { name, description: name, inputSchema: { type: "object", properties: {} } },
+    effect,
+    permission,
+    timeoutMs: 1_000,
+  });
+  return [facts("read", "read"), facts("write", "write"), facts("guarded", "write", "ask")];
+}
+
+/** Options for a checked run; a part may be replaced. */
+export function checkedOptions(change: Partial<RunOptions> = {}): RunOptions {
+  return {
+    tools: checkedTools(),
+    models: [
+      { id: "first", origin, facts: { maxOutputTokens: 2_000 } },
+      { id: "second", origin, facts: {} },
+    ],
+    settings: { maxOutputTokens: 1_000 },
+    toolChoice: "auto",
+    hooks: [],
+    rules: [],
+    toolOrder: "by_effect",
+    maxConcurrentTools: 2,
+    maxCallsPerTurn: 3,
+    autoExecuteTools: true,
+    abortGraceMs: 100,
+    clocks: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10 },
+    ...change,
+  };
+}
+
+function message(stop: StopKind, ...content: Part[]): AssistantMessage {
+  return {
+    role: "assistant",
+    content,
+    origin,
+    stop: { kind: stop, wire: stop },
+    usage: { inputTokens: 1, outputTokens: 1 },
+  };
+}
+
+const text = (words: string): Part => ({ type: "text", text: words });
+
+const call = (name: string, argsError?: string): Part => ({
+  type: "tool_call",
+  id: "same",
+  name,
+  args: {},
+  rawArgs: argsError === undefined ? "{}" : '{"a":',
+  ...(argsError === undefined ? {} : { argsError }),
+});
+
+const answers: readonly [string, AssistantMessage][] = [
+  ["text", message("end_turn", text("done"))],
+  ["one call", message("tool_use", call("read"))],
+  ["a write", message("tool_use", text("writing"), call("write"))],
+  ["two calls", message("tool_use", call("read"), call("write"))],
+  ["two reads", message("tool_use", call("read"), call("read"))],
+  ["a guarded call", message("tool_use", call("guarded"), call("read"))],
+  ["an unknown tool", message("tool_use", call("nowhere"))],
+  ["malformed arguments", message("tool_use", call("read", "not valid JSON"))],
+  ["four calls", message("tool_use", call("read"), call("read"), call("read"), call("write"))],
+  ["cut-off text", message("max_tokens", text("so far"))],
+  ["a cut-off call", message("max_tokens", call("write", "cut off"))],
+  ["a malformed call", message("malformed_call")],
+  ["nothing", message("end_turn")],
+  ["a refusal", message("refusal", { type: "refusal", text: "no" })],
+  ["a pause", message("pause", text("working"))],
+];
+
+const failures: readonly ErrorKind[] = [
+  "overloaded",
+  "auth",
+  "stream_truncated",
+  "context_overflow",
+  "empty_response",
+];
+
+/** Every answer the world could give now. `fuel` bounds the disturbances. */
+export function worldAnswers(state: State, action: Action, fuel: Fuel): WorldAnswer[] {
+  return [...outcomes(state, action), ...clock(action, state), ...disturbances(state, fuel)];
+}
+
+function outcomes(state: State, action: Action): WorldAnswer[] {
+  const { run } = state;
+  if (run === undefined) return [];
+  const list: WorldAnswer[] = [];
+  if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
+  for (const one of run.turn?.calls ?? []) {
+    if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key));
+    const waits = one.permission === undefined || one.permission.answer === "ask";
+    if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
+  }
+  if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
+  if (action.do === "check_output")
+    list.push(
+      { name: "output fits", facts: [{ type: "output_checked", ok: true, value: { ok: true } }] },
+      { name: "output does not fit", facts: [{ type: "output_checked", ok: false, error: "not JSON" }] },
+    );
+  return list;
+}
+
+function modelAnswers(cancelled: boolean): WorldAnswer[] {
+  const failed = (kind: ErrorKind, partial: boolean): WorldAnswer => ({
+    name: `model fails: ${kind}${partial ? " with a partial answer" : ""}`,
+    facts: [
+      {
+        type: "model_failed",
+        error: new RondoError(kind, kind).toJSON(),
+        ...(partial ? { partial: message("error", text("par")) } : {}),
+      },
+    ],
+  });
+  const aborted = [failed("aborted", false), failed("aborted", true)];
+  if (cancelled)
+    return [
+      ...aborted,
+      answered("text", answers[0]?.[1] as AssistantMessage),
+      answered("a write", answers[2]?.[1] as AssistantMessage),
+    ];
+  return [
+    ...answers.map(([name, one]) => answered(name, one)),
+    ...failures.map((kind) => failed(kind, kind === "stream_truncated")),
+  ];
+}
+
+function answered(name: string, one: AssistantMessage): WorldAnswer {
+  return {
+    name: `model answers ${name}`,
+    facts: [{ type: "model_finished", message: one, checks: callsOf(one).map(check) }],
+  };
+}
+
+function check(part: Part & { type: "tool_call" }): CallCheck {
+  if (part.name === "nowhere") return { ok: false, code: "unknown_tool", error: "no such tool" };
+  if (part.argsError !== undefined) return { ok: false, code: "invalid_args", error: part.argsError };
+  return { ok: true, args: {}, keys: null };
+}
+
+function toolAnswers(key: (Fact & { type: "tool_finished" })["call"]): WorldAnswer[] {
+  const finished = (name: string, result: (Fact & { type: "tool_finished" })["result"]): WorldAnswer => ({
+    name: `tool ${key}: ${name}`,
+    facts: [{ type: "tool_finished", call: key, result }],
+  });
+  const said = (words: string) => [{ type: "text" as const, text: words }];
+  return [
+    finished("ok", { content: said("ok"), isError: false }),
+    finished("error", { content: said("Error: no"), isError: true, code: "threw" }),
+    finished("done", { content: said("done"), isError: false, done: true }),
+  ];
+}
+
+function approvals(key: (Fact & { type: "approval_given" })["call"]): WorldAnswer[] {
+  const given = (name: string, approval: (Fact & { type: "approval_given" })["approval"]): WorldAnswer => ({
+    name: `approval ${key}: ${name}`,
+    facts: [{ type: "approval_given", call: key, approval }],
+  });
+  return [
+    given("approve", { answer: "approve" }),
+    given("deny", { answer: "deny", reason: "no" }),
+    given("deny and stop", { answer: "deny", stop: true }),
+    given("edit", { answer: "edit", args: { a: 1 }, check: { ok: true, args: { a: 1 }, keys: null } }),
+    given("edit badly", {
+      answer: "edit",
+      args: { a: 2 },
+      check: { ok: false, error: "no", code: "invalid_args" },
+    }),
+  ];
+}
+
+function hookAnswers(ask: HookAsk): WorldAnswer[] {
+  const answer = (name: string, fact: Fact): WorldAnswer => ({
+    name: `hook ${ask.hook}: ${name}`,
+    facts: [fact],
+  });
+  const type = "hook_answered" as const;
+  switch (ask.hook) {
+    case "permission":
+      return (["allow", "deny", "ask", "stop"] as const).map((said) =>
+        answer(said, { type, hook: ask.hook, call: ask.call, answer: said }),
+      );
+    case "beforeTool":
+      return [
+        answer("nothing", { type, hook: ask.hook, call: ask.call }),
+        answer("a result", { type, hook: ask.hook, call: ask.call, result: { content: [], isError: false } }),
+      ];
+    case "afterTool":
+      return [
+        answer("nothing", { type, hook: ask.hook, call: ask.call }),
+        answer("another result", {
+          type,
+          hook: ask.hook,
+          call: ask.call,
+          result: { content: [], isError: true },
+        }),
+      ];
+    case "prepareStep":
+      return [
+        answer("nothing", { type, hook: ask.hook, step: ask.step }),
+        answer("fewer tools", { type, hook: ask.hook, step: ask.step, tools: ["read"] }),
+        answer("throws", { type, hook: ask.hook, step: ask.step, error: "boom" }),
+      ];
+    case "transformContext":
+      return [
+        answer("nothing", { type, hook: ask.hook, step: ask.step }),
+        answer("one message", {
+          type,
+          hook: ask.hook,
+          step: ask.step,
+          edit: [{ put: userText("only this") }],
+        }),
+      ];
+    case "onFinish":
+      return [
+        answer("nothing", { type, hook: ask.hook, messages: [] }),
+        answer("more work", { type, hook: ask.hook, messages: [userText("more")] }),
+        answer("throws", { type, hook: ask.hook, messages: [], error: "boom" }),
+      ];
+  }
+}
+
+/** Nothing happened until the time the loop asked to be woken at: a tool hangs, a wait runs out. */
+function clock(action: Action, state: State): WorldAnswer[] {
+  const until = "until" in action ? action.until : undefined;
+  if (until === undefined) return [];
+  return [{ name: "time passes", facts: [{ type: "woke" }], after: Math.max(1, until - state.now) }];
+}
+
+function disturbances(state: State, fuel: Fuel): WorldAnswer[] {
+  if (state.run === undefined || state.run.end !== undefined) return [];
+  const list: WorldAnswer[] = [];
+  if (fuel.abort > 0) list.push({ name: "abort", facts: [{ type: "abort_asked", reason: "enough" }] });
+  const queue = (lane: "steer" | "follow_up", id: string): WorldAnswer => ({
+    name: lane,
+    facts: [{ type: "queued", id, lane, message: userText(lane) }],
+  });
+  if (fuel.steer > 0) list.push(queue("steer", `s${fuel.steer}`));
+  if (fuel.followUp > 0) list.push(queue("follow_up", `f${fuel.followUp}`));
+  if (fuel.crash > 0) list.push({ name: "crash", facts: [{ type: "opened", by: "check" }] });
+  return list;
+}
+
+/** What a disturbance used up. */
+export function spend(fuel: Fuel, answer: WorldAnswer): Fuel {
+  switch (answer.name) {
+    case "abort":
+      return { ...fuel, abort: fuel.abort - 1 };
+    case "steer":
+      return { ...fuel, steer: fuel.steer - 1 };
+    case "follow_up":
+      return { ...fuel, followUp: fuel.followUp - 1 };
+    case "crash":
+      return { ...fuel, crash: fuel.crash - 1 };
+    default:
+      return fuel;
+  }
+}

@@ -1,0 +1,102 @@
+// The room of what a source may say: rules a linter has no words for, asked of the syntax tree, so that a comment or a
+// text never counts as code.
+//
+// The loop's pure rooms must not look at a clock, at chance or at the world, nor wait: whatever they need to know stands
+// in records. Else replay, resume and fork would come out differently from the run they repeat.
+
+import { parseAst } from "rolldown/parseAst";
+
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+  [key: string]: unknown;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+
+const childrenOf = (node: Node): Node[] =>
+  Object.values(node).flatMap((value) =>
+    Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
+  );
+
+function parse(text: string, path: string): Node {
+  const lang = path.endsWith(".d.ts") ? "dts" : path.endsWith("ts") ? "ts" : "js";
+  return parseAst(text, { lang, sourceType: "module" }, path) as unknown as Node;
+}
+
+export interface Specifier {
+  value: string;
+  /** Where it stands in the text, quotes included. */
+  start: number;
+  end: number;
+}
+
+/** Every module a source names: imports, exports from, dynamic and type imports, `require`. */
+export function specifiersOf(text: string, path: string): Specifier[] {
+  const found: Specifier[] = [];
+  const add = (source: unknown): void => {
+    if (isNode(source) && typeof source.value === "string")
+      found.push({ value: source.value, start: source.start, end: source.end });
+    // `import("x").T` holds its text one level down.
+    else if (isNode(source) && source.type === "TSLiteralType") add(source.literal);
+  };
+  const visit = (node: Node): void => {
+    if (/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type))
+      add(node.source ?? node.argument);
+    if (node.type === "TSExternalModuleReference") add(node.expression);
+    const callee = node.callee;
+    if (node.type === "CallExpression" && isNode(callee) && callee.name === "require")
+      add((node.arguments as unknown[])[0]);
+    childrenOf(node).forEach(visit);
+  };
+  visit(parse(text, path));
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** Names of the world outside: the clock, chance, timers, the network, and the doors to all of these. */
+const worldly = new Set([
+  ...["Date", "performance", "crypto", "fetch", "globalThis", "process", "Promise"],
+  ...["setTimeout", "setInterval", "setImmediate", "queueMicrotask", "XMLHttpRequest", "WebSocket"],
+]);
+
+/** Wrappers of TypeScript that hold an expression; every other TS node holds types, which do nothing. */
+const typedExpressions = new Set([
+  ...["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion"],
+  "TSInstantiationExpression",
+]);
+
+/** What in a source is not pure, each as `line 3: await`. Empty for a pure one. */
+export function impuritiesOf(text: string, path: string): string[] {
+  const found: string[] = [];
+  const say = (node: Node, what: string): void => {
+    found.push(`line ${text.slice(0, node.start).split("\n").length}: ${what}`);
+  };
+  const visit = (node: Node): void => {
+    if (node.type.startsWith("TS")) {
+      if (typedExpressions.has(node.type) && isNode(node.expression)) visit(node.expression);
+      return;
+    }
+    if (node.type === "AwaitExpression" || node.await === true) say(node, "await");
+    if (node.async === true) say(node, "async");
+    if (node.type === "ImportExpression") say(node, "import()");
+    if (node.type === "Identifier" && worldly.has(String(node.name))) say(node, String(node.name));
+    if (node.type === "MemberExpression") {
+      const { object, property } = node as unknown as { object: Node; property: Node };
+      const name = property.name ?? property.value;
+      if (object.name === "Math" && name === "random") say(node, "Math.random");
+      visit(object);
+      if (node.computed === true) visit(property);
+      return;
+    }
+    if (/^(Property|PropertyDefinition|MethodDefinition)$/.test(node.type)) {
+      if (node.computed === true && isNode(node.key)) visit(node.key);
+      if (isNode(node.value)) visit(node.value);
+      return;
+    }
+    childrenOf(node).forEach(visit);
+  };
+  visit(parse(text, path));
+  return found;
+}

@@ -1,0 +1,117 @@
+// `npm test`: everything that must hold, one check after the other, and a count at the end.
+//
+// A check that fails does not stop the others. What it printed is shown; what a passing one printed is not. The last
+// line is `N passed, N failed`, with `, N skipped` where something was: vitest's tests, and one for each other check.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packAll, tarballsVariable } from "./pack.ts";
+import { root } from "./packages.ts";
+import { run } from "./run-command.ts";
+
+interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "rondo-test-"));
+const tarballs = join(scratch, "tarballs");
+const total: Count = { passed: 0, failed: 0, skipped: 0 };
+const failures: string[] = [];
+
+/** Runs one check: a body that returns nothing when it holds, and otherwise what is wrong. */
+async function check(name: string, body: () => Promise<string | undefined>): Promise<void> {
+  const from = performance.now();
+  const wrong = await body().catch((error: unknown) =>
+    error instanceof Error ? error.message : String(error),
+  );
+  const seconds = `${((performance.now() - from) / 1000).toFixed(1)} s`;
+  if (wrong === undefined) {
+    total.passed++;
+    console.log(`ok      ${name} (${seconds})`);
+  } else {
+    total.failed++;
+    failures.push(name);
+    console.log(`FAILED  ${name} (${seconds})\n${wrong.trimEnd().replace(/^/gm, "        ")}`);
+  }
+}
+
+/** A check that is an npm script: it holds when the script exits with 0. */
+const script = (name: string, npmScript: string, ...args: string[]): Promise<void> =>
+  check(name, async () => {
+    const { code, text } = await run("npm", ["run", "--silent", npmScript, "--", ...args]);
+    return code === 0 ? undefined : text || `npm run ${npmScript} exited with ${code} and said nothing`;
+  });
+
+interface VitestReport {
+  success: boolean;
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: { name: string; status: string; message: string; assertionResults: { status: string }[] }[];
+}
+
+/** All projects of vitest in one run. Its own words go to the terminal; the counts come from its report. */
+async function vitest(): Promise<void> {
+  const file = join(scratch, "vitest.json");
+  const reporters = ["default", "./scripts/skip-reasons.ts", "json"].map((name) => `--reporter=${name}`);
+  const { code } = await run("vitest", ["run", ...reporters, `--outputFile.json=${file}`], {
+    show: true,
+    env: {
+      [tarballsVariable]: existsSync(tarballs) ? tarballs : undefined,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+    },
+  });
+  if (!existsSync(file)) {
+    total.failed++;
+    failures.push(`vitest exited with ${code} and left no report`);
+    return;
+  }
+  const report = JSON.parse(readFileSync(file, "utf8")) as VitestReport;
+  total.passed += report.numPassedTests;
+  total.skipped += report.numPendingTests + report.numTodoTests;
+  let failed = report.numFailedTests;
+  if (failed > 0) failures.push(`${failed} of vitest's tests`);
+  // A file that does not load, or whose hooks fail, has no failed test to count: the file counts.
+  for (const result of report.testResults)
+    if (result.status === "failed" && !result.assertionResults.some(({ status }) => status === "failed")) {
+      failed++;
+      failures.push(`${result.name}: ${result.message.split("\n")[0] || "a hook of it failed, see above"}`);
+    }
+  if (failed === 0 && (code !== 0 || !report.success)) {
+    failed++;
+    failures.push(`vitest exited with ${code}, though no test failed: see its unhandled errors above`);
+  }
+  if (report.numPassedTests === 0 && failed === 0) {
+    failed++;
+    failures.push("vitest ran no test");
+  }
+  total.failed += failed;
+}
+
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+console.log(`Node ${process.versions.node}\n`);
+await script("lock file", "lock", "--check");
+await script("lint", "lint");
+await script("types", "types");
+await script("dead code", "dead");
+await check("build and pack", async () => {
+  await packAll(tarballs).catch((error: unknown) => {
+    rmSync(tarballs, { recursive: true, force: true });
+    throw error;
+  });
+  return undefined;
+});
+if (existsSync(tarballs)) await script("packages", "check-packages", tarballs);
+if (existsSync(join(root, "packages/testkit/src/modelcheck/main.ts")))
+  await script("model check", "modelcheck");
+await vitest();
+
+for (const failure of failures) console.log(`failed: ${failure}`);
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
+process.exitCode = total.failed > 0 ? 1 : 0;

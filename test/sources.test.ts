@@ -1,0 +1,104 @@
+// What the sources may say, and the proof that the checks see it when they do not keep to it.
+
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { packagesInOrder, readManifest, root } from "../scripts/packages.ts";
+import { impuritiesOf, specifiersOf } from "../scripts/source-rules.ts";
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("the pure rooms of core", () => {
+  // The driver and what it hands its work to: the only files of the loop that may do. A new one is pure until named here.
+  const shells = ["drive", "act", "think", "ask-hooks"];
+  const pure = globSync(["packages/core/src/loop/*.ts", "packages/core/src/rules/**/*.ts"], {
+    cwd: root,
+  }).filter((path) => !shells.some((name) => path === `packages/core/src/loop/${name}.ts`));
+
+  it("are found", () => {
+    expect(pure).toEqual(
+      expect.arrayContaining(
+        ["records", "state", "next", "log"].map((name) => `packages/core/src/loop/${name}.ts`),
+      ),
+    );
+    expect(pure.some((path) => path.includes("/rules/"))).toBe(true);
+  });
+
+  it.each(pure)("%s neither waits nor looks at a clock, at chance or at the world", (path) => {
+    expect(impuritiesOf(read(path), path)).toEqual([]);
+  });
+
+  it.each([
+    ["Date.now()", "Date"],
+    ["new Date()", "Date"],
+    ["Math.random()", "Math.random"],
+    ['Math["random"]()', "Math.random"],
+    ["setTimeout(f, 1)", "setTimeout"],
+    ["performance.now()", "performance"],
+    ['fetch("x")', "fetch"],
+    ["globalThis.fetch", "globalThis"],
+    ["async () => 1", "async"],
+    ["{ async f() {} }", "async"],
+    ["await f()", "await"],
+    ['import("x")', "import()"],
+    ["(Date as unknown as { now(): number }).now()", "Date"],
+    ["{ at: Date.now() }", "Date"],
+    ["{ fetch }", "fetch"],
+  ])("would be caught at %s", (code, what) => {
+    expect(impuritiesOf(`\nexport const x = ${code};\n`, "x.ts")).toContain(`line 2: ${what}`);
+  });
+
+  it.each([
+    "/* Date.now() and await */ 'Math.random()'",
+    "(s: { Date: number; fetch: string }) => s.Date + s.fetch.length",
+    "(f: () => Promise<Date>): void => void f",
+    "{ fetch: 1, Date: 2 }",
+  ])("may say %s", (code) => {
+    expect(impuritiesOf(`export const x = ${code};\n`, "x.ts")).toEqual([]);
+  });
+});
+
+describe("imports", () => {
+  /** What a source of a package may not import, given what the package declares. */
+  const undeclared = (text: string, declared: readonly string[], builtins: boolean): string[] =>
+    specifiersOf(text, "x.ts")
+      .map(({ value }) => value)
+      .filter((value) => {
+        if (value.startsWith("./") || value.startsWith("../")) return false;
+        if (value.startsWith("node:")) return !builtins;
+        return !declared.some((name) => value === name || value.startsWith(`${name}/`));
+      });
+
+  it.each(packagesInOrder().map(({ name, folder }) => [name, folder] as const))(
+    "of %s are its declared dependencies, and core has no module of Node's",
+    (name, folder) => {
+      const { dependencies, peerDependencies, optionalDependencies } = readManifest(folder);
+      const declared = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
+      const sources = globSync("src/**/*.ts", { cwd: folder });
+      expect(sources.length).toBeGreaterThan(0);
+      const wrong = sources.flatMap((file) =>
+        undeclared(readFileSync(join(folder, file), "utf8"), declared, name !== "@rondo/core").map(
+          (module) => `${file} imports ${module}`,
+        ),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it.each([
+    'import fs from "node:fs";',
+    'import type { Stats } from "node:fs";',
+    'export * from "node:path";',
+    'export const f = () => import("node:fs");',
+    'export type S = import("node:fs").Stats;',
+    'import "left-pad";',
+    'import fs from "fs";',
+  ])("would be caught at %s", (code) => {
+    expect(undeclared(code, ["@cfworker/json-schema"], false)).toHaveLength(1);
+  });
+
+  it("may be of a declared dependency, of a part of one, and of a neighbour", () => {
+    const code = 'import "zod"; import "zod/v4"; import "./x.ts"; import "../y.ts"; import "node:fs";';
+    expect(undeclared(code, ["zod"], true)).toEqual([]);
+  });
+});
