@@ -1,5 +1,6 @@
 // The face of @rondo/models.
 export type * from "./codec.ts";
+export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
 export {
   type Authorize,
