@@ -74,7 +74,8 @@ export class Console {
 
   /** Characters a line of stdout holds. Default: 100. */
   get width(): number {
-    return Math.max(40, this.streams.stdout.columns ?? 100);
+    // A terminal that does not know its size says 0.
+    return Math.max(40, this.streams.stdout.columns || 100);
   }
 
   write(text: string): void {

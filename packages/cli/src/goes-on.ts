@@ -45,9 +45,9 @@ export async function goOn(
   console: Console,
   start: (session: Session) => Promise<RunResult>,
 ): Promise<ExitCode> {
-  const signals = listenForSignals();
   const place = journalPlace(args, console.env);
   const journal = openKnownJournal(place);
+  const signals = listenForSignals();
   try {
     const found = await findRun(given, journal, place.file);
     checkOpen(found);

@@ -53,12 +53,13 @@ export const run: Command = {
 };
 
 async function act(args: Arguments, console: Console): Promise<ExitCode> {
-  const signals = listenForSignals();
   const task = await taskOf(args, console);
   const system = systemOf(args);
   const chosen = await chooseModel(args.text("model"), console.env);
   const invocation = invocationOf(args, chosen);
   const kept = keeping(args, console);
+  // Not before: until here there is nothing to settle, and Ctrl-C ends the process as it always does.
+  const signals = listenForSignals();
   try {
     const { agent, tools } = makeAgent({
       invocation,

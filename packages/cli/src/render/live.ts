@@ -167,7 +167,8 @@ export class LiveView {
       this.#stream("text", -1, text);
       this.endLine();
     }
-    if (this.#last !== "nothing") this.#gap("line");
+    this.endLine();
+    if (this.#last !== "nothing") this.#put("\n");
     this.#last = "nothing";
   }
 

@@ -48,9 +48,10 @@ export class RunPage {
     );
   }
 
-  /** More of the fact above: a text, cut unless the page is full. */
-  more(text: string, style?: Style): void {
-    const { full, paint, width } = this.options;
+  /** More of the fact above: a text, cut unless the page is full or the text is what the reader came for. */
+  more(text: string, style?: Style, whole: boolean = false): void {
+    const { paint, width } = this.options;
+    const full = this.options.full || whole;
     const indent = " ".repeat(timeWidth + 2 + wordWidth + 1);
     const lines = full
       ? plainText(text).replace(/\n+$/, "").split("\n")

@@ -354,7 +354,7 @@ function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
   }
   if (record.text) {
     page.fact(record.at, "text", "");
-    page.more(record.text);
+    page.more(record.text, undefined, true);
   }
 }
 
