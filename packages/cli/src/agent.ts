@@ -10,7 +10,7 @@ import { nearest } from "./nearest.ts";
 export interface AgentParts {
   invocation: Invocation;
   model: Model;
-  /** Default: a short word on the folder and the tools. */
+  /** Default: a short word on the folder and the tools. Empty: none. */
   system?: string;
   /** Default: memory. */
   journal?: Journal;
@@ -39,7 +39,8 @@ export function makeAgent({ invocation, model, system, journal }: AgentParts): M
   };
   const agent = new Agent({
     model,
-    system: system ?? defaultSystem(root, tools),
+    // An empty one is none: providers refuse a blank system prompt.
+    ...(system?.trim() === "" ? {} : { system: system ?? defaultSystem(root, tools) }),
     tools,
     ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),

@@ -7,7 +7,7 @@ import type { CallView, RunResult, Session, Tool } from "@rondo/core";
 import { type Answer, askAbout } from "./ask.ts";
 import type { Console } from "./console.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
-import { plainText } from "./plain-text.ts";
+import { jsonLine, plainText } from "./plain-text.ts";
 import { endLines, endText } from "./render/ending.ts";
 import { LiveView } from "./render/live.ts";
 import { waitingLines } from "./render/waiting.ts";
@@ -29,7 +29,7 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   const { session, console, signals } = how;
   const view = how.show === "text" ? liveView(how) : undefined;
   session.subscribe((event) => {
-    if (how.show === "json") console.line(JSON.stringify(event));
+    if (how.show === "json") console.line(jsonLine(event));
     else view?.hear(event);
   });
   const abort = (): void => {

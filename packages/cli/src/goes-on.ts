@@ -13,6 +13,8 @@ import { driverOf, type Invocation, invocationOf } from "./invocation.ts";
 import { type JournalPlace, journalPlace, openKnownJournal } from "./journal-place.ts";
 import { chooseModel } from "./models.ts";
 import { endText } from "./render/ending.ts";
+import { counted } from "./render/usage.ts";
+import { oneLine } from "./shorten.ts";
 import { listenForSignals } from "./signals.ts";
 import { summaryOf } from "./summary.ts";
 
@@ -57,6 +59,16 @@ export async function goOn(
     const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
     const session = await agent.open(found.id);
     const show = args.has("json") ? "json" : args.has("quiet") ? "quiet" : "text";
+    if (show !== "quiet") {
+      const { steps, task } = summaryOf(found.id, found.records);
+      const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;
+      console.errorLine(
+        console.paintError(
+          "dim",
+          `run ${found.id} goes on with ${chosen.model.id}${after}: ${oneLine(task, 60)}`,
+        ),
+      );
+    }
     return await conduct({ session, tools, console, signals, show, journalOption: journalFlag(place) }, () =>
       start(session),
     );

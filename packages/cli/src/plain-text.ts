@@ -89,6 +89,14 @@ export function visibleText(text: string): string {
   return shown;
 }
 
+/** JSON on one line, in which nothing stands that a terminal would obey; the value stays the same. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u;
 
 /** C0 but newline and tab, DEL, C1, and the marks that turn the direction of writing. */

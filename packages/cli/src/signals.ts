@@ -15,11 +15,17 @@ export interface Signals {
 
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** A terminal tells its whole process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
+const sameMs = 300;
+
 export function listenForSignals(): Signals {
   const controller = new AbortController();
+  let firstAt = 0;
   const hear = (name: string): void => {
-    if (controller.signal.aborted) process.exit(exitCodes.aborted);
-    controller.abort(name);
+    if (!controller.signal.aborted) {
+      firstAt = performance.now();
+      controller.abort(name);
+    } else if (performance.now() - firstAt >= sameMs) process.exit(exitCodes.aborted);
   };
   for (const name of names) process.on(name, hear);
   return {

@@ -6,6 +6,7 @@ import { type Paint, plain, type Style } from "../console.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { UsageError } from "../failure.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { jsonLine } from "../plain-text.ts";
 import { counted, timeText } from "../render/usage.ts";
 import { oneLine } from "../shorten.ts";
 import { type RunSummary, summaryOf } from "../summary.ts";
@@ -39,7 +40,7 @@ export const runs: Command = {
       for (const { id } of shown) {
         const summary = summaryOf(id, await journal.read(id));
         console.line(
-          args.has("json") ? JSON.stringify(asJson(summary)) : asLine(summary, console.paint, console.width),
+          args.has("json") ? jsonLine(asJson(summary)) : asLine(summary, console.paint, console.width),
         );
       }
       const more = sessions.length - shown.length;

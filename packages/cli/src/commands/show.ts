@@ -4,6 +4,7 @@ import { type Command, journalOption } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { findRun } from "../find-run.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { jsonLine } from "../plain-text.ts";
 import { renderRun } from "../render/run.ts";
 
 export const show: Command = {
@@ -21,7 +22,7 @@ export const show: Command = {
     const journal = openKnownJournal(place);
     try {
       const { records } = await findRun(args.words[0], journal, place.file);
-      if (args.has("json")) for (const record of records) console.line(JSON.stringify(record));
+      if (args.has("json")) for (const record of records) console.line(jsonLine(record));
       else
         console.write(
           renderRun(records, { full: args.has("full"), paint: console.paint, width: console.width }),
