@@ -73,7 +73,7 @@ export async function goOn(
       start(session),
     );
   } finally {
-    journal.close();
+    await journal.close();
     signals.dispose();
   }
 }

@@ -94,7 +94,7 @@ const faults: Fault[] = [
   },
   {
     what: "the row that answers interrupted writes is removed",
-    subject: "with every hook",
+    subject: "in parallel",
     shows: /P6|P2|P4/,
     table: without("acting", "a write was interrupted by a crash"),
   },
@@ -258,8 +258,10 @@ describe("the model checker finds the fault when", () => {
       explore({ ...named(subject), ...parts }, states, { findings: 6 })
         .findings.map((finding) => finding.broken)
         .join("\n");
-    const soon = found(600);
-    expect(shows.test(soon) ? soon : found(12_000)).toMatch(shows);
+    // Most faults show at once; what takes a rare path is given more of them.
+    const sizes = [600, 12_000, 60_000];
+    const seen = sizes.find((size) => shows.test(found(size)));
+    expect(seen, `nothing that matches ${shows} in ${sizes.at(-1)} states`).toBeDefined();
   });
 });
 

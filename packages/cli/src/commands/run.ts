@@ -81,7 +81,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
       () => session.send(task),
     );
   } finally {
-    kept?.journal.close();
+    await kept?.journal.close();
     signals.dispose();
   }
 }

@@ -48,7 +48,7 @@ export const runs: Command = {
       if (more > 0 && !args.has("json")) console.errorLine(`${counted(more, "older run")}; --all lists them`);
       return exitCodes.completed;
     } finally {
-      journal.close();
+      await journal.close();
     }
   },
 };

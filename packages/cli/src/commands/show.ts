@@ -29,7 +29,7 @@ export const show: Command = {
         );
       return exitCodes.completed;
     } finally {
-      journal.close();
+      await journal.close();
     }
   },
 };
