@@ -28,6 +28,7 @@ export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export { renderResult } from "./render.ts";
+export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";
 export {
   emptyAnswers,

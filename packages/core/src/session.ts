@@ -24,6 +24,7 @@ import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
 import { jsonValues } from "./output/structured.ts";
+import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 
 export type Listener = (event: RondoEvent) => void;
@@ -109,7 +110,7 @@ export class Session<Output = unknown> {
     if (this.status !== "idle")
       throw new RondoError(
         "invalid_request",
-        `session ${this.id} has a run that is ${this.status}: wait for it, steer() it, or queue with followUp()`,
+        `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
       );
     const start = readInput(input);
     const { options: facts } = this.#parts.resolved;
@@ -186,6 +187,12 @@ export class Session<Output = unknown> {
     const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
     await this.#parts.journal.append(id, 0, records);
     return Session.open<Output>({ ...this.#parts, id });
+  }
+
+  /** Makes every request of the session again from its records: no model, no tools. Says where the first one differs. */
+  async replay(): Promise<Replay> {
+    await this.settled();
+    return replay(await this.#parts.journal.read(this.id), this.#parts.resolved.rules);
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {

@@ -1,18 +1,7 @@
 // The rest of the face: hooks, typed output, steps, streams of events, the logger, and what a step costs.
 
-import {
-  Agent,
-  isPaired,
-  type Logger,
-  maxSteps,
-  type RondoEvent,
-  reduceAll,
-  requestOf,
-  resolve,
-  textOf,
-  userText,
-} from "@rondo/core";
-import { call, calls, say, scripted, think } from "@rondo/testkit";
+import { Agent, isPaired, type Logger, maxSteps, type RondoEvent, textOf, userText } from "@rondo/core";
+import { call, calls, empty, say, scripted, think } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { Log } from "../src/loop/log.ts";
@@ -249,20 +238,35 @@ describe("live events", () => {
 });
 
 describe("P7 end to end", () => {
-  test("folding the journal gives back each request the model was sent, and its digest", async () => {
-    const journal = memoryJournal();
-    const hooks = { transformContext: (messages: readonly unknown[]) => messages.slice(-3) as never };
-    const model = scripted([call("look", { a: 1 }), call("look", { a: 2 }), say("done")]);
-    const options = { model, tools: [echo("look")], hooks, system: "be brief" };
-    await new Agent(options).run("go", { session: "s", journal });
-    const { rules } = resolve(options);
-    const records = journal.read("s");
-    const replayed = records.flatMap((record, at) => {
-      if (record.type !== "model_started") return [];
-      const { messages, ...rest } = requestOf(reduceAll(records.slice(0, at), rules), rules);
-      return [{ ...rest, messages: [...messages] }];
-    });
-    expect(JSON.parse(JSON.stringify(replayed))).toEqual(JSON.parse(JSON.stringify(model.requests)));
+  const hooks = { transformContext: (messages: readonly unknown[]) => messages.slice(-3) as never };
+  const script = () => scripted([call("look", { a: 1 }), empty(), call("look", { a: 2 }), say("done")]);
+
+  test("a replay makes every request again from the journal, equal to what the model was sent", async () => {
+    const model = script();
+    const session = await new Agent({ model, tools: [echo("look")], hooks, system: "be brief" }).open("s");
+    await session.send("go");
+    const { requests, firstDifference } = await session.replay();
+    expect(firstDifference).toBeUndefined();
+    const plain = requests.map(({ request: { messages, ...rest } }) => ({
+      ...rest,
+      messages: [...messages],
+    }));
+    expect(JSON.parse(JSON.stringify(plain))).toEqual(JSON.parse(JSON.stringify(model.requests)));
+    expect(requests.map(({ step, same }) => [step, same])).toEqual([
+      [1, true],
+      [2, true],
+      [3, true],
+      [4, true],
+    ]);
+  });
+
+  test("a replay under changed words says which request is the first to differ", async () => {
+    const options = { model: script(), tools: [echo("look")], journal: memoryJournal(), maxSteps: 2 };
+    await new Agent(options).run("go", { session: "s" });
+    const changed = await new Agent({ ...options, texts: { landing: () => "Stop now." } }).open("s");
+    const { firstDifference, requests } = await changed.replay();
+    expect(firstDifference).toMatchObject({ step: 3, same: false });
+    expect(requests.map((one) => one.same)).toEqual([true, true, false]);
   });
 });
 

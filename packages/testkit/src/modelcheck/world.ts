@@ -9,6 +9,7 @@ import {
   type CallCheck,
   callsOf,
   type ErrorKind,
+  errorKinds,
   type Fact,
   type HookAsk,
   type Part,
@@ -109,14 +110,6 @@ const answers: readonly [string, AssistantMessage][] = [
   ["a pause", message("pause", text("working"))],
 ];
 
-const failures: readonly ErrorKind[] = [
-  "overloaded",
-  "auth",
-  "stream_truncated",
-  "context_overflow",
-  "empty_response",
-];
-
 /** Every answer the world could give now. `fuel` bounds the disturbances. */
 export function worldAnswers(state: State, action: Action, fuel: Fuel): WorldAnswer[] {
   return [...outcomes(state, action), ...clock(action, state), ...disturbances(state, fuel)];
@@ -161,7 +154,7 @@ function modelAnswers(cancelled: boolean): WorldAnswer[] {
     ];
   return [
     ...answers.map(([name, one]) => answered(name, one)),
-    ...failures.map((kind) => failed(kind, kind === "stream_truncated")),
+    ...errorKinds.map((kind) => failed(kind, kind.startsWith("stream_"))),
   ];
 }
 
