@@ -6,9 +6,8 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { Journal } from "@rondo/core";
 import { messageOf } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
+import { type SqliteJournal, sqliteJournal } from "@rondo/journal";
 import type { Arguments } from "./arguments.ts";
 import { Failure, UsageError } from "./failure.ts";
 
@@ -51,13 +50,13 @@ export function whyNotWritable({ file }: JournalPlace): string | undefined {
 }
 
 /** Opens the journal, making it if need be. @throws RondoError that names the file */
-export function openJournal(place: JournalPlace): Journal & { close(): void } {
+export function openJournal(place: JournalPlace): SqliteJournal {
   if (!existsSync(dirname(place.file))) mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
   return sqliteJournal(place.file);
 }
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
-export function openKnownJournal(place: JournalPlace): Journal & { close(): void } {
+export function openKnownJournal(place: JournalPlace): SqliteJournal {
   if (existsSync(place.file)) return sqliteJournal(place.file);
   const where =
     place.named === "option"

@@ -24,13 +24,15 @@ export function shortArgs(args: JsonObject, limit: number = 100): string {
   );
 }
 
-/** At most `limit` lines of a text, each at most `width` characters; the last line says how many more there are. */
+/**
+ * About `limit` lines of a text, each at most `width` characters; the last one says how many more there are. A single
+ * line more is shown itself.
+ */
 export function someLines(text: string, limit: number, width: number): string[] {
   const lines = plainText(text).replace(/\n+$/, "").split("\n");
-  const shown = lines.slice(0, limit).map((line) => cutLine(line, width));
-  const more = lines.length - shown.length;
-  if (more > 0) shown.push(`… ${more} more ${more === 1 ? "line" : "lines"}`);
-  return shown;
+  const fits = lines.length <= limit + 1;
+  const shown = lines.slice(0, fits ? lines.length : limit).map((line) => cutLine(line, width));
+  return fits ? shown : [...shown, `… ${lines.length - limit} more lines`];
 }
 
 function cutLine(line: string, width: number): string {

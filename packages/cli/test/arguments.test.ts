@@ -73,7 +73,8 @@ describe("shortening", () => {
   it("keeps what fits and says what it cut", () => {
     expect(oneLine("a\n  b", 10)).toBe("a b");
     expect(oneLine("🎉".repeat(20), 5)).toBe("🎉🎉🎉🎉…");
-    expect(someLines("a\nb\nc\n", 2, 10)).toEqual(["a", "b", "… 1 more line"]);
+    expect(someLines("a\nb\nc\nd\n", 2, 10)).toEqual(["a", "b", "… 2 more lines"]);
+    expect(someLines("a\nb\nc\n", 2, 10)).toEqual(["a", "b", "c"]);
     expect(shortArgs({ path: "a.txt" })).toBe("a.txt");
     expect(shortArgs({ path: "a.txt", limit: 3 })).toBe("path: a.txt, limit: 3");
     expect(shortArgs({})).toBe("");

@@ -9,8 +9,8 @@ import type { LogRecord, RondoEvent } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { onTestFinished } from "vitest";
 
-export const main: string = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-export const mind: string = fileURLToPath(new URL("./minds/mind.ts", import.meta.url));
+const main: string = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const mind: string = fileURLToPath(new URL("./programs/mind.ts", import.meta.url));
 export const nodeArgs: readonly string[] = ["--conditions=rondo-source", main];
 
 export interface Place {

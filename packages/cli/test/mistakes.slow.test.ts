@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { mind, place, rondo, runWith } from "./command.ts";
+import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
 
 /** One clear line, nothing on stdout, no stack. */
 function expectLine(out: { stdout: string; stderr: string }, ...words: readonly string[]): void {
@@ -126,6 +126,22 @@ describe("what the machine lacks", { timeout: 60_000 }, () => {
     expect((await rondo(at, ["show", first.slice(0, 3)])).stdout).toContain("The answer is 42.");
     expectLine(await rondo(at, ["show"]), "which run?");
     expectLine(await rondo(at, ["show", ""]), "which run?");
+  });
+
+  it("a run whose records are damaged does not hide the others", async () => {
+    const at = place();
+    await runWith(at, "answers", ["the first"]);
+    const { id } = newestRecords(at);
+    await runWith(at, "answers", ["the second"]);
+    const db = new DatabaseSync(at.journal);
+    db.exec(
+      `UPDATE records SET record = 'torn' WHERE seq = 1 AND session = (SELECT key FROM sessions WHERE id = '${id}')`,
+    );
+    db.close();
+    const out = await rondo(at, ["runs"]);
+    expect(out.stdout).toContain("the second");
+    expect(out.stderr).toMatch(new RegExp(`^rondo: record 1 of session "${id}" .* is damaged .*\\n$`));
+    expect(out.code).toBe(1);
   });
 
   it("goes on without a journal where the usual place cannot be written, and says so", async () => {

@@ -1,16 +1,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { newestRecords, place, rondo } from "./command.ts";
 import { onTerminal, whyNoTerminal } from "./terminal.ts";
 
 const why = whyNoTerminal();
-if (why !== undefined) console.warn(`skipped: the command on a terminal: ${why}`);
 
 const question = "[a]lways in this run? ";
 const esc = String.fromCharCode(27);
 
-describe.skipIf(why !== undefined)("rondo run on a terminal", { timeout: 60_000 }, () => {
+describe("rondo run on a terminal", { timeout: 60_000 }, () => {
+  beforeEach(({ skip }) => {
+    if (why !== undefined) skip(why);
+  });
+
   it("shows the call whole and runs it after a yes, and after nothing else", async () => {
     const at = place();
     const terminal = onTerminal(at, "touches");

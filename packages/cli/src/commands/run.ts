@@ -4,6 +4,7 @@ import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Journal, messageOf } from "@rondo/core";
+import type { SqliteJournal } from "@rondo/journal";
 import { makeAgent } from "../agent.ts";
 import type { Arguments } from "../arguments.ts";
 import { type Command, journalOption, showOptions } from "../command.ts";
@@ -17,7 +18,7 @@ import { journalPlace, openJournal, whyNotWritable } from "../journal-place.ts";
 import { type ChosenModel, chooseModel } from "../models.ts";
 import { listenForSignals } from "../signals.ts";
 
-export const defaultTask = "What is in this folder, and what is it for?";
+const defaultTask = "What is in this folder, and what is it for?";
 
 export const run: Command = {
   name: "run",
@@ -87,7 +88,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
 }
 
 /** One line on which model works, and why that one. */
-export function tellModel({ model, why }: ChosenModel, console: Console): void {
+function tellModel({ model, why }: ChosenModel, console: Console): void {
   const id = model.id === "offline/planner" ? "offline" : model.id;
   console.errorLine(console.paintError("dim", `model: ${id} (${why})`));
 }
@@ -140,7 +141,7 @@ function invocationOf(args: Arguments, chosen: ChosenModel): Invocation {
 }
 
 interface Kept {
-  journal: Journal & { close(): void };
+  journal: SqliteJournal;
   flag: string;
 }
 

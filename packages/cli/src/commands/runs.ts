@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { type Command, journalOption } from "../command.ts";
-import { type Paint, plain, type Style } from "../console.ts";
+import type { Paint, Style } from "../console.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { UsageError } from "../failure.ts";
+import { failureOf, UsageError } from "../failure.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
 import { jsonLine } from "../plain-text.ts";
 import { counted, timeText } from "../render/usage.ts";
@@ -35,18 +35,25 @@ export const runs: Command = {
     }
     const journal = openKnownJournal(place);
     try {
-      const sessions = await journal.list();
+      const sessions = journal.list();
       const shown = args.has("all") ? sessions : sessions.slice(0, limit ?? usualLimit);
+      let unreadable = 0;
       for (const { id } of shown) {
-        const summary = summaryOf(id, await journal.read(id));
-        console.line(
-          args.has("json") ? jsonLine(asJson(summary)) : asLine(summary, console.paint, console.width),
-        );
+        try {
+          const summary = summaryOf(id, journal.read(id));
+          console.line(
+            args.has("json") ? jsonLine(asJson(summary)) : asLine(summary, console.paint, console.width),
+          );
+        } catch (thrown) {
+          // One damaged run must not hide the others.
+          unreadable += 1;
+          console.errorLine(failureOf(thrown, console.env).line);
+        }
       }
       const more = sessions.length - shown.length;
       if (sessions.length === 0) console.errorLine(`there are no runs in the journal ${place.file} yet`);
       if (more > 0 && !args.has("json")) console.errorLine(`${counted(more, "older run")}; --all lists them`);
-      return exitCodes.completed;
+      return unreadable === 0 ? exitCodes.completed : exitCodes.error;
     } finally {
       await journal.close();
     }
@@ -65,7 +72,7 @@ const styles: { readonly [status: string]: Style } = {
 };
 
 /** One line of the list: id, when, steps, how it ended, the first words of the task. */
-export function asLine(summary: RunSummary, paint: Paint = plain, width: number = 100): string {
+function asLine(summary: RunSummary, paint: Paint, width: number): string {
   const { id, startedAt, steps, status, task } = summary;
   const start = `${id.padEnd(8)}  ${timeText(startedAt)}  ${counted(steps, "step").padStart(8)}  `;
   const state = status.padEnd(12);

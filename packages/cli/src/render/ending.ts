@@ -35,9 +35,8 @@ export function endText(end: RunEnd): string {
   const plainEnd = exitCodeOf(end.reason) === exitCodes.completed;
   const evidence = evidenceText(end.evidence);
   const because = plainEnd ? "" : `, rule ${end.rule}${evidence === "" ? "" : `: ${evidence}`}`;
-  const landed = end.landed ? "; what there is so far is above" : "";
   const error = end.error === undefined ? "" : `; ${end.error.kind}: ${oneLine(end.error.message, 1_000)}`;
-  return `${word}${because}${landed}${error}`;
+  return `${word}${because}${error}`;
 }
 
 /** The counts of a run: `3 steps, 2 calls, 1,200 tokens in, 34 out, 2.1 s`. */
@@ -62,8 +61,9 @@ export function endStyle(end: RunEnd): Style {
 
 /** The last lines of a run. @param how words that lead to the run's record, if there is one */
 export function endLines(end: RunEnd, run: Run, ms: number, how: string | undefined, paint: Paint): string[] {
+  const landed = end.landed && run.text ? "; what there is so far is above" : "";
   return [
-    `${paint(endStyle(end), endText(end))}`,
+    paint(endStyle(end), `${endText(end)}${landed}`),
     paint("dim", countsText(run, ms)),
     ...(how === undefined ? [] : [paint("dim", how)]),
   ];

@@ -347,6 +347,7 @@ function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
     endText(end).includes("rule ") ? endText(end) : `${endText(end)}, ${by}`,
     endStyle(end),
   );
+  if (end.landed) page.more("landed: one last answer was asked for, without tools", "dim");
   page.more(end.resumable ? "the session can go on from here" : "the session cannot go on from here", "dim");
   if (record.keep !== undefined) {
     page.more("what had arrived of an answer that will not be finished:");

@@ -4,7 +4,7 @@ import type { Run, Usage } from "@rondo/core";
 
 type Spend = Run["spend"];
 
-export const number = (value: number): string => value.toLocaleString("en-US");
+const number = (value: number): string => value.toLocaleString("en-US");
 
 export const counted = (value: number, one: string, many: string = `${one}s`): string =>
   `${number(value)} ${value === 1 ? one : many}`;
