@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { Agent, type Journal, type Model, messageOf, RondoError, type Tool } from "@rondo/core";
 import { calculate, fileToolSet, fileTools, runCommand } from "@rondo/tools";
 import { Failure, UsageError } from "./failure.ts";
-import { type Invocation, markedJournal } from "./invocation.ts";
+import { aboutRun, type Invocation } from "./invocation.ts";
 import { nearest } from "./nearest.ts";
 
 export interface AgentParts {
@@ -44,7 +44,8 @@ export function makeAgent({ invocation, model, system, journal }: AgentParts): M
     tools,
     ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
-    ...(journal === undefined ? {} : { journal: markedJournal(journal, invocation) }),
+    ...(journal === undefined ? {} : { journal }),
+    about: aboutRun(invocation),
   });
   return { agent, tools };
 }

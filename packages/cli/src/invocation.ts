@@ -5,7 +5,7 @@
 // records that take a run over carry which process did: two at once must not drive one run.
 
 import { hostname } from "node:os";
-import type { Journal, LogRecord } from "@rondo/core";
+import type { JsonObject, LogRecord } from "@rondo/core";
 
 /** How a run was started. Plain JSON. */
 export interface Invocation {
@@ -29,39 +29,30 @@ export interface ProcessMark {
   host: string;
 }
 
-interface Marked {
-  cli?: { invocation?: Invocation; process?: ProcessMark };
+/** What the command says about a run in the records that start it, or take it over. */
+interface About {
+  invocation: Invocation;
+  process: ProcessMark;
 }
 
-const thisProcess = (): ProcessMark => ({ pid: process.pid, host: hostname() });
-
-/** A journal that notes in the records that start a run, or take one over, how and by which process. */
-export function markedJournal(journal: Journal, invocation: Invocation): Journal {
-  return {
-    append: (session, expectedSeq, records) => journal.append(session, expectedSeq, records.map(mark)),
-    read: (session, from) => journal.read(session, from),
-    list: () => journal.list(),
-  };
-
-  function mark(record: LogRecord): LogRecord {
-    if (record.type !== "run_started" && record.type !== "opened") return record;
-    const cli: Marked["cli"] = {
-      process: thisProcess(),
-      ...(record.type === "run_started" ? { invocation } : {}),
-    };
-    return Object.assign({ ...record }, { cli });
-  }
+/** How a run is started, and by which process, for `about`. */
+export function aboutRun(invocation: Invocation): JsonObject {
+  const about: About = { invocation, process: { pid: process.pid, host: hostname() } };
+  return { ...about } as unknown as JsonObject;
 }
+
+const aboutOf = (record: LogRecord | undefined): Partial<About> =>
+  ((record?.type === "run_started" || record?.type === "opened" ? record.about : undefined) ??
+    {}) as Partial<About>;
 
 /** How the last run of a session was started; undefined when it was not by this command. */
 export function invocationOf(records: readonly LogRecord[]): Invocation | undefined {
-  return (records.findLast((record) => record.type === "run_started") as Marked | undefined)?.cli?.invocation;
+  return aboutOf(records.findLast((record) => record.type === "run_started")).invocation;
 }
 
 /** The process that drives the run now, as far as can be known; undefined when it is gone, or is this one. */
 export function driverOf(records: readonly LogRecord[]): ProcessMark | undefined {
-  const marked = records.findLast((record) => (record as Marked).cli?.process !== undefined);
-  const mark = (marked as Marked | undefined)?.cli?.process;
+  const mark = aboutOf(records.findLast((record) => aboutOf(record).process !== undefined)).process;
   if (mark === undefined || (mark.pid === process.pid && mark.host === hostname())) return undefined;
   // Of another machine nothing can be known; a journal is rarely shared, a host is often renamed.
   return mark.host === hostname() && isAlive(mark.pid) ? mark : undefined;

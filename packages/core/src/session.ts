@@ -37,6 +37,7 @@ export interface SessionParts {
   journal: Journal;
   resolved: Resolved;
   logger?: Logger | undefined;
+  about?: JsonObject | undefined;
   gate?: Shell["gate"];
   clock: Clock;
 }
@@ -64,7 +65,7 @@ export class Session<Output = unknown> {
     checkRecords(parts.id, records);
     const state = reduceAll(records, parts.resolved.rules, emptyState);
     const session = new Session<Output>(parts, state);
-    if (session.#interrupted) session.#driver.post({ type: "opened", by: "session" });
+    if (session.#interrupted) session.#driver.post({ type: "opened", by: "session", ...aboutOf(parts) });
     await session.#driver.settled();
     return session;
   }
@@ -120,6 +121,7 @@ export class Session<Output = unknown> {
       input: start.input,
       ...(start.history === undefined ? {} : { history: start.history }),
       ...(this.#optionsTold ? {} : { options: facts }),
+      ...aboutOf(this.#parts),
     });
     this.#optionsTold = true;
     return this.#drive(options.signal);
@@ -286,6 +288,8 @@ async function checkOutput(
   }
   return { type, ok: false, error };
 }
+
+const aboutOf = ({ about }: SessionParts): { about?: JsonObject } => (about === undefined ? {} : { about });
 
 function checkRecords(id: string, records: readonly LogRecord[]): void {
   records.forEach((record, at) => {
