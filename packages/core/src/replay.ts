@@ -3,10 +3,11 @@
 // No model, no tool, no clock. A request whose name differs from the recorded one means that the code has changed:
 // another rule, another text, another tool. The first difference is the one to look at.
 
-import { type Request, requestOf } from "./loop/next.ts";
 import { Prefix } from "./loop/prefix.ts";
 import type { LogRecord } from "./loop/records.ts";
-import { emptyState, reduce } from "./loop/state.ts";
+import { reduce } from "./loop/reduce.ts";
+import { type Request, requestOf } from "./loop/request.ts";
+import { emptyState } from "./loop/state.ts";
 import type { Rules } from "./rules/rule.ts";
 
 /** One request of a run, as it follows from the records before it. */

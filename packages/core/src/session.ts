@@ -19,7 +19,8 @@ import {
   type Lane,
   type LogRecord,
 } from "./loop/records.ts";
-import { emptyState, reduceAll, type State } from "./loop/state.ts";
+import { reduceAll } from "./loop/reduce.ts";
+import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";

@@ -14,13 +14,15 @@ import type { Model, ModelEvent } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Tool } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
+import type { Action, HookAsk } from "./action.ts";
 import { announce, viewOf } from "./announce.ts";
 import { type Asked, askHook, askKey } from "./ask-hooks.ts";
 import { offeredTools } from "./judge.ts";
-import { type Action, type HookAsk, next } from "./next.ts";
+import { next } from "./next.ts";
 import { Prefix } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
-import { reduce, type State } from "./state.ts";
+import { reduce } from "./reduce.ts";
+import type { State } from "./state.ts";
 import { think } from "./think.ts";
 
 /** What a driver acts with. */

@@ -6,7 +6,7 @@
 import { canonical, digest } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
 import { Log } from "./log.ts";
-import type { Request } from "./next.ts";
+import type { Request } from "./request.ts";
 
 export interface PrefixNote {
   /** The name of the whole request: the same bytes, the same name. */
