@@ -135,6 +135,7 @@ export class Agent<Output = unknown> {
       journal: overrides.journal ?? (lasting ? this.#journal : memoryJournal()),
       resolved: this.#resolved,
       logger: this.#given.logger,
+      about: this.#given.about,
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
     });

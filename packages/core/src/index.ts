@@ -7,27 +7,19 @@ export type * from "./hooks.ts";
 export type { FileInput, Input } from "./input.ts";
 export type * from "./journal.ts";
 export type { Logger } from "./logger.ts";
-export {
-  type Action,
-  decide,
-  type HookAsk,
-  next,
-  type Phase,
-  phaseOf,
-  type Request,
-  type Row,
-  requestOf,
-  type Table,
-  table,
-} from "./loop/next.ts";
+export type { Action, HookAsk, Phase } from "./loop/action.ts";
+export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export * from "./loop/records.ts";
-export { type Call, emptyState, type Run, reduce, reduceAll, type State, type Turn } from "./loop/state.ts";
+export { reduce, reduceAll } from "./loop/reduce.ts";
+export { type Request, requestOf } from "./loop/request.ts";
+export { type Call, emptyState, type Run, type State, type Turn } from "./loop/state.ts";
 export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./memory-journal.ts";
 export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export { renderResult } from "./render.ts";
+export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";
 export {
   emptyAnswers,

@@ -9,6 +9,7 @@ import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
 import type { ModelRef, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
 import {
   emptyAnswers,
@@ -84,6 +85,8 @@ export interface AgentOptions<Output = unknown> {
   texts?: Partial<Texts>;
   /** Default: silent. */
   logger?: Logger;
+  /** Kept with the record that starts a run, or takes one over: how, and by whom. The loop never looks at it. */
+  about?: JsonObject;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
   /** Where time and chance come from. Default: the host's. */

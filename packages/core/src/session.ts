@@ -19,11 +19,13 @@ import {
   type Lane,
   type LogRecord,
 } from "./loop/records.ts";
-import { emptyState, reduceAll, type State } from "./loop/state.ts";
+import { reduceAll } from "./loop/reduce.ts";
+import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
-import { readJson } from "./output/structured.ts";
+import { jsonValues } from "./output/structured.ts";
+import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 
 export type Listener = (event: RondoEvent) => void;
@@ -36,6 +38,7 @@ export interface SessionParts {
   journal: Journal;
   resolved: Resolved;
   logger?: Logger | undefined;
+  about?: JsonObject | undefined;
   gate?: Shell["gate"];
   clock: Clock;
 }
@@ -63,7 +66,7 @@ export class Session<Output = unknown> {
     checkRecords(parts.id, records);
     const state = reduceAll(records, parts.resolved.rules, emptyState);
     const session = new Session<Output>(parts, state);
-    if (session.#interrupted) session.#driver.post({ type: "opened", by: "session" });
+    if (session.#interrupted) session.#driver.post({ type: "opened", by: "session", ...aboutOf(parts) });
     await session.#driver.settled();
     return session;
   }
@@ -109,7 +112,7 @@ export class Session<Output = unknown> {
     if (this.status !== "idle")
       throw new RondoError(
         "invalid_request",
-        `session ${this.id} has a run that is ${this.status}: wait for it, steer() it, or queue with followUp()`,
+        `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
       );
     const start = readInput(input);
     const { options: facts } = this.#parts.resolved;
@@ -119,6 +122,7 @@ export class Session<Output = unknown> {
       input: start.input,
       ...(start.history === undefined ? {} : { history: start.history }),
       ...(this.#optionsTold ? {} : { options: facts }),
+      ...aboutOf(this.#parts),
     });
     this.#optionsTold = true;
     return this.#drive(options.signal);
@@ -186,6 +190,12 @@ export class Session<Output = unknown> {
     const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
     await this.#parts.journal.append(id, 0, records);
     return Session.open<Output>({ ...this.#parts, id });
+  }
+
+  /** Makes every request of the session again from its records: no model, no tools. Says where the first one differs. */
+  async replay(): Promise<Replay> {
+    await this.settled();
+    return replay(await this.#parts.journal.read(this.id), this.#parts.resolved.rules);
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
@@ -269,12 +279,18 @@ async function checkOutput(
   schema: Resolved["output"],
 ): Promise<Fact & { type: "output_checked" }> {
   const type = "output_checked" as const;
-  const read = readJson(text);
-  if (!read.ok) return { type, ok: false, error: read.error };
-  if (schema === undefined) return { type, ok: true, value: read.value };
-  const check = await schema.check(read.value);
-  return check.ok ? { type, ok: true, value: check.args } : { type, ok: false, error: check.error };
+  let error = "there is no complete JSON value in the text";
+  let tried = 0;
+  for (const value of jsonValues(text)) {
+    const check = schema === undefined ? { ok: true as const, args: value } : await schema.check(value);
+    if (check.ok) return { type, ok: true, value: check.args };
+    tried += 1;
+    if (tried === 1) error = check.error;
+  }
+  return { type, ok: false, error };
 }
+
+const aboutOf = ({ about }: SessionParts): { about?: JsonObject } => (about === undefined ? {} : { about });
 
 function checkRecords(id: string, records: readonly LogRecord[]): void {
   records.forEach((record, at) => {

@@ -8,14 +8,17 @@ import {
   phaseOf,
   reduceAll,
   requestOf,
+  resolve,
   type State,
 } from "@rondo/core";
+import { scripted } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Subject } from "../../testkit/src/modelcheck/explore.ts";
 import { noShadow, shadowAfter } from "../../testkit/src/modelcheck/promises.ts";
 import { subjects } from "../../testkit/src/modelcheck/subjects.ts";
 import { type Walk, Walker, walk } from "../../testkit/src/modelcheck/walk.ts";
+import { Log } from "../src/loop/log.ts";
 import { Prefix } from "../src/loop/prefix.ts";
 
 const named = new Map(subjects().map((subject) => [subject.name, subject]));
@@ -194,6 +197,43 @@ describe("over the pure loop", () => {
     });
   });
 
+  test("P9: what folding a record and deciding looks at does not grow with the run", () => {
+    const { rules } = resolve({ model: scripted([]), maxSteps: 10_000, repeats: null });
+    const subject = {
+      ...(named.get("by effect") as Subject),
+      rules,
+      fuel: { abort: 0, steer: 0, followUp: 0, crash: 0 },
+    };
+    const answers = fc.constantFrom(
+      "one call",
+      "two reads",
+      "an unknown tool",
+      "four calls",
+      "malformed arguments",
+    );
+    fc.assert(
+      fc.property(fc.array(answers, { minLength: 5, maxLength: 10 }), (cycle) => {
+        const walker = new Walker(subject);
+        walker.start();
+        // The most looks at history that one turn of the loop took, in the first steps and in the last.
+        const most = [0, 0];
+        while ((walker.state.run?.steps ?? 0) < 150) {
+          const step = walker.state.run?.steps ?? 0;
+          const wanted = `model answers ${cycle[step % cycle.length]}`;
+          const looks = counted(() =>
+            walker.step((given, loopActs) =>
+              loopActs ? undefined : (given.find((answer) => answer.name === wanted) ?? plain(given)),
+            ),
+          );
+          if (step < 20) most[0] = Math.max(most[0] ?? 0, looks);
+          if (step >= 130) most[1] = Math.max(most[1] ?? 0, looks);
+        }
+        expect(most[1]).toBe(most[0]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
   test("every decision that ends, lands or judges names its rule and its evidence", () => {
     everyWalk(({ records }) => {
       for (const record of records) {
@@ -225,6 +265,31 @@ function comparable(state: State): string {
   return JSON.stringify([[...history], rest], (_name, value: unknown) =>
     value instanceof Map ? [...value] : value,
   );
+}
+
+/** How many items of shared lists were looked at while something was done. */
+function counted(act: () => void): number {
+  const { at, slice } = Log.prototype;
+  const iterate = Log.prototype[Symbol.iterator];
+  let looks = 0;
+  Log.prototype.at = function (index) {
+    looks += 1;
+    return at.call(this, index);
+  };
+  Log.prototype.slice = function (from, to) {
+    looks += (to ?? this.length) - (from ?? 0);
+    return slice.call(this, from, to);
+  };
+  Log.prototype[Symbol.iterator] = function () {
+    looks += this.length;
+    return iterate.call(this);
+  };
+  try {
+    act();
+  } finally {
+    Object.assign(Log.prototype, { at, slice, [Symbol.iterator]: iterate });
+  }
+  return looks;
 }
 
 function requestShape(request: ReturnType<typeof requestOf>): object {

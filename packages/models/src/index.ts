@@ -1,11 +1,18 @@
 // The face of @rondo/models.
 export type * from "./codec.ts";
+export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
+export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
+export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
+export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
+export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
+export { type OfflineOptions, offline } from "./offline/offline.ts";
 export {
   type Authorize,
   bearer,
   createModel,
   keyHeader,
+  type LazyCodec,
   type ModelOptions,
   type Outgoing,
   type ProviderOptions,

@@ -71,12 +71,19 @@ export interface ProviderOptions {
   facts?: ModelFacts;
   /** How this server differs from its protocol: see the codec. */
   compat?: { readonly [quirk: string]: Json };
-  /** Milliseconds; what the loop's clocks say wins. */
+  /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
   clocks?: HttpClocks;
 }
 
+/** A codec that is loaded on the first call, so that importing every provider costs no more than importing one. */
+export interface LazyCodec {
+  /** As in `Origin.api`: known without loading. */
+  readonly api: string;
+  load(): Promise<Codec>;
+}
+
 export interface ModelOptions extends ProviderOptions {
-  codec: Codec;
+  codec: Codec | LazyCodec;
   /** As in `Origin.provider`. */
   provider: string;
   /** The provider's model id. */
@@ -104,6 +111,7 @@ class HttpModel implements Model {
   readonly facts?: ModelFacts;
   readonly #options: ModelOptions;
   readonly #target: Target;
+  #codec: Promise<Codec> | undefined;
   #encoder: Encoder | undefined;
   #client: HttpClient | undefined;
 
@@ -125,19 +133,21 @@ class HttpModel implements Model {
     const secrets: string[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
-      this.#encoder ??= this.#options.codec.encoder(this.#target);
+      const codec = await this.#loaded();
+      this.#encoder ??= codec.encoder(this.#target);
       const wire = this.#encoder.encode(request);
       for (const { code, message } of wire.warnings) io.emit({ type: "warning", code, message });
       const target = this.#targetOf(request);
-      if (this.#options.send !== undefined) return await this.#sendBy(this.#options.send, wire, target, io);
+      if (this.#options.send !== undefined)
+        return await this.#sendBy(this.#options.send, codec, wire, target, io);
       const asked = request.settings.headers ?? {};
       const credentials = await this.#credentials(false, io.signal);
-      const first = await this.#attempt(wire, target, asked, credentials, io, secrets);
+      const first = await this.#attempt(codec, wire, target, asked, credentials, io, secrets);
       if ("answer" in first) return first.answer;
       if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await this.#attempt(wire, target, asked, fresh, io, secrets);
+      const second = await this.#attempt(codec, wire, target, asked, fresh, io, secrets);
       if ("answer" in second) return second.answer;
       throw second.refused;
     } catch (thrown) {
@@ -145,7 +155,19 @@ class HttpModel implements Model {
     }
   }
 
+  #loaded(): Promise<Codec> {
+    const { codec } = this.#options;
+    if (!("load" in codec)) return Promise.resolve(codec);
+    this.#codec ??= codec.load().catch((thrown: unknown) => {
+      // Not kept: a bundle's chunk that did not arrive may arrive the next time.
+      this.#codec = undefined;
+      throw thrown;
+    });
+    return this.#codec;
+  }
+
   async #attempt(
+    codec: Codec,
     wire: WireRequest,
     target: Target,
     asked: Readonly<Record<string, string>>,
@@ -153,7 +175,7 @@ class HttpModel implements Model {
     io: ModelIo,
     secrets: string[],
   ): Promise<{ answer: AssistantMessage } | { refused: RondoError }> {
-    const { codec, clocks, authorize = bearer, headers = {}, baseURL } = this.#options;
+    const { clocks, authorize = bearer, headers = {}, baseURL } = this.#options;
     const url = joinURL(baseURL, wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
     secrets.push(...secretsOf(credentials, {}));
@@ -166,7 +188,7 @@ class HttpModel implements Model {
       headers: sent,
       body: wire.body,
       signal: io.signal,
-      clocks: { ...clocks, ...io.clocks },
+      clocks: { ...io.clocks, ...clocks },
     });
     if (response.status >= 200 && response.status < 300)
       return { answer: await receive(response, codec, target, io.emit) };
@@ -200,8 +222,13 @@ class HttpModel implements Model {
     return outputLimit === undefined ? this.#target : { ...this.#target, outputLimit };
   }
 
-  async #sendBy(send: Send, wire: WireRequest, target: Target, io: ModelIo): Promise<AssistantMessage> {
-    const { codec } = this.#options;
+  async #sendBy(
+    send: Send,
+    codec: Codec,
+    wire: WireRequest,
+    target: Target,
+    io: ModelIo,
+  ): Promise<AssistantMessage> {
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
@@ -251,9 +278,12 @@ class HttpModel implements Model {
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
       words += ` Check the key: it comes from ${this.#options.credentials !== undefined ? "the credentials callback" : this.#options.apiKey !== undefined ? "the option apiKey" : `the environment (${names.join(" or ")})`}.`;
     const { raw, ...rest } = optionsOf(error);
-    return new RondoError(error.kind, redacted(words, secrets), {
+    // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
+    const known = `${this.id} ${this.#options.baseURL}`;
+    const hidden = secrets.filter((secret) => !known.includes(secret));
+    return new RondoError(error.kind, redacted(words, hidden), {
       ...rest,
-      ...(raw === undefined ? {} : { raw: redactedJson(raw, secrets) }),
+      ...(raw === undefined ? {} : { raw: redactedJson(raw, hidden) }),
       ...(error.cause === undefined ? {} : { cause: error.cause }),
     });
   }

@@ -5,8 +5,9 @@
 // retry multiply: each request is sent with `maxRetries: 0`.
 
 import type { Json, JsonObject, Model, ModelIo } from "@rondo/core";
-import type { Codec, Frame, WireRequest } from "./codec.ts";
-import { createModel, type ProviderOptions, type Send } from "./provider.ts";
+import type { Frame, WireRequest } from "./codec.ts";
+import { createModel, type LazyCodec, type ProviderOptions, type Send } from "./provider.ts";
+import { anthropicMessages, openaiChat, openaiResponses } from "./providers/codecs.ts";
 
 /** Raw events of an SDK, each as one frame. An event's name is its `type`. */
 export async function* framesOf(events: AsyncIterable<unknown>): AsyncGenerator<Frame> {
@@ -39,15 +40,14 @@ export interface OpenaiClientLike {
 /** What remains of a provider's options where the SDK does the sending. */
 export type SdkOptions = Pick<ProviderOptions, "facts" | "compat" | "stream">;
 
-/** A Claude over an Anthropic client: `fromAnthropicClient(new Anthropic(), "claude-sonnet-5", anthropicMessages)`. */
+/** A Claude over an Anthropic client: `fromAnthropicClient(new Anthropic(), "claude-sonnet-5")`. */
 export function fromAnthropicClient(
   client: AnthropicClientLike,
   model: string,
-  codec: Codec,
   options: SdkOptions = {},
 ): Model {
   return sdkModel(
-    codec,
+    anthropicMessages,
     "anthropic",
     model,
     options,
@@ -55,17 +55,16 @@ export function fromAnthropicClient(
   );
 }
 
-/** A model over an OpenAI client; the codec says which of its two protocols is spoken. */
+/** A model over an OpenAI client. `protocol` default: `responses`. */
 export function fromOpenaiClient(
   client: OpenaiClientLike,
   model: string,
-  codec: Codec,
-  options: SdkOptions & { provider?: string } = {},
+  options: SdkOptions & { provider?: string; protocol?: "responses" | "chat" } = {},
 ): Model {
-  const { provider = "openai", ...rest } = options;
-  const chat = codec.api === "openai-chat";
+  const { provider = "openai", protocol, ...rest } = options;
+  const chat = protocol === "chat";
   return sdkModel(
-    codec,
+    chat ? openaiChat : openaiResponses,
     provider,
     model,
     rest,
@@ -77,7 +76,7 @@ export function fromOpenaiClient(
   );
 }
 
-function sdkModel(codec: Codec, provider: string, model: string, options: SdkOptions, send: Send): Model {
+function sdkModel(codec: LazyCodec, provider: string, model: string, options: SdkOptions, send: Send): Model {
   return createModel({ ...options, codec, provider, model, baseURL: "https://sdk.invalid", send });
 }
 

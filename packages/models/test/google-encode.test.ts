@@ -565,6 +565,17 @@ describe("settings", () => {
     expect(codes).toEqual(["unsupported_setting", "unsupported_setting", "unsupported_setting"]);
   });
 
+  it("that are the Gemini API's are warnings on Vertex, and the other way round", () => {
+    const google = { store: false, modelArmorConfig: { promptTemplateName: "x" }, audioTimestamp: true };
+    const request = asks([userText("hi")], { settings: { providerOptions: { google } } });
+    const onVertex = sent(request, target(gemini3, { variant: "vertex" }));
+    expect(Object.keys(onVertex.body)).toEqual(["generationConfig", "modelArmorConfig", "contents"]);
+    expect(onVertex.codes).toEqual(["unsupported_setting"]);
+    const onGemini = sent(request);
+    expect(Object.keys(onGemini.body)).toEqual(["store", "contents"]);
+    expect(onGemini.codes).toEqual(["unsupported_setting", "unsupported_setting"]);
+  });
+
   it("with a cache made beforehand send neither prompt nor tools, and say so", () => {
     const { body, codes } = sent(
       asks([userText("hi")], {

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type Message,
   type Part,
+  RondoError,
   type ToolMessage,
   userText,
 } from "@rondo/core";
@@ -155,6 +156,39 @@ describe("any conversation", () => {
   });
 });
 
+describe("an encoder that has encoded another conversation", () => {
+  it("encodes any other as a new one does: grown, cut, pruned, edited", () => {
+    const request = (messages: Message[]) => ({
+      messages,
+      tools: [],
+      toolChoice: "auto" as const,
+      settings: {},
+    });
+    fc.assert(
+      fc.property(
+        fc.array(turn, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.tuple(fc.nat(12), fc.nat(3), fc.boolean()), { maxLength: 5 }),
+        (turns, edits) => {
+          const used = googleGenerativeAi.encoder(targetOf(origins[0]!));
+          const all = historyOf(turns);
+          const stages: Message[][] = all.map((_, i) => all.slice(0, i + 1));
+          let now = all;
+          for (const [at, removed, puts] of edits) {
+            now = now.toSpliced(at, removed, ...(puts ? [userText(`edit ${at}`)] : []));
+            stages.push(now);
+          }
+          for (const stage of stages) {
+            const fresh = googleGenerativeAi.encoder(targetOf(origins[0]!)).encode(request(stage));
+            expect(used.encode(request(stage)).body).toBe(fresh.body);
+            expect(checkGoogleRequest(fresh.body)).toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe("any answer", () => {
   const signed = (data: JsonObject, thoughtSignature: string | undefined): JsonObject =>
     thoughtSignature === undefined ? data : { ...data, thoughtSignature };
@@ -273,6 +307,62 @@ describe("any answer", () => {
         expect(shown.join("")).toBe(call.rawArgs);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it("of any shape at all is an answer of proper parts, or an error of ours", () => {
+    const key = fc.constantFrom(
+      ..."candidates content parts text thought thoughtSignature functionCall name id args partialArgs jsonPath stringValue willContinue finishReason promptFeedback blockReason usageMetadata promptTokenCount inlineData mimeType citationMetadata citations safetyRatings groundingMetadata index".split(
+        " ",
+      ),
+    );
+    const { json } = fc.letrec<{ json: Json }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 7 },
+        fc.constantFrom<Json>(null, true, 0, 7, "", "STOP", "$.a", "$.__proto__.b", {}, []),
+        { weight: 2, arbitrary: fc.array(tie("json"), { maxLength: 3 }) },
+        { weight: 4, arbitrary: fc.dictionary(key, tie("json"), { maxKeys: 4 }) as fc.Arbitrary<JsonObject> },
+      ),
+    }));
+    const piece = fc.dictionary(key, json, { maxKeys: 4 }) as fc.Arbitrary<JsonObject>;
+    const shaped = fc
+      .array(
+        fc.oneof(json, piece, fc.record({ functionCall: fc.oneof(json, piece) }) as fc.Arbitrary<Json>),
+        { maxLength: 4 },
+      )
+      .map((parts): Json => ({ candidates: [{ content: { parts } }] }));
+    fc.assert(
+      fc.property(fc.array(fc.oneof(json, shaped), { maxLength: 4 }), (chunks) => {
+        const target = targetOf(origins[0]!);
+        const decoder = googleGenerativeAi.decoder(target, () => {});
+        let message: AssistantMessage;
+        try {
+          for (const chunk of chunks) decoder.push({ event: undefined, data: JSON.stringify(chunk) });
+          decoder.push({ event: undefined, data: '{"candidates":[{"finishReason":"STOP"}]}' });
+          message = decoder.end();
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(RondoError);
+          return;
+        }
+        for (const one of message.content) {
+          if ("text" in one) expect(typeof one.text).toBe("string");
+          if (one.type === "file") expect(typeof one.mediaType).toBe("string");
+          if (one.type === "tool_call") {
+            expect([typeof one.name, typeof one.id, typeof one.rawArgs]).toEqual([
+              "string",
+              "string",
+              "string",
+            ]);
+            expect(Array.isArray(one.args) || typeof one.args !== "object").toBe(false);
+          }
+        }
+        for (const value of Object.values(message.usage ?? {})) expect(typeof value).toBe("number");
+        const { body } = googleGenerativeAi
+          .encoder(target)
+          .encode({ messages: [userText("go"), message], tools: [], toolChoice: "auto", settings: {} });
+        expect(() => JSON.parse(body)).not.toThrow();
+      }),
+      { numRuns: 1500 },
     );
   });
 });

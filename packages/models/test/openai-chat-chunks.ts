@@ -27,7 +27,7 @@ export function calls(...list: Loose[]): Loose {
   return chunk({ tool_calls: list });
 }
 
-export function sse(chunks: readonly (Loose | string)[]): string {
+function sse(chunks: readonly (Loose | string)[]): string {
   return chunks.map((one) => `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`).join("");
 }
 
@@ -41,7 +41,7 @@ export function read(chunks: readonly (Loose | string)[], to: Target = origin): 
   return frames!;
 }
 
-export function anyIds(message: AssistantMessage): AssistantMessage {
+function anyIds(message: AssistantMessage): AssistantMessage {
   return {
     ...message,
     content: message.content.map((part) =>

@@ -85,7 +85,7 @@ export function sseOf(recording: Recording, protocol: "chat" | "responses"): str
 
 export type Chunking = "frames" | "bytes" | "whole";
 
-export function chunked(sse: string, how: Chunking): Uint8Array[] {
+function chunked(sse: string, how: Chunking): Uint8Array[] {
   const bytes = new TextEncoder().encode(sse);
   if (how === "whole") return [bytes];
   if (how === "bytes") return Array.from(bytes, (byte) => Uint8Array.of(byte));

@@ -1,8 +1,8 @@
 import type { AssistantMessage, Json, JsonObject, Settings } from "@rondo/core";
+import { type ChatRules, checkOpenaiChatRequest, checkOpenaiResponsesRequest } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type ChatRules, checkOpenaiChatRequest } from "../../testkit/src/wire/rules/openai-chat.ts";
-import { checkOpenaiResponsesRequest } from "../../testkit/src/wire/rules/openai-responses.ts";
+import type { Target } from "../src/codec.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { conversations } from "./openai-conversations.ts";
@@ -84,6 +84,30 @@ describe("every canonical conversation is a request the server takes", () => {
             const { body } = encoder.encode(request(messages.slice(0, end), { tools }));
             expect(body.startsWith(last)).toBe(true);
             last = body.slice(0, -"]}".length);
+          }
+        }
+      }),
+    );
+  });
+
+  test("an encoder says of any history what a fresh one says, whatever it said before", () => {
+    const rows: [typeof openaiChat, Target][] = [
+      [openaiChat, chat()],
+      [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
+      [openaiResponses, responses()],
+    ];
+    const turns = fc.array(
+      fc.record({ keep: fc.nat(30), drop: fc.option(fc.nat(30)), system: fc.constantFrom("S", "T") }),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(conversations, turns, (messages, steps) => {
+        for (const [codec, to] of rows) {
+          const used = codec.encoder(to);
+          for (const { keep, drop, system } of steps) {
+            const part = messages.slice(0, keep).filter((_, at) => at !== drop);
+            const asked = request(part, { system });
+            expect(used.encode(asked).body).toBe(codec.encoder(to).encode(asked).body);
           }
         }
       }),

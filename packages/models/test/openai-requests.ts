@@ -9,9 +9,8 @@ import type {
   Part,
   ToolDefinition,
 } from "@rondo/core";
+import { checkOpenaiChatRequest, checkOpenaiResponsesRequest } from "@rondo/testkit";
 import { expect } from "vitest";
-import { checkOpenaiChatRequest } from "../../testkit/src/wire/rules/openai-chat.ts";
-import { checkOpenaiResponsesRequest } from "../../testkit/src/wire/rules/openai-responses.ts";
 import type { Target } from "../src/codec.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";

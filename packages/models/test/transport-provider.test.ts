@@ -190,6 +190,72 @@ describe("a call", () => {
   });
 });
 
+describe("a codec", () => {
+  it("may be loaded with the first call, once", async () => {
+    let loads = 0;
+    const codec = {
+      api: "tiny",
+      load: async () => {
+        loads += 1;
+        return tinyCodec;
+      },
+    };
+    await served(streamed(frames), async ({ url }) => {
+      const model = tiny(url, { codec });
+      expect(model.origin.api).toBe("tiny");
+      expect(loads).toBe(0);
+      await Promise.all([model.call(tinyRequest, watch()), model.call(tinyRequest, watch())]);
+      expect(loads).toBe(1);
+    });
+  });
+
+  it("that failed to load is tried again", async () => {
+    let loads = 0;
+    const codec = {
+      api: "tiny",
+      load: async () => {
+        loads += 1;
+        if (loads === 1) throw new Error("offline");
+        return tinyCodec;
+      },
+    };
+    await served(streamed(frames), async ({ url }) => {
+      const model = tiny(url, { codec });
+      expect((await errorFrom(model.call(tinyRequest, watch()))).message).toContain("offline");
+      expect((await model.call(tinyRequest, watch())).stop.kind).toBe("end_turn");
+    });
+  });
+
+  it("may find an answer in a refusal, and is told the output limit", async () => {
+    const limits: (number | undefined)[] = [];
+    const codec: Codec = {
+      ...tinyCodec,
+      answerOf: (response, target) => {
+        limits.push(target.outputLimit);
+        return response.status === 400
+          ? tinyCodec.decodeWhole({ text: "attempt" }, target, () => {})
+          : undefined;
+      },
+    };
+    await served(
+      (request, response) => {
+        response.writeHead(Number(request.headers["x-status"]));
+        response.end("{}");
+      },
+      async ({ url }) => {
+        const call = (status: string) =>
+          tiny(url, { codec, headers: { "x-status": status } }).call(
+            { ...tinyRequest, settings: { maxOutputTokens: 7 } },
+            watch(),
+          );
+        expect((await call("400")).content).toEqual([{ type: "text", text: "attempt" }]);
+        expect((await errorFrom(call("500"))).kind).toBe("server_error");
+        expect(limits).toEqual([7, 7]);
+      },
+    );
+  });
+});
+
 describe("a body that is no event stream", () => {
   const whole = (body: string, type = "application/json", status = 200): Handler => {
     return (_request, response) => {
@@ -335,6 +401,15 @@ describe("credentials", () => {
     });
   });
 
+  it("that are only the server's name do not make an error unreadable", async () => {
+    await served(guarded("other"), async ({ url }) => {
+      const error = await errorFrom(
+        tiny(url, { provider: "ollama", apiKey: "ollama" }).call(tinyRequest, watch()),
+      );
+      expect(error.message).toMatch(/^ollama\/m /);
+    });
+  });
+
   it("F180: are asked for before every call, and after a 401 once more, for one more request if they changed", async () => {
     await served(guarded("fresh-token"), async ({ url, seen }) => {
       const asked: boolean[] = [];
@@ -403,6 +478,24 @@ describe("credentials", () => {
         expect(error.kind).toBe("invalid_request");
         expect(error.message).toContain("http://elsewhere.example/");
         expect(seen.length).toBe(1);
+      },
+    );
+  });
+});
+
+describe("clocks", () => {
+  it("of the model win over the loop's, and a silent server is a time-out that can be tried again", async () => {
+    await served(
+      () => {},
+      async ({ url }) => {
+        const error = await errorFrom(
+          tiny(url, { clocks: { firstByteMs: 20 } }).call(tinyRequest, {
+            ...watch(),
+            clocks: { firstByteMs: 600_000 },
+          }),
+        );
+        expect(error).toMatchObject({ kind: "timeout", retryable: true });
+        expect(error.message).toContain("20 ms");
       },
     );
   });

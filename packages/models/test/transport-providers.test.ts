@@ -8,9 +8,6 @@ import { type Model, userText } from "@rondo/core";
 import { SignatureV4 } from "@smithy/signature-v4";
 import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
-import { openaiChat } from "../src/codecs/openai-chat.ts";
-import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import {
   anthropic,
   azure,
@@ -391,19 +388,16 @@ describe("an official client as the sender", () => {
   it("Anthropic's", async () => {
     await withServer(answering("anthropic"), async ({ url, seen }) => {
       const client = new Anthropic({ apiKey: "k", baseURL: url });
-      expect(await says(fromAnthropicClient(client, "claude-sonnet-5", anthropicMessages))).toBe("hello");
+      expect(await says(fromAnthropicClient(client, "claude-sonnet-5"))).toBe("hello");
       expect(seen[0]?.url).toBe("/v1/messages");
     });
   });
 
   it("OpenAI's, over both its protocols", async () => {
-    for (const [codec, protocol] of [
-      [openaiChat, "chat"],
-      [openaiResponses, "responses"],
-    ] as const)
+    for (const protocol of ["chat", "responses"] as const)
       await withServer(answering(protocol), async ({ url }) => {
         const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1` });
-        expect(await says(fromOpenaiClient(client, "gpt-5.2", codec))).toBe("hello");
+        expect(await says(fromOpenaiClient(client, "gpt-5.2", { protocol }))).toBe("hello");
       });
   });
 
@@ -415,9 +409,7 @@ describe("an official client as the sender", () => {
       },
       async ({ url, seen }) => {
         const client = new Anthropic({ apiKey: "k", baseURL: url });
-        const error = await errorFrom(
-          fromAnthropicClient(client, "claude-sonnet-5", anthropicMessages).call(request, watch()),
-        );
+        const error = await errorFrom(fromAnthropicClient(client, "claude-sonnet-5").call(request, watch()));
         expect(error).toMatchObject({ kind: "rate_limit", status: 429, retryAfterMs: 7000 });
         expect(seen.length).toBe(1);
       },

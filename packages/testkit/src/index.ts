@@ -41,3 +41,5 @@ export {
   tick,
   usage,
 } from "./scripted-turns.ts";
+export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
+export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";

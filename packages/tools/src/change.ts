@@ -5,7 +5,7 @@
 
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
-import { link, lstat, open, rename, unlink } from "node:fs/promises";
+import { access, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { FileToolSet } from "./options.ts";
 import { codeOf, Refusal, shown, sized } from "./reasons.ts";
@@ -77,6 +77,8 @@ async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promi
   try {
     const { size, mode, uid, gid } = await handle.stat();
     const version = versionOf(await handle.stat({ bigint: true }));
+    // A rename would replace a file that must not be written: its folder is asked for that, not the file.
+    await access(place.real, constants.W_OK);
     if (size > maxBytes)
       throw new Refusal(
         `${shown(place.shown)} is ${sized(size)}; files over ${sized(maxBytes)} are not changed`,

@@ -27,6 +27,7 @@ import {
   subtract,
   TooLarge,
   toNumber,
+  truncate,
 } from "./rational.ts";
 
 /** An exact fraction, or a double that was rounded. */
@@ -336,7 +337,7 @@ const functions: Record<string, Func> = {
   },
   floor: exactly(floor),
   ceil: exactly((x) => negate(floor(negate(x)))),
-  trunc: exactly((x) => (x.top < 0n ? negate(floor(negate(x))) : floor(x))),
+  trunc: exactly(truncate),
   sign: exactly((x) => rational(x.top > 0n ? 1n : x.top < 0n ? -1n : 0n)),
   log: {
     least: 1,
@@ -381,13 +382,15 @@ function exactLog(value: Value, base: bigint): Rational | undefined {
   const [large, sign] =
     value.bottom === 1n ? [value.top, 1n] : value.top === 1n ? [value.bottom, -1n] : [0n, 0n];
   if (large === 0n) return undefined;
-  let count = 0n;
-  let rest = large;
-  while (rest % base === 0n) {
-    rest /= base;
-    count++;
-  }
-  return rest === 1n ? rational(sign * count) : undefined;
+  if (base > large) return large === 1n ? rational(0n) : undefined;
+  // Guessed from the lengths, then tried: dividing again and again would take a second for a long number.
+  const bits = (whole: bigint): number => whole.toString(2).length;
+  const lead = (whole: bigint): number => {
+    const extra = Math.max(0, bits(whole) - 53);
+    return Math.log2(Number(whole >> BigInt(extra))) + extra;
+  };
+  const guess = BigInt(Math.round(lead(large) / lead(base)));
+  return base ** guess === large ? rational(sign * guess) : undefined;
 }
 
 /** A value in words: `0.3`, `0.333... (exactly 1/3)`, `1.414... (rounded)`. */

@@ -38,10 +38,7 @@ export function familyOf(leader: number, mark: string): Family {
 /**
  * The living processes of a family. `known`: members of an earlier look, whose children count too.
  */
-export async function membersOf(
-  family: Family,
-  known: ReadonlySet<number> = new Set(),
-): Promise<ProcessEntry[]> {
+async function membersOf(family: Family, known: ReadonlySet<number> = new Set()): Promise<ProcessEntry[]> {
   const all = await allProcesses();
   const members = new Set<number>([family.leader, ...known]);
   const found: ProcessEntry[] = [];

@@ -10,7 +10,7 @@ import { type FileToolOptions, fileToolSet } from "./options.ts";
 import { counted, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { Place } from "./root.ts";
-import { type ContentId, identityOf } from "./seen.ts";
+import { type ContentId, contentIdOf } from "./seen.ts";
 import { binaryKind, clip, firstBytes, visible } from "./text-file.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
@@ -78,7 +78,7 @@ export function readFile(options: ReadFileOptions): Tool {
             });
             const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
             const scan = await scanned(handle, lines, maxScanBytes, context.signal);
-            seen.set(place.real, scan.content);
+            if (scan.content !== undefined) seen.set(place.real, scan.content);
             return shownLines(lines, scan, offset, place);
           } finally {
             await handle.close();
@@ -102,7 +102,7 @@ async function binary(
     const why = kind.startsWith("image/")
       ? `larger than ${sized(maxImageBytes)}, not shown`
       : "not shown as text";
-    return { result: toolResult(`[${told}; ${why}]`), content: await identityOf(handle) };
+    return { result: toolResult(`[${told}; ${why}]`), content: await hashOf(handle, size) };
   }
   const bytes = Buffer.alloc(size);
   const { bytesRead } = await handle.read(bytes, 0, size, 0);
@@ -111,7 +111,15 @@ async function binary(
     { type: "text", text: `[${told}]` },
     { type: "file", mediaType: kind, data: data.toString("base64"), name: place.shown.split("/").at(-1)! },
   ];
-  return { result: toolResult(parts), content: createHash("sha256").update(data).digest("base64") };
+  return { result: toolResult(parts), content: contentIdOf(data) };
+}
+
+/** The id of what is not shown, unless it is too large to be written over anyway. */
+async function hashOf(handle: FileHandle, size: number): Promise<ContentId | undefined> {
+  if (size > 64 * 1024 * 1024) return undefined;
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await handle.read(bytes, 0, size, 0);
+  return contentIdOf(bytes.subarray(0, bytesRead));
 }
 
 interface Scan {
@@ -119,7 +127,8 @@ interface Scan {
   bytes: number;
   /** False: the file is longer than was read. */
   whole: boolean;
-  content: ContentId;
+  /** Of a file read whole. Longer ones are also too large to be written over. */
+  content: ContentId | undefined;
 }
 
 /** Reads a file in pieces into `lines`. Binary content after the head is shown as it comes: replaced and counted. */
@@ -142,7 +151,7 @@ async function scanned(
     at += bytesRead;
     if (at >= maxBytes) {
       lines.end();
-      return { bytes: (await handle.stat()).size, whole: false, content: await identityOf(handle) };
+      return { bytes: (await handle.stat()).size, whole: false, content: undefined };
     }
   }
   lines.end();

@@ -59,7 +59,12 @@ async function planned(options: RunCommandOptions, root: Root, cwd: string, comm
   const network = options.network ?? false;
   const shell = ["/bin/sh", "-c", command];
   const mark = randomUUID();
-  const sandbox: Sandbox = mode === "off" ? { missing: "switched off" } : await sandboxFor(options);
+  const sandbox: Sandbox =
+    mode === "off"
+      ? { missing: "switched off" }
+      : root.real === "/"
+        ? { missing: "the root is the whole file system" }
+        : await sandboxFor(options);
   if ("missing" in sandbox) {
     if (mode === "require")
       throw new Refusal(

@@ -119,8 +119,8 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
   const { promise, resolve, reject } = Promise.withResolvers<Found>();
   const lines: FoundLine[] = [];
   let news: SearchNews = { lines: [], matches: 0, files: 0, searched: 0, binary: 0, large: 0, unreadable: 0 };
-  // Beside this file, in the form this file has: source or compiled.
-  const file = import.meta.url.endsWith(".ts") ? "./search-worker.ts" : "./search-worker.js";
+  // Below this file, in the form this file has: source or compiled.
+  const file = import.meta.url.endsWith(".ts") ? "./search-worker/main.ts" : "./search-worker/main.js";
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: 512 },

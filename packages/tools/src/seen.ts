@@ -4,9 +4,8 @@
 // process, makes "compare, write, rename" one step: two calls on one file go one after the other, in any toolset.
 
 import { createHash } from "node:crypto";
-import type { FileHandle } from "node:fs/promises";
 
-/** Names a content: a hash, or for very large files the size, time and identity. */
+/** Names a content: its hash. */
 export type ContentId = string;
 
 const maxRemembered = 10_000;
@@ -33,12 +32,6 @@ export class Seen {
 /** The id of bytes in memory. */
 export function contentIdOf(bytes: Uint8Array): ContentId {
   return createHash("sha256").update(bytes).digest("base64");
-}
-
-/** The id of an open file too large to hash. */
-export async function identityOf(handle: FileHandle): Promise<ContentId> {
-  const { size, mtimeNs, ino, dev } = await handle.stat({ bigint: true });
-  return `${size}:${mtimeNs}:${ino}:${dev}`;
 }
 
 const locks = new Map<string, Promise<void>>();

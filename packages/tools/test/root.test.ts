@@ -141,7 +141,7 @@ describe("a path under the root", () => {
 describe("what is no plain file", () => {
   test("a pipe, a device and a socket are refused and never waited for", async () => {
     const root = folder({ "a.txt": "a\n" });
-    execFileSync("mkfifo", [join(root, "pipe")]);
+    execFileSync("sh", ["-c", 'mkfifo "$0"', join(root, "pipe")]);
     const tools = fileTools({ root, write: { overwriteUnread: true } });
     for (const name of ["read_file", "write_file", "edit_file", "search_files"]) {
       const args = { path: "pipe", content: "x", oldText: "a", newText: "b", pattern: "x" };

@@ -2,19 +2,25 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunCommandOptions, runCommand } from "../src/index.ts";
 import { probe } from "../src/sandbox.ts";
 import { type Answer, call, folder } from "./calling.ts";
 
 const sandbox = await probe(process.env.PATH ?? "");
 const without = "missing" in sandbox ? sandbox.missing : undefined;
-if (without !== undefined) console.warn(`sandbox tests are skipped: ${without}`);
+const noSandbox = without === undefined ? undefined : `no sandbox here: ${without}`;
 
-const modes: { mode: "off" | "require"; skip: boolean }[] = [
-  { mode: "off", skip: false },
-  { mode: "require", skip: without !== undefined },
+const modes: { mode: "off" | "require"; reason: string | undefined }[] = [
+  { mode: "off", reason: undefined },
+  { mode: "require", reason: noSandbox },
 ];
+
+function skippedFor(reason: string | undefined): void {
+  beforeEach(({ skip }) => {
+    if (reason !== undefined) skip(reason);
+  });
+}
 
 /** Processes whose command line holds a mark, found without the package's own eyes. */
 function alive(mark: string): string[] {
@@ -35,8 +41,9 @@ let serial = 0;
 /** A number of seconds to sleep that no other test sleeps. */
 const uniqueSleep = (): string => `${3000 + ++serial}.${process.pid}`;
 
-for (const { mode, skip } of modes)
-  describe.skipIf(skip)(`run_command, ${mode === "off" ? "without a sandbox" : "in the sandbox"}`, () => {
+for (const { mode, reason } of modes)
+  describe(`run_command, ${mode === "off" ? "without a sandbox" : "in the sandbox"}`, () => {
+    skippedFor(reason);
     const run = (
       root: string,
       command: string,
@@ -233,7 +240,8 @@ for (const { mode, skip } of modes)
     });
   });
 
-describe.skipIf(without !== undefined)("the sandbox", () => {
+describe("the sandbox", () => {
+  skippedFor(noSandbox);
   const run = (root: string, command: string, options: Partial<RunCommandOptions> = {}): Promise<Answer> =>
     call(runCommand({ root, sandbox: "require", ...options }), "run_command", { command });
 
@@ -325,6 +333,13 @@ describe("where there is no bubblewrap", () => {
       text: "Error: the command was not run: a sandbox is required and there is none (bubblewrap not found)",
     });
     expect(readdirSync(root)).toEqual([]);
+  });
+
+  test("a root that is the whole file system is no sandbox, and is not called one", async () => {
+    const run = (sandbox: "auto" | "require"): Promise<Answer> =>
+      call(runCommand({ root: "/", sandbox }), "run_command", { command: "true" });
+    expect((await run("auto")).text).toContain("not sandboxed: the root is the whole file system]");
+    expect((await run("require")).isError).toBe(true);
   });
 
   test("a bubblewrap that does not work counts as none, with its own words", async () => {

@@ -55,6 +55,17 @@ describe("write_file", () => {
     );
   });
 
+  test("writes over a binary file that was looked at, and not when it changed since", async () => {
+    const root = folder({ "a.bin": new Uint8Array([1, 0, 2]), "b.bin": new Uint8Array([1, 0, 2]) });
+    const tools = fileTools({ root });
+    for (const path of ["a.bin", "b.bin"]) await call(tools, "read_file", { path });
+    put(join(root, "b.bin"), new Uint8Array([1, 0, 3]));
+    const write = (path: string): Promise<{ text: string }> =>
+      call(tools, "write_file", { path, content: "text" });
+    expect((await write("a.bin")).text).toBe("Overwrote a.bin (1 line, 4 bytes)");
+    expect((await write("b.bin")).text).toContain("changed since it was read");
+  });
+
   test("the same content twice is the same as once, also for a set that knows nothing", async () => {
     const root = folder();
     const args = { path: "a.txt", content: "same\n" };
@@ -79,6 +90,21 @@ describe("write_file", () => {
     );
     expect(statSync(join(root, "run.sh")).mode & 0o777).toBe(0o754);
     expect(text(root, "run.sh")).toBe("#!/bin/sh\necho\n");
+  });
+
+  test("does not replace a file that must not be written", async ({ skip }) => {
+    if (process.getuid?.() === 0) skip("the mode of a file says nothing to root");
+    const root = folder({ "a.txt": "fixed\n" });
+    chmodSync(join(root, "a.txt"), 0o444);
+    const tools = fileTools({ root, write: { overwriteUnread: true } });
+    for (const [name, args] of [
+      ["write_file", { content: "x" }],
+      ["edit_file", { oldText: "fixed", newText: "x" }],
+    ] as const)
+      expect((await call(tools, name, { path: "a.txt", ...args })).text).toBe(
+        "Error: Permission denied: a.txt",
+      );
+    expect(text(root, "a.txt")).toBe("fixed\n");
   });
 
   test("refuses half a character and too much content", async () => {

@@ -19,7 +19,9 @@ export async function act(tool: Tool, args: JsonObject, context: ToolContext): P
       return renderThrown(`Error: the arguments of ${tool.name} do not fit its schema: ${check.error}`);
     return renderResult(await tool.execute(check.value as never, context));
   } catch (thrown) {
-    return renderThrown(thrown);
+    const result = renderThrown(thrown);
+    // Whatever is thrown once the signal has fired comes of that.
+    return context.signal.aborted ? { ...result, code: "aborted" } : result;
   }
 }
 

@@ -10,9 +10,9 @@ import type { Model } from "../model.ts";
 import { renderResult } from "../render.ts";
 import { type Tool, toolResult } from "../tool.ts";
 import { checkArgs } from "./act.ts";
+import type { HookAsk } from "./action.ts";
 import { viewOf } from "./announce.ts";
 import type { Log } from "./log.ts";
-import type { HookAsk } from "./next.ts";
 import type { Fact, HistoryEdit } from "./records.ts";
 import type { Call, State } from "./state.ts";
 

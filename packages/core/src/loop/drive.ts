@@ -14,13 +14,15 @@ import type { Model, ModelEvent } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Tool } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
+import type { Action, HookAsk } from "./action.ts";
 import { announce, viewOf } from "./announce.ts";
 import { type Asked, askHook, askKey } from "./ask-hooks.ts";
 import { offeredTools } from "./judge.ts";
-import { type Action, type HookAsk, next } from "./next.ts";
+import { next } from "./next.ts";
 import { Prefix } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
-import { reduce, type State } from "./state.ts";
+import { reduce } from "./reduce.ts";
+import type { State } from "./state.ts";
 import { think } from "./think.ts";
 
 /** What a driver acts with. */
@@ -262,24 +264,26 @@ export class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const offered = new Set(offeredTools(this.#state).map((tool) => tool.definition.name));
+    const came = (fact: Fact): void => {
+      if (this.#modelCall === controller) this.#modelCall = undefined;
+      this.post(fact);
+    };
     think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
     })
-      .then(async (message) => this.#heard(message, await checkCalls(valid(message), offered, tools)))
+      .then(async (message) =>
+        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
+      )
       .catch((thrown: unknown) => {
         const error = toRondoError(thrown);
         const { partial, usage } = error;
-        this.post({
+        came({
           type: "model_failed",
           error: error.toJSON(),
           ...(partial === undefined ? {} : { partial }),
           ...(usage === undefined ? {} : { usage }),
         });
       });
-  }
-
-  #heard(message: AssistantMessage, checks: (Fact & { type: "model_finished" })["checks"]): void {
-    this.post({ type: "model_finished", message, checks });
   }
 
   #hear(event: ModelEvent, step: number): void {
@@ -340,9 +344,10 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    void act(tool, call.args, context).then((result) =>
-      this.post({ type: "tool_finished", call: key, result }),
-    );
+    void act(tool, call.args, context).then((result) => {
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      this.post({ type: "tool_finished", call: key, result });
+    });
   }
 
   #askHook(ask: HookAsk): void {
@@ -365,20 +370,20 @@ export class Driver {
     );
   }
 
-  /** Fires the signal of everything that is no longer wanted. */
+  /** Fires the signal of everything that is still at work and no longer wanted. */
   #release(): void {
     const { run } = this.#state;
     const cancelled = run?.cancelledAt !== undefined;
     if (this.#modelCall !== undefined && (cancelled || run?.call === undefined)) {
       const controller = this.#modelCall;
       if (run?.call === undefined) this.#modelCall = undefined;
-      controller.abort(reasonOf(this.#state));
+      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
       const call = run?.turn?.calls.find((one) => one.key === key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
-      if (over || cancelled) controller.abort(reasonOf(this.#state));
+      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
   }
 

@@ -6,7 +6,7 @@
 import { canonical, digest } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
 import { Log } from "./log.ts";
-import type { Request } from "./next.ts";
+import type { Request } from "./request.ts";
 
 export interface PrefixNote {
   /** The name of the whole request: the same bytes, the same name. */
@@ -31,40 +31,47 @@ export class Prefix {
   #messages: Log<Message> = Log.of<Message>();
   /** `#chain[n]` names the first n messages. */
   #chain: string[] = [""];
-  #tools: Request["tools"] | undefined;
-  #toolsName = "";
-  #head: string | undefined;
+  #front: { system: string | undefined; tools: Request["tools"]; name: string } | undefined;
+  #rest:
+    | { choice: Request["toolChoice"]; settings: Request["settings"]; schema: unknown; name: string }
+    | undefined;
 
   /** Takes note of a request about to go out. */
   note(request: Request): PrefixNote {
-    const toolsBefore = this.#tools;
-    if (request.tools !== this.#tools) {
-      this.#tools = request.tools;
-      this.#toolsName = digest(canonical(request.tools as unknown as Json));
-    }
-    const head = digest(
-      JSON.stringify([
-        request.system ?? null,
-        this.#toolsName,
-        request.toolChoice,
-        request.settings,
-        request.outputSchema ?? null,
-      ]),
-    );
-    const system = digest(request.system ?? "") + this.#toolsName;
-    const changed = this.#head === undefined || this.#head === system ? undefined : "system or tools";
-    this.#head = system;
+    const front = this.#front;
+    const frontName = this.#nameFront(request);
     const messages =
       request.messages instanceof Log ? (request.messages as Log<Message>) : Log.of([...request.messages]);
     const kept = this.#keep(messages);
-    const broken =
-      toolsBefore !== undefined && kept < this.#messages.length ? `message ${kept + 1}` : undefined;
+    const broke =
+      front === undefined
+        ? undefined
+        : front.name !== frontName
+          ? "system or tools"
+          : kept < this.#messages.length
+            ? `message ${kept + 1}`
+            : undefined;
     this.#chain.length = kept + 1;
     for (let at = kept; at < messages.length; at += 1)
       this.#chain.push(digest((this.#chain[at] ?? "") + nameOf(messages.at(at) as Message)));
     this.#messages = messages;
-    const broke = changed ?? broken;
-    return { digest: digest(head + this.#chain.at(-1)), ...(broke === undefined ? {} : { broke }) };
+    const name = digest(frontName + this.#nameRest(request) + this.#chain.at(-1));
+    return { digest: name, ...(broke === undefined ? {} : { broke }) };
+  }
+
+  /** Names what stands before the messages. The same objects need not be looked into again. */
+  #nameFront({ system, tools }: Request): string {
+    if (this.#front === undefined || this.#front.system !== system || this.#front.tools !== tools)
+      this.#front = { system, tools, name: digest((system ?? "") + canonical(tools as unknown as Json)) };
+    return this.#front.name;
+  }
+
+  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: Request): string {
+    const known = this.#rest;
+    if (known?.choice === choice && known.settings === settings && known.schema === schema) return known.name;
+    const name = digest(JSON.stringify([choice, settings, schema ?? null]));
+    this.#rest = { choice, settings, schema, name };
+    return name;
   }
 
   /** How many messages from the front are those of the last request. */

@@ -199,10 +199,11 @@ export type Fact =
       input: Message[];
       history?: Message[];
       options?: RunOptions;
-      resumed?: string;
+      /** How it was started, in the words of whoever did: kept, never looked at by the loop. */
+      about?: JsonObject;
     }
   /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
-  | { type: "opened"; by: string }
+  | { type: "opened"; by: string; about?: JsonObject }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */

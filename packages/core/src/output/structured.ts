@@ -1,27 +1,34 @@
 // The room of typed output: a value read out of a text.
 //
-// The whole text first; then the first complete JSON value in it, found by a scanner that knows strings, so that a
+// The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
 import type { Json } from "../message.ts";
 
-/** The JSON value a text holds, or why it holds none. */
-export function readJson(text: string): { ok: true; value: Json } | { ok: false; error: string } {
+/** The JSON values a text holds, the likeliest first: the whole text, else each complete value in it, in order. */
+export function* jsonValues(text: string): Generator<Json> {
+  const whole = parsed(text);
+  if (whole !== undefined) {
+    yield whole.value;
+    return;
+  }
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] !== "{" && text[at] !== "[") continue;
+    const end = valueEnd(text, at);
+    if (end === undefined) return;
+    const found = parsed(text.slice(at, end));
+    // Brackets in prose are no value: what stands inside them may still be one.
+    if (found === undefined) continue;
+    yield found.value;
+    at = end - 1;
+  }
+}
+
+function parsed(text: string): { value: Json } | undefined {
   try {
-    return { ok: true, value: JSON.parse(text) as Json };
-  } catch (thrown) {
-    for (let at = 0; at < text.length; at += 1) {
-      if (text[at] !== "{" && text[at] !== "[") continue;
-      const end = valueEnd(text, at);
-      if (end === undefined) break;
-      try {
-        return { ok: true, value: JSON.parse(text.slice(at, end)) as Json };
-      } catch {
-        // Brackets in prose: whatever follows them may still hold the value.
-        at = end - 1;
-      }
-    }
-    return { ok: false, error: `there is no JSON value in the text (${(thrown as Error).message})` };
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
   }
 }
 

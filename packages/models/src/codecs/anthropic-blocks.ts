@@ -174,8 +174,6 @@ export function assistantBlocks(
         : partBlock(part, target, warn, same);
     if (block !== undefined) blocks.push(block);
   }
-  // No answer may end in thinking; only a pause goes back as it came.
-  if (message.stop.kind !== "pause") while (blocks.at(-1)?.thinking === true) blocks.pop();
   return blocks;
 }
 

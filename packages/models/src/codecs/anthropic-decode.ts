@@ -15,7 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
-import { anthropicStreamError } from "./anthropic-errors.ts";
+import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
@@ -294,21 +294,8 @@ export class AnthropicAnswer {
 
   /** The error, with what had arrived. */
   #failed(error: RondoError): RondoError {
-    return withPartial(error, this.#answer);
+    return withArrived(error, this.#answer.partial(), this.#answer.usage);
   }
-}
-
-/** An error of a stream, with what had arrived of the answer and what it had cost. */
-export function withPartial(error: RondoError, answer: Answer): RondoError {
-  const partial = answer.partial();
-  return new RondoError(error.kind, error.message, {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(partial === undefined ? {} : { partial }),
-    ...(Object.keys(answer.usage).length === 0 ? {} : { usage: { ...answer.usage } }),
-  });
 }
 
 /** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */

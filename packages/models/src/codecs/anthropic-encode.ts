@@ -19,10 +19,9 @@ import { placeMarks } from "./anthropic-cache.ts";
 import { asObject, isBlank, toJson } from "./anthropic-json.ts";
 import { idToWire, nameToWire } from "./anthropic-names.ts";
 import { type Options, optionsOf } from "./anthropic-options.ts";
-import { Pieces, type WireMessage } from "./anthropic-pieces.ts";
+import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { flatSchema } from "./anthropic-schema.ts";
-import { claudeVersion, traitsOf } from "./anthropic-traits.ts";
-import { type Turn, turnsOf } from "./anthropic-turns.ts";
+import { type Turn, turnReaders } from "./anthropic-turns.ts";
 
 /** How one host of the protocol differs from the provider's own. */
 export interface Host {
@@ -35,15 +34,18 @@ export interface Host {
 }
 
 /** What the protocol allows in an id. Its length is not documented: 64 is what the family's strictest host takes. */
-const idChar = /[a-zA-Z0-9_-]/;
-export const anthropicId = (id: string): string => idToWire(id, idChar, 64);
+const fits = /^[a-zA-Z0-9_-]{1,64}$/;
+const refused = /[^a-zA-Z0-9_-]/g;
+export const anthropicId = (id: string): string => idToWire(id, fits, refused);
 
 export function anthropicEncoder(target: Target, host: Host): Encoder {
+  const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
     assistant: (message, calls, warn) => assistantBlocks(message, calls, target, warn),
     result: (answered, message, warn) =>
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
+    json: messageJson,
     text: (text) => toJson({ type: "text", text }),
     alternate: target.compat?.alternate === true,
   });
@@ -54,13 +56,13 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
     encode(request) {
       const warnings = new Map<string, { code: string; message: string }>();
       const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const history = turnsOf(request.messages, anthropicId, (message) => isRefused(message, target));
+      const history = historyOf(request.messages);
       for (const { code, message } of history.warnings) warn(code, message);
 
-      const messages = pieces.lay(history.turns, warn);
+      const { before, messages } = pieces.lay(history.turns, warn);
       const toolNames = request.tools.length > 0 ? [] : calledTools(history.turns);
       const hasTools = request.tools.length > 0 || toolNames.length > 0;
-      const options = optionsOf(request, target, hasTools, () => isThinkingLost(history.turns, target), warn);
+      const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
       const toolBlocks = [
         ...request.tools.map((tool) => ({ json: toolJson(tool, options, tools) })),
         ...toolNames.map((name) => ({ json: retiredTool(name) })),
@@ -85,7 +87,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
         ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
         ...(system.length === 0 ? [] : [member("system", list(system))]),
-        member("messages", `[${messages.map(messageJson).join(",")}]`),
+        member("messages", `[${before}${messages.map((message) => pieces.text(message)).join(",")}]`),
       ].join(",");
       return {
         path: host.path(target, stream),
@@ -184,18 +186,4 @@ function retiredTool(name: string): string {
 function serverTool(tool: unknown): { json: string; mark?: string } {
   const { cache_control: mark, ...rest } = asObject(tool) ?? {};
   return { json: toJson(rest), ...(asObject(mark) === undefined ? {} : { mark: toJson(mark) }) };
-}
-
-/** True when the turn in progress holds a call and began without thinking, and this model then refuses to think. */
-export function isThinkingLost(turns: readonly Turn[], target: Target): boolean {
-  if (claudeVersion(target.origin.model) === undefined || traitsOf(target).thinking !== "budget")
-    return false;
-  const last = turns.at(-1);
-  if (last?.kind !== "results") return false;
-  const answer = turns.findLast((turn) => turn.kind === "assistant");
-  if (answer?.kind !== "assistant") return false;
-  const first = answer.message.content.find((part) => part.type !== "text" || !isBlank(part.text));
-  const signed =
-    first?.type === "reasoning" && (first.opaque?.signature ?? first.opaque?.redacted) !== undefined;
-  return !(signed && isSameOrigin(answer.message.origin, target));
 }

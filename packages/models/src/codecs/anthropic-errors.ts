@@ -1,6 +1,6 @@
 // The room of Anthropic's errors: its error types, on top of the classes every provider shares.
 
-import type { Json, RondoError } from "@rondo/core";
+import { type AssistantMessage, type Json, RondoError, type Usage } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
 
@@ -16,4 +16,20 @@ export function anthropicHttpError(response: ErrorResponse): RondoError {
 /** An error inside a stream that had begun well, or an error body under a status that said success. */
 export function anthropicStreamError(body: Json, provider: string): RondoError {
   return classifyStreamError(body, { ...hints, provider });
+}
+
+/** An error of a stream, with what had arrived of the answer and what it had cost. */
+export function withArrived(
+  error: RondoError,
+  partial: AssistantMessage | undefined,
+  usage: Usage | undefined,
+): RondoError {
+  return new RondoError(error.kind, error.message, {
+    retryable: error.retryable,
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(partial === undefined ? {} : { partial }),
+    ...(usage === undefined || Object.keys(usage).length === 0 ? {} : { usage: { ...usage } }),
+  });
 }

@@ -33,7 +33,18 @@ const vertex: Host = {
   headers: {},
 };
 
-/** Anthropic's own API, and servers that speak it. Base URL without `/v1`. */
+/**
+ * Anthropic's own API, and servers that speak it. Base URL without `/v1`.
+ *
+ * `settings.providerOptions.anthropic`: fields of the body by their wire names (`thinking`, `output_config`, `metadata`,
+ * `service_tier`, `container`, `context_management`, `mcp_servers`, …); `cache` (`false`, `true`, `{ ttl: "1h" }`);
+ * `betas` (names); `tools` (tools that the provider runs, as on the wire); `toolOptions` (by tool name: `strict`,
+ * `defer_loading`, `eager_input_streaming`, `allowed_callers`, `input_examples`).
+ * `opaque` of a caller's own part: `cache_control`; for files also `file_id`, `title`, `context`, `citations`.
+ *
+ * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning goes back without a signature),
+ * `cache: false` (no automatic marks), and any trait of `anthropic-traits.ts` by its name.
+ */
 export const anthropicMessages: Codec = {
   api,
   framing: "sse",

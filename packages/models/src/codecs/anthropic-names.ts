@@ -28,15 +28,15 @@ export function nameFromWire(name: string): string {
 /**
  * A call id as the wire allows it. An id that fits stays itself; another keeps what fits of it and gets a hash, so
  * that different ids stay different.
- * @param allowed matches one allowed character
+ * @param fits matches a whole id that is allowed
+ * @param refused matches, globally, one character that is not
  */
-export function idToWire(id: string, allowed: RegExp, longest: number): string {
-  let fits = id !== "" && id.length <= longest && !/_h[0-9a-f]{28}$/.test(id);
-  for (let at = 0; fits && at < id.length; at++) fits = allowed.test(id.charAt(at));
-  if (fits) return id;
-  const kept = [...id].map((char) => (allowed.test(char) ? char : "_")).join("");
-  return `${kept.slice(0, longest - 30)}_h${hash(id)}`;
+export function idToWire(id: string, fits: RegExp, refused: RegExp): string {
+  if (fits.test(id) && !mappedId.test(id)) return id;
+  return `${id.replace(refused, "_").slice(0, 34)}_h${hash(id)}`;
 }
+
+const mappedId = /_h[0-9a-f]{28}$/;
 
 /** 28 hexadecimal digits of a text. No defence against an enemy, only against chance. */
 export function hash(text: string): string {

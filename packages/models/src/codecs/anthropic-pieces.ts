@@ -16,13 +16,26 @@ export interface Dialect {
   assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
   result(answered: Answered, message: AssistantMessage, warn: Warn): Block;
   text(text: string): string;
+  /** A whole message. */
+  json(message: WireMessage): string;
   /** Roles must alternate: neighbours of one role become one message. */
   alternate: boolean;
 }
 
 export interface WireMessage extends Marked {
-  blocks: Block[];
+  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  blocks: readonly Block[];
   hasResults: boolean;
+  /** The turn it begins with; absent where we made it up. */
+  turn?: number;
+}
+
+interface Laid {
+  turn: Turn;
+  at: number;
+  blocks: readonly Block[];
+  /** It holds what reaches over any distance: a mark of the caller's, or half of a tool that the provider ran. */
+  reaches: boolean;
 }
 
 interface Piece {
@@ -32,48 +45,125 @@ interface Piece {
   warnings: WireRequest["warnings"];
 }
 
+/** The beginning of a history, as it was laid last time: later messages cannot change it. */
+interface Frozen {
+  /** How many turns it holds. */
+  length: number;
+  /** The texts of its messages, each followed by a comma. */
+  text: string;
+  warnings: [code: string, message: string][];
+}
+
 /** Makes wire messages from turns, remembering every message it has seen. */
 export class Pieces {
   readonly #target: Target;
   readonly #dialect: Dialect;
   readonly #known = new WeakMap<Message, Piece>();
-  /** How many messages were made into text so far: what a long session must not repeat. */
-  made = 0;
+  readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
+  readonly #texts = new WeakMap<readonly Block[], string>();
+
+  /** By the history's turns, so that histories that take turns at one encoder do not disturb each other. */
+  readonly #frozen = new WeakMap<readonly Turn[], Frozen>();
 
   constructor(target: Target, dialect: Dialect) {
     this.#target = target;
     this.#dialect = dialect;
   }
 
-  /** Neighbours merged where the protocol wants it, nothing empty, a user at both ends but for a pause. */
-  lay(turns: readonly Turn[], warn: Warn): WireMessage[] {
-    const messages: WireMessage[] = [];
-    let endsInPause = false;
-    for (const turn of turns) {
-      const blocks = this.#blocks(turn, warn);
-      if (blocks.length === 0) continue;
-      const role = turn.kind === "assistant" ? "assistant" : "user";
-      const last = messages.at(-1);
-      // What a person says after results stays a message of its own: in the same message it teaches the model to end
-      // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
-      const merges =
-        last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
-      if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
-      else
-        messages.push({ role, blocks: [...blocks], hasResults: turn.kind === "results", marks: new Map() });
-      endsInPause =
-        turn.kind === "assistant" &&
-        turn.message.stop.kind === "pause" &&
-        isSameOrigin(turn.message.origin, this.#target);
+  /**
+   * The text of a request's messages: what stands before those that may still change, and these.
+   * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
+   */
+  lay(turns: readonly Turn[], warn: Warn): { before: string; messages: WireMessage[] } {
+    const frozen = this.#frozen.get(turns);
+    const from = frozen?.length ?? 0;
+    for (const [code, message] of frozen?.warnings ?? []) warn(code, message);
+    const said: [turn: number, code: string, message: string][] = [];
+    const laid: Laid[] = [];
+    for (let at = from; at < turns.length; at++) {
+      const turn = turns[at] as Turn;
+      const noted: Warn = (code, message) => {
+        said.push([at, code, message]);
+        warn(code, message);
+      };
+      const blocks = this.#blocks(turn, noted);
+      const reaches = blocks.some(
+        (block) => (block.mark ?? block.opens ?? block.closes ?? block.waitsIn) !== undefined,
+      );
+      laid.push({ turn, at, blocks, reaches });
     }
-    pairServerTools(messages, endsInPause, warn);
-    if (messages[0]?.role === "assistant")
+    pairServerTools(laid, (one) => this.#isPaused(one), warn);
+
+    const messages: WireMessage[] = [];
+    for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
+    if (frozen === undefined && messages[0]?.role === "assistant")
       messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+    this.#freeze(turns, frozen, messages, laid, said);
     const last = messages.at(-1);
-    if (last === undefined || (last.role === "assistant" && !endsInPause))
-      messages.push(this.#user("Continue."));
-    else if (last.role === "assistant") last.blocks = trimmed(last.blocks);
-    return messages;
+    const end = laid.at(-1);
+    if (last?.role === "assistant" && end !== undefined && this.#isPaused(end))
+      last.blocks = trimmed(last.blocks);
+    else if (last?.role !== "user") messages.push(this.#user("Continue."));
+    return { before: frozen?.text ?? "", messages };
+  }
+
+  #isPaused({ turn, blocks }: Laid): boolean {
+    return (
+      turn.kind === "assistant" &&
+      turn.message.stop.kind === "pause" &&
+      isSameOrigin(turn.message.origin, this.#target) &&
+      blocks.some((block) => (block.opens ?? block.closes) !== undefined)
+    );
+  }
+
+  #place(one: Laid, next: Laid | undefined, messages: WireMessage[]): void {
+    const { turn } = one;
+    const isAnswer = turn.kind === "assistant";
+    // A paused answer goes back as it came; no other may end in thinking.
+    const goesOn = this.#isPaused(one) && (next === undefined || next.turn.kind === "assistant");
+    const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
+    if (blocks.length === 0) return;
+    const role = isAnswer ? "assistant" : "user";
+    const last = messages.at(-1);
+    // What a person says after results stays a message of its own: in the same message it teaches the model to end
+    // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
+    const merges =
+      last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
+    if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
+    else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map(), turn: one.at });
+  }
+
+  /**
+   * Notes for the next request what no later message can change: all before an answer that follows a user's message and
+   * is followed by two. (The newest two of the user's may be marked.) Marks of the caller's and tools that the provider
+   * ran reach over any distance: with them in it, nothing is noted.
+   */
+  #freeze(
+    turns: readonly Turn[],
+    frozen: Frozen | undefined,
+    messages: readonly WireMessage[],
+    laid: readonly Laid[],
+    said: readonly [number, string, string][],
+  ): void {
+    let users = 0;
+    let end = messages.length - 1;
+    for (; end > 0; end--) {
+      const message = messages[end] as WireMessage;
+      if (message.role === "user") users++;
+      else if (users >= 2 && messages[end - 1]?.role === "user") break;
+    }
+    const length = messages[end]?.turn;
+    if (end <= 0 || length === undefined) return;
+    if (laid.some(({ at, reaches }) => at < length && reaches)) return;
+    const texts = messages.slice(0, end).map((message) => `${this.text(message)},`);
+    this.#frozen.set(turns, {
+      length,
+      text: (frozen?.text ?? "") + texts.join(""),
+      warnings: [
+        ...(frozen?.warnings ?? []),
+        ...said.filter(([at]) => at < length).map(([, code, message]): [string, string] => [code, message]),
+      ],
+    });
   }
 
   #user(text: string): WireMessage {
@@ -95,16 +185,38 @@ export class Pieces {
           dialect.assistant(turn.message, turn.calls, warning),
         );
       case "results":
-        return turn.calls.flatMap((answered) => {
-          const make = (warning: Warn): Block[] => [dialect.result(answered, turn.message, warning)];
-          if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
-          warn(
-            "call_without_result",
-            `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
-          );
-          return make(warn);
-        });
+        return this.#results(turn.message, turn.calls, warn);
     }
+  }
+
+  #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
+    const pieces = calls.map((answered) => {
+      const make = (warning: Warn): Block[] => [this.#dialect.result(answered, message, warning)];
+      if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
+      warn(
+        "call_without_result",
+        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
+      );
+      return make(warn);
+    });
+    if (pieces.length === 1) return pieces[0] ?? [];
+    const known = this.#joined.get(message);
+    if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
+      return known.blocks;
+    const blocks = pieces.flat();
+    this.#joined.set(message, { pieces, blocks });
+    return blocks;
+  }
+
+  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  text(message: WireMessage): string {
+    if (message.marks.size > 0) return this.#dialect.json(message);
+    let text = this.#texts.get(message.blocks);
+    if (text === undefined) {
+      text = this.#dialect.json(message);
+      this.#texts.set(message.blocks, text);
+    }
+    return text;
   }
 
   #keep(message: Message, ids: string, warn: Warn, make: (warn: Warn) => Block[]): Block[] {
@@ -113,15 +225,21 @@ export class Pieces {
       const warnings: Piece["warnings"] = [];
       piece = { ids, warnings, blocks: make((code, text) => void warnings.push({ code, message: text })) };
       this.#known.set(message, piece);
-      this.made++;
     }
     for (const warning of piece.warnings) warn(warning.code, warning.message);
     return piece.blocks;
   }
 }
 
+/** True when the turn in progress holds a call and began without thinking: older models then refuse to be told to think. */
+export function isThinkingLost(messages: readonly WireMessage[]): boolean {
+  const last = messages.at(-1);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return last?.hasResults === true && answer?.blocks[0]?.thinking !== true;
+}
+
 /** A request may not end in white space of the assistant's. */
-function trimmed(blocks: Block[]): Block[] {
+function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
   const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
   const text = block?.text;
@@ -129,33 +247,42 @@ function trimmed(blocks: Block[]): Block[] {
   return [...blocks.slice(0, -1), { ...last, json: toJson({ ...block, text: text.trimEnd() }) }];
 }
 
+function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {
+  const end = blocks.findLastIndex((block) => block.thinking !== true) + 1;
+  return end === blocks.length ? blocks : blocks.slice(0, end);
+}
+
 /**
  * A tool that the provider ran and its result stay together, over a pause too. One without the other is left out,
  * but for a pause that is about to go on, and for code that still waits for a client's call.
  */
-function pairServerTools(messages: WireMessage[], endsInPause: boolean, warn: Warn): void {
+function pairServerTools(laid: Laid[], isPaused: (one: Laid) => boolean, warn: Warn): void {
   const opened = new Set<string>();
   const closed = new Set<string>();
-  for (const { blocks } of messages)
-    for (const block of blocks) {
-      if (block.opens !== undefined) opened.add(block.opens);
-      for (const id of [block.closes, block.waitsIn]) if (id !== undefined) closed.add(id);
+  const unpaired = new Set<Block>();
+  const last = laid.at(-1);
+  const opens: Block[] = [];
+  for (const one of laid) {
+    const waits = one === last && isPaused(one);
+    for (const block of one.blocks) {
+      if (block.waitsIn !== undefined) closed.add(block.waitsIn);
+      if (block.opens !== undefined) {
+        if (opened.has(block.opens)) unpaired.add(block);
+        else if (!waits) opens.push(block);
+        opened.add(block.opens);
+      }
+      if (block.closes === undefined) continue;
+      if (!opened.has(block.closes) || closed.has(`result ${block.closes}`)) unpaired.add(block);
+      else closed.add(block.closes).add(`result ${block.closes}`);
     }
-  if (opened.size === 0 && closed.size === 0) return;
-  for (const [at, message] of messages.entries()) {
-    const waits = endsInPause && at === messages.length - 1;
-    const kept = message.blocks.filter(
-      (block) =>
-        (block.opens === undefined || waits || closed.has(block.opens)) &&
-        (block.closes === undefined || opened.has(block.closes)),
-    );
-    if (kept.length === message.blocks.length) continue;
-    warn(
-      "server_tool_unpaired",
-      "a tool that the provider ran lacks its call or its result: what is left of it was left out",
-    );
-    message.blocks = kept;
   }
-  for (let at = messages.length - 1; at >= 0; at--)
-    if (messages[at]?.blocks.length === 0) messages.splice(at, 1);
+  for (const block of opens) if (!closed.has(block.opens ?? "")) unpaired.add(block);
+  if (unpaired.size === 0) return;
+  warn(
+    "server_tool_unpaired",
+    "a tool that the provider ran lacks its call or its result: what is left of it was left out",
+  );
+  for (const one of laid)
+    if (one.blocks.some((block) => unpaired.has(block)))
+      one.blocks = one.blocks.filter((block) => !unpaired.has(block));
 }

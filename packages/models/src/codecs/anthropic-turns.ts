@@ -4,7 +4,14 @@
 // said in between comes after. A call nobody answered gets an error result, a result nobody asked for is left out:
 // the session's own rules prevent both, and a request must be valid even where they were broken.
 
-import type { AssistantMessage, MessageList, SystemMessage, ToolMessage, UserMessage } from "@rondo/core";
+import type {
+  AssistantMessage,
+  Message,
+  MessageList,
+  SystemMessage,
+  ToolMessage,
+  UserMessage,
+} from "@rondo/core";
 import { callsOf } from "@rondo/core";
 
 export interface Answered {
@@ -20,68 +27,117 @@ export type Turn =
   | { kind: "assistant"; message: AssistantMessage; calls: Answered[] }
   | { kind: "results"; message: AssistantMessage; calls: Answered[] };
 
-export interface Turns {
-  /** System messages before everything else. */
-  lead: SystemMessage[];
-  turns: Turn[];
-  warnings: { code: string; message: string }[];
-}
-
 /** What the model reads where a call has no result. */
 export const noResult = "No result of this call was recorded. Whether it took effect is unknown.";
 
 /**
- * @param wireId an id as this protocol allows it; must be a pure function
- * @param leftOut assistant messages that are not replayed, with their results
+ * Reads a history into turns. Asked again with a longer history it reads only what is new: the messages before must be
+ * the same objects. A history that changed is read anew.
  */
-export function turnsOf(
-  messages: MessageList,
-  wireId: (id: string) => string,
-  leftOut: (message: AssistantMessage) => boolean,
-): Turns {
-  const lead: SystemMessage[] = [];
-  const turns: Turn[] = [];
-  const warnings: Turns["warnings"] = [];
-  const used = new Set<string>();
-  let open = new Map<string, Answered>();
-  const forgotten = new Set<string>();
-  for (const message of messages) {
+class TurnReader {
+  readonly #wireId: (id: string) => string;
+  readonly #leftOut: (message: AssistantMessage) => boolean;
+  #seen: Message[] = [];
+  #used = new Set<string>();
+  #open = new Map<string, Answered>();
+  #forgotten = new Set<string>();
+  /** System messages before everything else. */
+  lead: SystemMessage[] = [];
+  turns: Turn[] = [];
+  warnings: { code: string; message: string }[] = [];
+
+  /**
+   * @param wireId an id as this protocol allows it; must be a pure function
+   * @param leftOut assistant messages that are not replayed, with their results
+   */
+  constructor(wireId: (id: string) => string, leftOut: (message: AssistantMessage) => boolean) {
+    this.#wireId = wireId;
+    this.#leftOut = leftOut;
+  }
+
+  /** Brings `lead`, `turns` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
+  read(messages: MessageList): void {
+    let at = 0;
+    const known = this.#seen.length;
+    for (const message of messages) {
+      if (at < known && this.#seen[at] !== message) break;
+      if (at >= known) this.#take(message);
+      at++;
+    }
+    if (at === messages.length && at >= known) return;
+    this.#seen = [];
+    this.#used = new Set();
+    this.#open = new Map();
+    this.#forgotten = new Set();
+    this.lead = [];
+    this.turns = [];
+    this.warnings = [];
+    for (const message of messages) this.#take(message);
+  }
+
+  #take(message: Message): void {
+    this.#seen.push(message);
     switch (message.role) {
       case "system":
-        if (turns.length === 0) lead.push(message);
-        else turns.push({ kind: "user", message });
-        break;
+        if (this.turns.length === 0) this.lead.push(message);
+        else this.turns.push({ kind: "user", message });
+        return;
       case "user":
-        turns.push({ kind: "user", message });
-        break;
-      case "assistant": {
-        const found = callsOf(message);
-        open = new Map();
-        if (leftOut(message)) {
-          for (const call of found) forgotten.add(call.id);
-          break;
-        }
-        const calls = found.map((call): Answered => ({ id: unused(wireId(call.id), used), call }));
-        for (const answered of calls) open.set(answered.call.id, answered);
-        turns.push({ kind: "assistant", message, calls });
-        if (calls.length > 0) turns.push({ kind: "results", message, calls });
-        break;
-      }
-      case "tool": {
-        const asked = open.get(message.callId);
-        if (asked !== undefined && asked.result === undefined) asked.result = message;
-        else if (!forgotten.has(message.callId))
-          warnings.push({
-            code: asked === undefined ? "orphan_result" : "second_result",
-            message:
-              asked === undefined
-                ? `the result of call ${message.callId} (${message.name}) was left out: the message before it asks for no such call`
-                : `a second result of call ${message.callId} (${message.name}) was left out`,
-          });
-      }
+        this.turns.push({ kind: "user", message });
+        return;
+      case "assistant":
+        this.#answer(message);
+        return;
+      case "tool":
+        this.#result(message);
     }
   }
-  return { lead, turns, warnings };
+
+  #answer(message: AssistantMessage): void {
+    const found = callsOf(message);
+    this.#open = new Map();
+    if (this.#leftOut(message)) {
+      for (const call of found) this.#forgotten.add(call.id);
+      return;
+    }
+    const calls = found.map((call): Answered => ({ id: unused(this.#wireId(call.id), this.#used), call }));
+    for (const answered of calls) this.#open.set(answered.call.id, answered);
+    this.turns.push({ kind: "assistant", message, calls });
+    if (calls.length > 0) this.turns.push({ kind: "results", message, calls });
+  }
+
+  #result(message: ToolMessage): void {
+    const asked = this.#open.get(message.callId);
+    if (asked !== undefined && asked.result === undefined) asked.result = message;
+    else if (asked !== undefined)
+      this.warnings.push({
+        code: "second_result",
+        message: `a second result of call ${message.callId} (${message.name}) was left out`,
+      });
+    else if (!this.#forgotten.has(message.callId))
+      this.warnings.push({
+        code: "orphan_result",
+        message: `the result of call ${message.callId} (${message.name}) was left out: the message before it asks for no such call`,
+      });
+  }
+}
+
+/** One reader a history, found by its first message: sessions may share an encoder. Forgotten with the message. */
+export function turnReaders(
+  wireId: (id: string) => string,
+  leftOut: (message: AssistantMessage) => boolean,
+): (messages: MessageList) => TurnReader {
+  const readers = new WeakMap<Message, TurnReader>();
+  return (messages) => {
+    const first = messages.at(0);
+    let reader = first === undefined ? undefined : readers.get(first);
+    if (reader === undefined) {
+      reader = new TurnReader(wireId, leftOut);
+      if (first !== undefined) readers.set(first, reader);
+    }
+    reader.read(messages);
+    return reader;
+  };
 }
 
 /** Histories from elsewhere repeat ids; the wire wants each once. */

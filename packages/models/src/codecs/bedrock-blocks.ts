@@ -152,7 +152,6 @@ export function bedrockAssistant(
         : partBlock(part, target, warn, same);
     if (block !== undefined) blocks.push(block);
   }
-  while (blocks.at(-1)?.thinking === true) blocks.pop();
   return blocks;
 }
 

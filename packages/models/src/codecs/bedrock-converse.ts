@@ -5,7 +5,15 @@ import { bedrockDecoder, bedrockWhole } from "./bedrock-decode.ts";
 import { bedrockEncoder } from "./bedrock-encode.ts";
 import { bedrockHttpError } from "./bedrock-errors.ts";
 
-/** Amazon Bedrock's Converse and ConverseStream. The base URL is the runtime's, e.g. `https://bedrock-runtime.us-east-1.amazonaws.com`. */
+/**
+ * Amazon Bedrock's Converse and ConverseStream. The base URL is the runtime's, e.g.
+ * `https://bedrock-runtime.us-east-1.amazonaws.com`.
+ *
+ * `settings.providerOptions.bedrock`: members of the body (`guardrailConfig`, `additionalModelRequestFields`,
+ * `requestMetadata`, `performanceConfig`, `serviceTier`, …) and `cache` (`false`, `true`, `{ ttl: "1h" }`).
+ * `Target.compat`: `cache` (whether the model takes cache points), `unsignedThinking`, and any trait of
+ * `anthropic-traits.ts`, e.g. for an inference profile whose name does not tell its model.
+ */
 export const bedrockConverse: Codec = {
   api: "bedrock-converse",
   framing: "aws_event_stream",

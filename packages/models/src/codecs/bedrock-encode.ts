@@ -7,23 +7,26 @@ import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import type { Block, Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
-import { calledTools, isRefused, isThinkingLost } from "./anthropic-encode.ts";
+import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
 import { idToWire, nameToWire } from "./anthropic-names.ts";
-import { Pieces } from "./anthropic-pieces.ts";
+import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { flatSchema } from "./anthropic-schema.ts";
-import { type Turn, turnsOf } from "./anthropic-turns.ts";
+import { type Turn, turnReaders } from "./anthropic-turns.ts";
 import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
 import { bedrockOptions } from "./bedrock-options.ts";
 
-const idChar = /[a-zA-Z0-9_.:-]/;
-export const bedrockId = (id: string): string => idToWire(id, idChar, 64);
+const fits = /^[a-zA-Z0-9_.:-]{1,64}$/;
+const refused = /[^a-zA-Z0-9_.:-]/g;
+export const bedrockId = (id: string): string => idToWire(id, fits, refused);
 
 export function bedrockEncoder(target: Target): Encoder {
+  const historyOf = turnReaders(bedrockId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => bedrockContent(content, target, warn),
     assistant: (message, calls, warn) => bedrockAssistant(message, calls, target, warn),
     result: (answered, _message, warn) => bedrockResult(answered, target, warn),
+    json: messageJson,
     text: (text) => toJson({ text }),
     alternate: true,
   });
@@ -33,18 +36,12 @@ export function bedrockEncoder(target: Target): Encoder {
     encode(request) {
       const warnings = new Map<string, { code: string; message: string }>();
       const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const history = turnsOf(request.messages, bedrockId, (message) => isRefused(message, target));
+      const history = historyOf(request.messages);
       for (const { code, message } of history.warnings) warn(code, message);
 
-      const messages = pieces.lay(history.turns, warn);
+      const { before, messages } = pieces.lay(history.turns, warn);
       const { toolBlocks, hasTools } = toolsOf(request, history.turns, tools);
-      const options = bedrockOptions(
-        request,
-        target,
-        hasTools,
-        () => isThinkingLost(history.turns, target),
-        warn,
-      );
+      const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
       const lead = history.lead.flatMap((message) => message.content);
       const system: Block[] = [
         ...(isBlank(request.system) ? [] : [{ json: toJson({ text: request.system }) }]),
@@ -70,7 +67,7 @@ export function bedrockEncoder(target: Target): Encoder {
               }}`,
             ]),
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
-        `"messages":[${messages.map((message) => `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`).join(",")}]`,
+        `"messages":[${before}${messages.map((message) => pieces.text(message)).join(",")}]`,
       ];
       return {
         path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
@@ -80,6 +77,10 @@ export function bedrockEncoder(target: Target): Encoder {
       };
     },
   };
+}
+
+function messageJson(message: WireMessage): string {
+  return `{"role":"${message.role}","content":${list(message.blocks, message.marks)}}`;
 }
 
 /** Blocks as a list; a cache point follows what it marks. */

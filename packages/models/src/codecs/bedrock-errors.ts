@@ -1,9 +1,9 @@
 // The room of Bedrock's errors: exceptions named in a header, in a frame's type, or in the body.
 
 import type { AssistantMessage, Json, RondoError } from "@rondo/core";
-import { RondoError as Failure } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
+import { withArrived } from "./anthropic-errors.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
 
@@ -24,12 +24,5 @@ export function bedrockStreamError(
     // Then its text is the message.
   }
   const error = classifyStreamError(body, { provider: target.origin.provider, code: frame.event });
-  return new Failure(error.kind, error.message, {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(partial === undefined ? {} : { partial }),
-    ...(partial?.usage === undefined ? {} : { usage: partial.usage }),
-  });
+  return withArrived(error, partial, partial?.usage);
 }

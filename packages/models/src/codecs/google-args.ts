@@ -30,7 +30,7 @@ export class StreamedArgs {
 
   add(piece: PartialArg): string {
     this.pieces.push(piece);
-    const path = parsePath(piece.jsonPath ?? "");
+    const path = typeof piece.jsonPath === "string" ? parsePath(piece.jsonPath) : undefined;
     const leaf = leafOf(piece);
     if (path === undefined || leaf === undefined || !put(this.value, path, leaf)) {
       this.broken = true;
@@ -47,6 +47,7 @@ export class StreamedArgs {
 
 function leafOf(piece: PartialArg): Json | undefined {
   if (typeof piece.stringValue === "string") return piece.stringValue;
+  // A long integer may have been kept as raw JSON, which is no number by its type.
   if (piece.numberValue !== undefined) return piece.numberValue;
   if (typeof piece.boolValue === "boolean") return piece.boolValue;
   if ("nullValue" in piece) return null;
@@ -54,7 +55,7 @@ function leafOf(piece: PartialArg): Json | undefined {
 }
 
 /** `$.a.b[0]['c d']` as steps; undefined when it is no such path. The root alone is none: arguments are an object. */
-export function parsePath(path: string): Step[] | undefined {
+function parsePath(path: string): Step[] | undefined {
   if (!path.startsWith("$")) return undefined;
   const steps: Step[] = [];
   const step = /\.([^.[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;

@@ -14,13 +14,14 @@ import {
   type Opaque,
   type Part,
   RondoError,
-  type Usage,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
 import { StreamedArgs } from "./google-args.ts";
 import { googleStreamError } from "./google-errors.ts";
+import { exactArgs, parseJson } from "./google-json.ts";
 import { googleStop } from "./google-stops.ts";
+import { latest, usageOf } from "./google-usage.ts";
 import {
   type GoogleAnswer,
   type GoogleCandidate,
@@ -92,6 +93,7 @@ export class GoogleDecoder implements Decoder {
   }
 
   end(): AssistantMessage {
+    this.#count();
     if (this.#word === undefined && this.#blocked === undefined) {
       if (!this.#heard && this.#answer.empty) throw this.#empty();
       this.#finished = true;
@@ -102,12 +104,14 @@ export class GoogleDecoder implements Decoder {
 
   /** The end of an answer that came in one body: it cannot be truncated, even where it names no finish reason. */
   endWhole(): AssistantMessage {
+    this.#count();
     if (this.#word === undefined && this.#blocked === undefined && !this.#heard && this.#answer.empty)
       throw this.#empty();
     return this.#finish();
   }
 
   partial(): AssistantMessage | undefined {
+    this.#count();
     return this.#answer.partial();
   }
 
@@ -119,13 +123,16 @@ export class GoogleDecoder implements Decoder {
       this.#finished = true;
       throw this.#failed(googleStreamError(value, this.#target));
     }
-    if (answer.usageMetadata) this.#count(answer.usageMetadata);
-    if (answer.promptFeedback?.blockReason) {
-      const { blockReason, blockReasonMessage } = answer.promptFeedback;
+    if (answer.usageMetadata) this.#usage = latest(this.#usage, answer.usageMetadata);
+    const blockReason = wordOf(answer.promptFeedback?.blockReason);
+    if (blockReason !== "") {
+      const blockReasonMessage = wordOf(answer.promptFeedback?.blockReasonMessage);
       this.#blocked = blockReason;
       this.#detail = `the prompt was blocked (${blockReason})${blockReasonMessage ? `: ${blockReasonMessage}` : ""}; the newest message or tool result is the likely cause`;
     }
-    for (const candidate of listOf(answer.candidates)) {
+    if (!Array.isArray(answer.candidates)) return;
+    for (const candidate of answer.candidates) {
+      if (!isObject(candidate)) continue;
       if ((candidate.index ?? 0) === 0) this.#candidate(candidate);
       else if (!this.#warned) {
         this.#warned = true;
@@ -140,37 +147,40 @@ export class GoogleDecoder implements Decoder {
 
   #candidate(candidate: GoogleCandidate): void {
     this.#heard = true;
-    for (const part of listOf(candidate.content?.parts)) this.#part(part);
-    this.#cite(candidate);
-    if (!candidate.finishReason) return;
-    this.#word = candidate.finishReason;
+    const parts = candidate.content?.parts;
+    if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) this.#part(part);
+    if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
+      this.#cite(candidate);
+    if (wordOf(candidate.finishReason) === "") return;
+    this.#word = wordOf(candidate.finishReason);
     const ratings = listOf(candidate.safetyRatings)
       .filter(
         (rating) =>
           rating.blocked === true || rating.probability === "HIGH" || rating.probability === "MEDIUM",
       )
       .map((rating) => `${rating.category} ${rating.probability ?? "blocked"}`);
-    const said = [candidate.finishMessage, ...ratings].filter((words) => words).join("; ");
+    const said = [wordOf(candidate.finishMessage), ...ratings].filter((words) => words).join("; ");
     if (said !== "") this.#detail = said;
   }
 
   #part(part: GooglePart): void {
-    const signature = part.thoughtSignature ? { thoughtSignature: part.thoughtSignature } : undefined;
-    if (part.functionCall) {
+    const given = wordOf(part.thoughtSignature);
+    const signature = given === "" ? undefined : { thoughtSignature: given };
+    if (isObject(part.functionCall)) {
       this.#call(part.functionCall, signature);
       return;
     }
-    if (part.inlineData || part.fileData) {
+    if (isObject(part.inlineData) || isObject(part.fileData)) {
       this.#file(part, signature);
       return;
     }
-    const kind = Object.keys(part).find((key) => !plainKeys.has(key) && part[key] !== null);
+    const kind = kindOf(part);
     if (kind !== undefined && (nativeParts.includes(kind) || typeof part.text !== "string")) {
       this.#open = undefined;
       this.#answer.native(this.#blocks++, kind, part as unknown as Opaque);
       return;
     }
-    this.#words(part.thought === true ? "reasoning" : "text", part.text ?? "", signature);
+    this.#words(part.thought === true ? "reasoning" : "text", wordOf(part.text), signature);
   }
 
   #words(kind: "text" | "reasoning", text: string, signature: Opaque | undefined): void {
@@ -189,14 +199,15 @@ export class GoogleDecoder implements Decoder {
 
   #file(part: GooglePart, signature: Opaque | undefined): void {
     this.#open = undefined;
-    const given = part.inlineData ?? part.fileData ?? {};
+    const inline = isObject(part.inlineData) ? part.inlineData : undefined;
+    const given = inline ?? part.fileData ?? {};
+    const name = wordOf(given.displayName);
     const opaque = { ...signature, ...(part.thought === true ? { thought: true } : {}) };
     const file: Part = {
       type: "file",
-      mediaType: given.mimeType ?? "application/octet-stream",
-      ...(part.inlineData?.data === undefined ? {} : { data: part.inlineData.data }),
-      ...(part.fileData?.fileUri === undefined ? {} : { url: part.fileData.fileUri }),
-      ...(given.displayName === undefined ? {} : { name: given.displayName }),
+      mediaType: wordOf(given.mimeType) || "application/octet-stream",
+      ...(inline === undefined ? { url: wordOf(part.fileData?.fileUri) } : { data: wordOf(inline.data) }),
+      ...(name === "" ? {} : { name }),
       ...(Object.keys(opaque).length === 0 ? {} : { opaque }),
     };
     this.#answer.part(this.#blocks++, file);
@@ -205,19 +216,20 @@ export class GoogleDecoder implements Decoder {
   #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
     this.#open = undefined;
     const open = this.#streamed;
-    const goesOn = open !== undefined && (!call.name || (!!call.id && call.id === open.id));
+    const [id, name] = [wordOf(call.id), wordOf(call.name)];
+    const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.#closeCall();
-    if (!goesOn && !call.name) {
+    if (!goesOn && name === "") {
       // A closing part whose call is shut already, or a call without a name: there is nothing to run.
       if (call.args === undefined && call.partialArgs === undefined) return;
     }
     const key = goesOn ? open.key : this.#blocks++;
-    this.#answer.call(key, { id: call.id, name: call.name });
-    const opaque = { ...(call.id ? { id: call.id } : {}), ...signature };
+    this.#answer.call(key, { id, name });
+    const opaque = { ...(id === "" ? {} : { id }), ...signature };
     if (Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
-    const state = goesOn ? open : { key, id: call.id ?? "", args: new StreamedArgs(), pieces: false };
+    const state = goesOn ? open : { key, id, args: new StreamedArgs(), pieces: false };
     if (goesOn || call.willContinue === true || call.partialArgs !== undefined) this.#streamed = state;
-    for (const piece of listOf(call.partialArgs)) {
+    for (const piece of listOf(call.partialArgs).filter(isObject)) {
       state.pieces = true;
       this.#answer.args(key, state.args.add(piece));
     }
@@ -240,9 +252,8 @@ export class GoogleDecoder implements Decoder {
     if (state === this.#streamed) this.#streamed = undefined;
   }
 
-  #count(usage: GoogleUsage): void {
-    for (const [name, value] of Object.entries(usage))
-      if (typeof value === "number") this.#usage[name as keyof GoogleUsage] = value;
+  /** Counts come with every event and only the last matter: they are read when somebody asks. */
+  #count(): void {
     this.#answer.count(usageOf(this.#usage));
   }
 
@@ -309,7 +320,7 @@ export class GoogleDecoder implements Decoder {
 
   /** The same error, with what had arrived. */
   #failed(error: RondoError): RondoError {
-    const partial = this.#answer.partial();
+    const partial = this.partial();
     return new RondoError(error.kind, error.message, {
       retryable: error.retryable,
       ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
@@ -319,6 +330,12 @@ export class GoogleDecoder implements Decoder {
       usage: this.#answer.usage,
     });
   }
+}
+
+/** The member that says what a part is, where it is none of those that stand beside a text. */
+function kindOf(part: GooglePart): string | undefined {
+  for (const key in part) if (!plainKeys.has(key) && part[key] !== null) return key;
+  return undefined;
 }
 
 const plainKeys: ReadonlySet<string> = new Set([
@@ -333,56 +350,18 @@ const plainKeys: ReadonlySet<string> = new Set([
   "mediaProcessing",
 ]);
 
-/** Google counts thoughts and the prompts of its own tools apart; ours are sums. */
-export function usageOf(usage: GoogleUsage): Usage {
-  const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = usage;
-  const toolUse = usage.toolUsePromptTokenCount ?? 0;
-  // Zeros are left out of the JSON, so an answer that cost nothing shows only in the total.
-  const output =
-    candidates !== undefined || thoughts !== undefined
-      ? (candidates ?? 0) + (thoughts ?? 0)
-      : prompt !== undefined && usage.totalTokenCount !== undefined
-        ? Math.max(0, usage.totalTokenCount - prompt - toolUse)
-        : undefined;
-  return {
-    ...(prompt === undefined ? {} : { inputTokens: prompt + toolUse }),
-    ...(output === undefined ? {} : { outputTokens: output }),
-    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
-    ...(usage.cachedContentTokenCount === undefined
-      ? {}
-      : { cachedInputTokens: usage.cachedContentTokenCount }),
-  };
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text, or none: whatever else a server put there. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** A list, whatever a server put there. */
 function listOf<T>(value: T[] | undefined | null): T[] {
   return Array.isArray(value) ? value.filter((one) => one !== null && one !== undefined) : [];
-}
-
-interface ExactJson {
-  parse(text: string, reviver: (key: string, value: Json, context: { source?: string }) => unknown): Json;
-  rawJSON?(text: string): unknown;
-}
-
-/** JSON.parse, except that integers too large for a double keep their digits, for `rawArgs`. */
-export function parseJson(text: string): Json {
-  const exact = JSON as unknown as ExactJson;
-  if (exact.rawJSON === undefined || !/\d{16}/.test(text) || !text.includes("functionCall"))
-    return JSON.parse(text) as Json;
-  return exact.parse(text, (_key, value, { source }) =>
-    typeof value === "number" &&
-    !Number.isSafeInteger(value) &&
-    source !== undefined &&
-    /^-?\d+$/.test(source)
-      ? exact.rawJSON?.(source)
-      : value,
-  );
-}
-
-/** Arguments as a value, or as text where a value would lose digits. */
-function exactArgs(args: Json): Json {
-  const text = JSON.stringify(args);
-  return /\d{16}/.test(text) ? text : args;
 }
 
 function notJson(data: string, target: Target): RondoError {

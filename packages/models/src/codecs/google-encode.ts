@@ -9,6 +9,7 @@ import { GoogleTurns } from "./google-messages.ts";
 import { openApiSchema } from "./google-schema.ts";
 import {
   type GoogleTraits,
+  geminiKeys,
   generationKeys,
   googleTraits,
   jsonText,
@@ -55,7 +56,7 @@ export class GoogleEncoder implements Encoder {
         "unsupported_setting",
         "with cachedContent the system prompt and the tools are those of the cache; the request's own were not sent",
       );
-    members.push(`"contents":[${turns.join(",")}]`);
+    members.push(`"contents":[${turns}]`);
     return {
       path: this.#traits.path,
       headers: { "content-type": "application/json", ...request.settings.headers },
@@ -78,7 +79,12 @@ export class GoogleEncoder implements Encoder {
         `${this.#target.origin.model} takes either functions or Google's own tools in one request; Google's were left out`,
       );
     else tools.push(...own.map((tool) => jsonText(tool)));
-    const config = this.#toolConfig(request, options, mixed && this.#traits.mixedTools, warn);
+    const config = this.#toolConfig(
+      request,
+      options,
+      mixed && this.#traits.mixedTools && !this.#traits.vertex,
+      warn,
+    );
     return [
       ...(tools.length === 0 ? [] : [`"tools":[${tools.join(",")}]`]),
       ...(config === undefined ? [] : [`"toolConfig":${jsonText(config)}`]),
@@ -188,8 +194,10 @@ export class GoogleEncoder implements Encoder {
   }
 
   #allowed(name: string, warn: Warn): boolean {
-    if (this.#traits.vertex || !vertexKeys.has(name)) return true;
-    warn("unsupported_setting", `${name} is an option of Vertex AI, not of the Gemini API; it was left out`);
+    const { vertex } = this.#traits;
+    if (!(vertex ? geminiKeys : vertexKeys).has(name)) return true;
+    const [theirs, ours] = vertex ? ["the Gemini API", "Vertex AI"] : ["Vertex AI", "the Gemini API"];
+    warn("unsupported_setting", `${name} is an option of ${theirs}, not of ${ours}; it was left out`);
     return false;
   }
 }

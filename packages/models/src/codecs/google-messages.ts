@@ -25,10 +25,10 @@ import { type GoogleTraits, jsonText, type Warn } from "./google-target.ts";
 import { nativeParts } from "./google-wire.ts";
 
 /** What Google documents for calls that another model made: the signature check is skipped for them. */
-export const foreignSignature = "skip_thought_signature_validator";
+const foreignSignature = "skip_thought_signature_validator";
 
 /** Said where the wire wants a user's turn and the conversation has none. */
-export const continueText = "Continue.";
+const continueText = "Continue.";
 
 interface ToolPiece {
   call: ToolCallPart;
@@ -37,9 +37,33 @@ interface ToolPiece {
   media: string[];
 }
 
+/** A conversation encoded up to a message. */
+interface Progress {
+  /** Index of the first message that is not in it. */
+  readonly next: number;
+  /** JSON texts, joined. */
+  readonly turns: string;
+  readonly system: readonly string[];
+  readonly lastIsModel: boolean;
+}
+
+const start: Progress = { next: 0, turns: "", system: [], lastIsModel: false };
+
+function grown(progress: Progress, turn: string): Progress {
+  return {
+    ...progress,
+    turns: progress.turns === "" ? turn : `${progress.turns},${turn}`,
+    lastIsModel: false,
+  };
+}
+
 export class GoogleTurns {
   readonly #target: Target;
   readonly #traits: GoogleTraits;
+  /** The messages that `#progress` stands for. */
+  #seen: Message[] = [];
+  /** The last encoding as it stood before its last unit, which may still have been growing. */
+  #progress: Progress = start;
   readonly #turns = new WeakMap<Message, string>();
   readonly #results = new WeakMap<ToolMessage, ToolPiece>();
   /** Warnings are given when a message is first encoded, not at every step again. */
@@ -50,48 +74,66 @@ export class GoogleTurns {
     this.#traits = traits;
   }
 
-  /** The turns as JSON texts, and the system texts that stood before the first of them. */
-  encode(messages: MessageList, warn: Warn): { turns: string[]; system: string[] } {
+  /** The turns as the inside of a JSON array, and the system texts that stood before the first of them. */
+  encode(messages: MessageList, warn: Warn): { turns: string; system: readonly string[] } {
     this.#warn = warn;
-    const turns: string[] = [];
-    const system: string[] = [];
-    let started = false;
-    let lastIsModel = false;
-    for (let i = 0; i < messages.length; i++) {
-      const message = messages.at(i)!;
-      if (message.role === "system" && !started) {
-        system.push(...message.content.map((part) => part.text).filter((text) => text !== ""));
-        continue;
-      }
-      if (message.role === "tool") {
-        this.#warn(
-          "orphan_result",
-          `the result of call ${message.callId} stands without its call and was left out`,
-        );
-        continue;
-      }
-      const turn = this.#turn(message);
-      if (turn !== "") {
-        // The model never speaks first, nor twice in a row.
-        if (message.role === "assistant" && (turns.length === 0 || lastIsModel))
-          turns.push(userTurn([textPart(continueText)]));
-        turns.push(turn);
-        started = true;
-        lastIsModel = message.role === "assistant";
-      }
-      if (message.role !== "assistant") continue;
-      if (!message.content.some((part) => part.type === "tool_call")) continue;
-      const results: ToolMessage[] = [];
-      for (let next = messages.at(i + 1); next?.role === "tool"; next = messages.at(i + 1)) {
-        results.push(next);
-        i++;
-      }
-      turns.push(...this.#responses(message, results));
-      lastIsModel = false;
+    // Usually the conversation only grew: what came before its last unit stands as it did.
+    let progress = this.#resumed(messages);
+    let lastUnit = progress;
+    while (progress.next < messages.length) {
+      lastUnit = progress;
+      progress = this.#unit(messages, progress);
     }
+    for (let i = this.#seen.length; i < lastUnit.next; i++) this.#seen.push(messages.at(i)!);
+    this.#progress = lastUnit;
     // Google answers no conversation that the model was the last to speak in, nor an empty one.
-    if (turns.length === 0 || lastIsModel) turns.push(userTurn([textPart(continueText)]));
+    const { turns, system } =
+      progress.turns === "" || progress.lastIsModel
+        ? grown(progress, userTurn([textPart(continueText)]))
+        : progress;
     return { turns, system };
+  }
+
+  /** How far the last encoding came whose messages these still begin with; the start where they do not. */
+  #resumed(messages: MessageList): Progress {
+    const { length } = this.#seen;
+    let same = 0;
+    if (length <= messages.length) while (same < length && messages.at(same) === this.#seen[same]) same++;
+    if (same === length) return this.#progress;
+    this.#seen = [];
+    return start;
+  }
+
+  /** A message, or a model's message with calls and all their results: what is encoded in one go. */
+  #unit(messages: MessageList, before: Progress): Progress {
+    const message = messages.at(before.next)!;
+    let progress: Progress = { ...before, next: before.next + 1 };
+    if (message.role === "system" && progress.turns === "") {
+      const texts = message.content.map((part) => part.text).filter((text) => text !== "");
+      return { ...progress, system: [...progress.system, ...texts] };
+    }
+    if (message.role === "tool") {
+      this.#warn(
+        "orphan_result",
+        `the result of call ${message.callId} stands without its call and was left out`,
+      );
+      return progress;
+    }
+    const turn = this.#turn(message);
+    if (turn !== "") {
+      // The model never speaks first, nor twice in a row.
+      if (message.role === "assistant" && (progress.turns === "" || progress.lastIsModel))
+        progress = grown(progress, userTurn([textPart(continueText)]));
+      progress = { ...grown(progress, turn), lastIsModel: message.role === "assistant" };
+    }
+    if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool_call"))
+      return progress;
+    const results: ToolMessage[] = [];
+    let { next } = progress;
+    for (let result = messages.at(next); result?.role === "tool"; result = messages.at(++next))
+      results.push(result);
+    for (const one of this.#responses(message, results)) progress = grown(progress, one);
+    return { ...progress, next, lastIsModel: false };
   }
 
   #turn(message: Exclude<Message, ToolMessage>): string {
@@ -270,7 +312,7 @@ export class GoogleTurns {
   }
 }
 
-export function sameOrigin(a: Origin, b: Origin): boolean {
+function sameOrigin(a: Origin, b: Origin): boolean {
   return a.api === b.api && a.provider === b.provider && a.model === b.model;
 }
 

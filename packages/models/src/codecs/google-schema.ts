@@ -62,8 +62,10 @@ function convert(given: Json, whole: Whole, trail: readonly string[]): JsonObjec
   if (variants.length === 1) return { ...convert(variants[0]!, whole, inner), ...meta(out) };
   if (variants.length > 1) {
     const literals = variants.map(literalOf);
-    if (literals.every((literal) => typeof literal === "string"))
-      return { ...meta(out), type: "string", enum: literals as string[] };
+    if (literals.every((literal) => typeof literal === "string")) {
+      const words = [...new Set(literals as string[])].filter((word) => word !== "");
+      return { ...meta(out), type: "string", ...(words.length === 0 ? {} : { enum: words }) };
+    }
     const anyOf = variants.map((variant) => convert(variant, whole, inner));
     return { ...meta(out), anyOf };
   }

@@ -46,7 +46,7 @@ export interface GoogleTraits {
 }
 
 /** The version of a Gemini in its name; Infinity for a Gemini whose name tells none; 0 for another house's model. */
-export function geminiVersion(model: string): number {
+function geminiVersion(model: string): number {
   const id = model.toLowerCase();
   const found = /gemini-(\d+(?:\.\d+)?)/.exec(id);
   if (found !== null) return Number(found[1]);
@@ -148,7 +148,11 @@ export const vertexKeys: ReadonlySet<string> = new Set([
   "audioTimestamp",
   "routingConfig",
   "modelSelectionConfig",
+  "generationOutputConfig",
 ]);
+
+/** Options Vertex AI refuses, because they are the Gemini API's. */
+export const geminiKeys: ReadonlySet<string> = new Set(["store", "enableEnhancedCivicAnswers"]);
 
 /** Members that are made from the conversation, and are no options. */
 export const reservedKeys: ReadonlySet<string> = new Set(["contents", "systemInstruction", "model"]);

@@ -110,5 +110,13 @@ function started(slot: Slot): boolean {
 }
 
 function whole(slot: Slot): boolean {
+  // Parsing what came so far at every fragment would be quadratic: look at its last character first.
+  if (
+    slot.pieces
+      .findLast((piece) => piece.trim() !== "")
+      ?.trimEnd()
+      .endsWith("}") !== true
+  )
+    return false;
   return objectIn(parseJson(slot.pieces.join(""))) !== undefined;
 }

@@ -9,16 +9,36 @@ import type { Encoder, Target, WireRequest } from "../codec.ts";
 import { chatCompat } from "./openai-chat-compat.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./openai-chat-messages.ts";
 import { ChatTools, chatBody } from "./openai-chat-settings.ts";
+import { History } from "./openai-history.ts";
 import { jsonOf } from "./openai-json.ts";
 import { chatIds, mistralIds, nameTable } from "./openai-names.ts";
 import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
 
+/** Messages joined so far. The last stays apart, as a neighbour may be merged into it. */
+interface Joined {
+  closed: string;
+  last: ChatPiece | undefined;
+  /** Files of results that wait for the last result of their turn. */
+  files: JsonObject[];
+}
+
+function closed(joined: Joined): string {
+  if (joined.last === undefined) return joined.closed;
+  return joined.closed === "" ? joined.last.json : `${joined.closed},${joined.last.json}`;
+}
+
+function push(joined: Joined, piece: ChatPiece): void {
+  joined.closed = closed(joined);
+  joined.last = piece;
+}
+
 export class ChatEncoder implements Encoder {
   readonly #room: ChatRoom;
   readonly #tools: ChatTools;
   readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined }>();
+  readonly #history = new History<Joined>();
   #system: { text: string; piece: ChatPiece } | undefined;
   #warnings: Warning[] = [];
 
@@ -39,7 +59,7 @@ export class ChatEncoder implements Encoder {
     this.#warnings = warnings;
     const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
     const tools = this.#tools.encode(request, warnings);
-    const messages = this.#messages(request).join(",");
+    const messages = this.#messages(request);
     return {
       path: "/chat/completions",
       headers: jsonHeaders(request, target),
@@ -48,38 +68,51 @@ export class ChatEncoder implements Encoder {
     };
   }
 
-  #messages(request: ModelRequest): string[] {
+  #messages(request: ModelRequest): string {
     const { compat } = this.#room;
-    const out: ChatPiece[] = [];
-    let files: JsonObject[] = [];
-    const add = (piece: ChatPiece): void => {
-      const last = out.at(-1);
-      if (compat.bridgeToolUser && last?.role === "tool" && piece.role === "user") out.push(bridge);
-      if (compat.alternate && last?.role === piece.role) {
-        if (piece.role === "user") {
-          out[out.length - 1] = userPiece([...(last.parts ?? []), ...(piece.parts ?? [])]);
-          return;
-        }
-        if (piece.role === "assistant") out.push(userPiece([{ type: "text", text: "Continue." }]));
+    const system = request.system?.trim() === "" ? undefined : request.system;
+    const fresh = (): Joined => {
+      const joined: Joined = { closed: "", last: undefined, files: [] };
+      if (system !== undefined) this.#add(joined, this.#systemPiece(system));
+      return joined;
+    };
+    const joined = {
+      ...this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
+        this.#addMessage(to, message),
+      ),
+    };
+    this.#flush(joined);
+    if (compat.noAssistantLast && joined.last?.role === "assistant")
+      this.#add(joined, userPiece([{ type: "text", text: "Continue." }]));
+    return closed(joined);
+  }
+
+  #addMessage(joined: Joined, message: Message): void {
+    const piece = this.#piece(message, joined.last === undefined);
+    if (piece === undefined) return;
+    if (piece.role !== "tool") this.#flush(joined);
+    this.#add(joined, piece);
+    if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
+  }
+
+  #flush(joined: Joined): void {
+    const { files } = joined;
+    joined.files = [];
+    if (files.length > 0) this.#add(joined, userPiece(files));
+  }
+
+  #add(joined: Joined, piece: ChatPiece): void {
+    const { compat } = this.#room;
+    const { last } = joined;
+    if (compat.bridgeToolUser && last?.role === "tool" && piece.role === "user") push(joined, bridge);
+    if (compat.alternate && last?.role === piece.role) {
+      if (piece.role === "user") {
+        joined.last = userPiece([...(last.parts ?? []), ...(piece.parts ?? [])]);
+        return;
       }
-      out.push(piece);
-    };
-    const flush = (): void => {
-      if (files.length > 0) add(userPiece(files));
-      files = [];
-    };
-    if (request.system !== undefined && request.system.trim() !== "") add(this.#systemPiece(request.system));
-    for (const message of request.messages) {
-      const piece = this.#piece(message, out.length === 0);
-      if (piece === undefined) continue;
-      if (piece.role !== "tool") flush();
-      add(piece);
-      if (piece.files !== undefined) files = [...files, ...piece.files];
+      if (piece.role === "assistant") push(joined, userPiece([{ type: "text", text: "Continue." }]));
     }
-    flush();
-    if (compat.noAssistantLast && out.at(-1)?.role === "assistant")
-      out.push(userPiece([{ type: "text", text: "Continue." }]));
-    return out.map((piece) => piece.json);
+    push(joined, piece);
   }
 
   #systemPiece(text: string): ChatPiece {

@@ -32,7 +32,7 @@ export function streamError(body: Json, target: Target, answer: Answer): RondoEr
   return withArrived(classifyStreamError(body, { provider: speaker(target) }), answer);
 }
 
-export function withArrived(error: RondoError, answer: Answer): RondoError {
+function withArrived(error: RondoError, answer: Answer): RondoError {
   return new RondoError(error.kind, error.message, {
     retryable: error.retryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),

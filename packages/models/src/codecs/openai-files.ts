@@ -45,9 +45,15 @@ export function wireFile(part: FilePart, target: Target): WireFile | { note: str
   return { note: `[${name} (${part.mediaType}) is stored elsewhere and was not loaded]` };
 }
 
-/** The text of a base64 text file. */
+/** The text of a base64 text file; what is no base64 is taken for the text itself. */
 export function fileText(data: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+  let bytes: string;
+  try {
+    bytes = atob(data);
+  } catch {
+    return data;
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
 }
 
 function fits(mediaType: string, pattern: string): boolean {

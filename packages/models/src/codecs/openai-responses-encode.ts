@@ -4,6 +4,7 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
+import { History } from "./openai-history.ts";
 import { jsonOf } from "./openai-json.ts";
 import { nameTable } from "./openai-names.ts";
 import {
@@ -18,6 +19,24 @@ import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 
 type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 
+/** Items joined so far. */
+interface Joined {
+  json: string;
+  /** Calls that went out as custom tool calls. */
+  custom: Set<string>;
+  /** Files of results that wait for the last result of their turn. */
+  files: JsonObject[];
+}
+
+function append(joined: Joined, json: string): void {
+  joined.json = joined.json === "" ? json : `${joined.json},${json}`;
+}
+
+function flush(joined: Joined): void {
+  if (joined.files.length > 0) append(joined, userItem(joined.files).json);
+  joined.files = [];
+}
+
 export class ResponsesEncoder implements Encoder {
   readonly #room: ResponsesRoom;
   readonly #tools: ResponsesTools;
@@ -26,6 +45,7 @@ export class ResponsesEncoder implements Encoder {
     stored: new WeakMap(),
     stateless: new WeakMap(),
   };
+  readonly #history = new History<Joined>();
   #warnings: Warning[] = [];
 
   constructor(target: Target) {
@@ -44,7 +64,7 @@ export class ResponsesEncoder implements Encoder {
     this.#warnings = warnings;
     const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
     const tools = this.#tools.encode(request);
-    const input = this.#input(request).join(",");
+    const input = this.#input(request);
     return {
       path: "/responses",
       headers: jsonHeaders(request, target),
@@ -53,25 +73,26 @@ export class ResponsesEncoder implements Encoder {
     };
   }
 
-  #input(request: ModelRequest): string[] {
+  #input(request: ModelRequest): string {
     const stored = isStored(request, this.#room.target);
-    const out: string[] = [];
-    const custom = new Set<string>();
-    let files: JsonObject[] = [];
-    const flush = (): void => {
-      if (files.length > 0) out.push(userItem(files).json);
-      files = [];
+    const fresh = (): Joined => ({ json: "", custom: new Set(), files: [] });
+    const joined = {
+      ...this.#history.take(request.messages, String(stored), fresh, (to, message) =>
+        this.#add(to, message, stored),
+      ),
     };
-    for (const message of request.messages) {
-      const piece = this.#piece(message, stored);
-      if (piece === undefined) continue;
-      if (piece.role !== "tool") flush();
-      for (const id of piece.custom ?? []) custom.add(id);
-      out.push(message.role === "tool" && custom.has(message.callId) ? customResult(piece.json) : piece.json);
-      if (piece.files !== undefined) files = [...files, ...piece.files];
-    }
-    flush();
-    return out;
+    flush(joined);
+    return joined.json;
+  }
+
+  #add(joined: Joined, message: Message, stored: boolean): void {
+    const piece = this.#piece(message, stored);
+    if (piece === undefined) return;
+    if (piece.role !== "tool") flush(joined);
+    for (const id of piece.custom ?? []) joined.custom.add(id);
+    const isCustom = message.role === "tool" && joined.custom.has(message.callId);
+    append(joined, isCustom ? customResult(piece.json) : piece.json);
+    if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
   }
 
   #piece(message: Message, stored: boolean): ResponsesPiece | undefined {

@@ -18,7 +18,7 @@ import { argumentsText, sameOrigin } from "./openai-chat-messages.ts";
 import { fileText, wireFile } from "./openai-files.ts";
 import { jsonOf, objectIn, textIn } from "./openai-json.ts";
 import { responsesIds, wireId, wireName } from "./openai-names.ts";
-import type { ResponsesCompat } from "./openai-responses-settings.ts";
+import type { OpenaiResponsesCompat } from "./openai-responses-settings.ts";
 import type { Warning } from "./openai-settings.ts";
 
 export interface ResponsesPiece {
@@ -33,7 +33,7 @@ export interface ResponsesPiece {
 
 export interface ResponsesRoom {
   target: Target;
-  compat: ResponsesCompat;
+  compat: OpenaiResponsesCompat;
   warn(warning: Warning): void;
 }
 
@@ -174,7 +174,8 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
   const addNative = (opaque: JsonObject): void => {
     const item = objectIn(opaque.item);
-    if (item === undefined || untied) return;
+    // A compaction stands for all that was before it, and is tied to nothing.
+    if (item === undefined || (untied && item.type !== "compaction")) return;
     if (unfinished.has(String(item.status))) {
       // It was under way when the answer broke off: neither it nor what led to it can be told.
       waiting = [];

@@ -12,7 +12,7 @@ import { strictSafe, toolSchema } from "./openai-schemas.ts";
 import { type Body, effortOf, providerOptions, unsupported, type Warning } from "./openai-settings.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
-export interface ResponsesCompat {
+export interface OpenaiResponsesCompat {
   /** The role of system messages within the input. Default: `developer`. */
   systemRole: "developer" | "system";
   /** Results may hold images and files. Default: true. */
@@ -29,7 +29,7 @@ export interface ResponsesCompat {
   options: readonly string[];
 }
 
-export function responsesCompat(target: Target): ResponsesCompat {
+export function responsesCompat(target: Target): OpenaiResponsesCompat {
   const given = target.compat ?? {};
   return {
     systemRole: oneOf(given.systemRole, ["developer", "system"]),
@@ -92,7 +92,7 @@ export function isStored(request: ModelRequest, target: Target): boolean {
 export function responsesBody(
   request: ModelRequest,
   target: Target,
-  compat: ResponsesCompat,
+  compat: OpenaiResponsesCompat,
   warnings: Warning[],
 ): Body {
   const { settings } = request;
@@ -156,12 +156,12 @@ function textFormat(request: ModelRequest, target: Target, warnings: Warning[]):
 /** Tools of a request as text, kept by identity. */
 export class ResponsesTools {
   readonly #target: Target;
-  readonly #compat: ResponsesCompat;
+  readonly #compat: OpenaiResponsesCompat;
   readonly #names: NameTable;
   readonly #one = new WeakMap<ToolDefinition, string>();
   #last: { list: readonly ToolDefinition[]; json: string } | undefined;
 
-  constructor(target: Target, compat: ResponsesCompat, names: NameTable) {
+  constructor(target: Target, compat: OpenaiResponsesCompat, names: NameTable) {
     this.#target = target;
     this.#compat = compat;
     this.#names = names;

@@ -1,9 +1,9 @@
 // The room of Anthropic's own API.
 
 import type { Model } from "@rondo/core";
-import { anthropicMessages } from "../codecs/anthropic-messages.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import { anthropicMessages } from "./codecs.ts";
 
 const keyVariables = ["ANTHROPIC_API_KEY"];
 

@@ -1,10 +1,9 @@
 // The room of Azure OpenAI: OpenAI's protocols under a resource of one's own; the model is the deployment's name.
 
 import { type Model, RondoError } from "@rondo/core";
-import { openaiChat } from "../codecs/openai-chat.ts";
-import { openaiResponses } from "../codecs/openai-responses.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import { openaiChat, openaiResponses } from "./codecs.ts";
 
 export interface AzureOptions extends ProviderOptions {
   /** `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */

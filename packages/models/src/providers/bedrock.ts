@@ -1,9 +1,9 @@
 // The room of Amazon Bedrock: the Converse protocol, signed requests or a bearer key.
 
 import { type Model, RondoError } from "@rondo/core";
-import { bedrockConverse } from "../codecs/bedrock-converse.ts";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import { bedrockConverse } from "./codecs.ts";
 
 export interface BedrockOptions extends ProviderOptions {
   /** Default: `AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`. */

@@ -1,9 +1,9 @@
 // The room of every other server that speaks Chat Completions: hosted, self-hosted, on this machine.
 
 import { type Model, RondoError } from "@rondo/core";
-import { openaiChat } from "../codecs/openai-chat.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type ProviderOptions } from "../provider.ts";
+import { openaiChat } from "./codecs.ts";
 import { compatibleServers } from "./compatible-servers.ts";
 
 export interface CompatibleOptions extends ProviderOptions {

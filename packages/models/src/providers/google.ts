@@ -1,9 +1,9 @@
 // The room of Google's Gemini API. The key goes into a header, never into the address, where logs would keep it.
 
 import type { Model } from "@rondo/core";
-import { googleGenerativeAi } from "../codecs/google-generative-ai.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import { googleGenerativeAi } from "./codecs.ts";
 
 const keyVariables = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"];
 

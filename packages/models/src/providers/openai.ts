@@ -1,11 +1,9 @@
 // The room of OpenAI's own API: Responses unless Chat Completions is asked for.
 
 import type { Model } from "@rondo/core";
-import type { Codec } from "../codec.ts";
-import { openaiChat } from "../codecs/openai-chat.ts";
-import { openaiResponses } from "../codecs/openai-responses.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import { createModel, type ProviderOptions } from "../provider.ts";
+import { createModel, type LazyCodec, type ProviderOptions } from "../provider.ts";
+import { openaiChat, openaiResponses } from "./codecs.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
   organization?: string;
@@ -27,7 +25,7 @@ export const openai: OpenaiProvider = Object.assign(
   { chat: (model: string, options: OpenaiOptions = {}): Model => over(openaiChat, model, options) },
 );
 
-function over(codec: Codec, model: string, options: OpenaiOptions): Model {
+function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const { organization, project, ...rest } = options;
   return createModel({
     ...rest,

@@ -5,10 +5,9 @@
 // metadata server and the login of the command line.
 
 import { type Model, messageOf, RondoError } from "@rondo/core";
-import { anthropicOnVertex } from "../codecs/anthropic-messages.ts";
-import { googleGenerativeAi } from "../codecs/google-generative-ai.ts";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
 
 export interface VertexOptions extends ProviderOptions {
   /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */

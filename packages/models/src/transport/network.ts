@@ -19,7 +19,11 @@ export function networkError(thrown: unknown, url: string): RondoError {
     return new RondoError("invalid_request", `the request to ${host} was not sent: ${messageOf(thrown)}`, {
       cause: thrown,
     });
-  return new RondoError("network", sentence(code, host, thrown), { cause: thrown });
+  return new RondoError("network", sentence(code, host, thrown), {
+    cause: thrown,
+    // A certificate that is not trusted now is not trusted in a second either.
+    ...(code !== undefined && certificateCodes.test(code) ? { retryable: false } : {}),
+  });
 }
 
 export function abortedError(signal: AbortSignal): RondoError {
@@ -74,12 +78,14 @@ function sentence(code: string | undefined, host: string, thrown: unknown): stri
     default:
       break;
   }
-  if (code !== undefined && /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS)/.test(code))
+  if (code !== undefined && certificateCodes.test(code))
     return `the certificate of ${host} was not accepted (${code}): a proxy with its own authority needs NODE_EXTRA_CA_CERTS`;
   if (code === "EPROTO" || code?.startsWith("ERR_SSL"))
     return `TLS with ${host} failed (${code}): is it an https server?`;
   return `the request to ${host} failed: ${code === undefined ? "" : `${code}: `}${messageOf(thrown)}`;
 }
+
+const certificateCodes = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
 
 /** Host and port only: a path or a query may hold what must not be shown. */
 function hostOf(url: string): string {

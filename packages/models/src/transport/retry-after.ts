@@ -37,7 +37,7 @@ export function shouldRetry(header: (name: string) => string | null): boolean | 
 }
 
 /** `120ms`, `5s`, `1m30s`, `1h`, `2d`, or a bare number of seconds, in milliseconds. */
-export function durationMs(text: string): number | undefined {
+function durationMs(text: string): number | undefined {
   const trimmed = text.trim();
   const bare = number(trimmed);
   if (bare !== undefined) return positive(bare * 1000);

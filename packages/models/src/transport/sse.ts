@@ -10,7 +10,7 @@ import { createParser, type EventSourceParser } from "eventsource-parser";
 import type { Frame } from "../codec.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
-export const maxEventChars: number = 64 * 1024 * 1024;
+const maxEventChars = 64 * 1024 * 1024;
 
 const colon = 58;
 const carriageReturn = 13;

@@ -67,13 +67,21 @@ interface Path {
   before: Path | undefined;
 }
 
-/** Explores a subject until `atLeast` distinct states were visited, or there are no more. Stops at 20 findings. */
-export function explore(subject: Subject, atLeast: number, seed: number = 1): Report {
+/**
+ * Explores a subject until `atLeast` distinct states were visited, or there are no more.
+ * @param limits.findings stop at so many; default 20
+ */
+export function explore(
+  subject: Subject,
+  atLeast: number,
+  limits: { seed?: number; findings?: number } = {},
+): Report {
+  const { seed = 1, findings = 20 } = limits;
   const seen = new Set<string>();
   const report: Report = { states: 0, transitions: 0, findings: [], rows: new Set() };
   const random = randomFrom(seed);
   const work: Node[] = [start(subject)];
-  while (work.length > 0 && report.states < atLeast && report.findings.length < 20) {
+  while (work.length > 0 && report.states < atLeast && report.findings.length < findings) {
     // Half of the time the newest state, so that paths get long; half of the time any, so that none is forgotten.
     const at = random() < 0.5 ? work.length - 1 : Math.floor(random() * work.length);
     const node = work[at] as Node;
@@ -119,7 +127,12 @@ function follow(node: Node, subject: Subject, report: Report): Node[] {
   const nodes: Node[] = [];
   const facts = factsOf(action);
   const busy = { ...node, shadow: { ...node.shadow, busy: node.shadow.busy + 1 } };
-  if (facts.length > 0) nodes.push(add(busy, facts, `loop: ${row.does}`, 1, row));
+  if (facts.length > 0) {
+    const acted = add(busy, facts, `loop: ${row.does}`, 1, row);
+    nodes.push(acted);
+    if (keyOf(acted) === keyOf(busy))
+      complain(["P2: the loop acted, and nothing changed"], acted, subject, report);
+  }
   for (const answer of worldAnswers(node.state, action, node.fuel)) nodes.push(answerOf(node, answer));
   return nodes;
 
@@ -202,7 +215,9 @@ function keyOf({ state, shadow, fuel }: Node): string {
     (call) => now - (call.startedAt ?? now) >= (call.tool?.timeoutMs ?? 0),
   );
   const grace = run?.cancelledAt === undefined ? 0 : Math.min(2, Math.ceil((now - run.cancelledAt) / 50));
-  const rest = [age, late, grace, inbox.map((one) => one.id), memories, fuel, shadow.ended];
+  // Long chains of the loop's own acts are told apart, so that a circle among them shows.
+  const chain = Math.max(0, shadow.busy - 10);
+  const rest = [chain, age, late, grace, inbox.map((one) => one.id), memories, fuel, shadow.ended];
   return JSON.stringify([past, run, rest], (name, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (name === "key" || name === "seq" || name === "id" || name === "startedAt")

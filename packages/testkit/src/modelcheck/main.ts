@@ -16,7 +16,7 @@ const findings: Finding[] = [];
 const rows = new Set<Row>();
 for (const [at, one] of list.entries()) {
   const share = Math.ceil((wanted - states) / (list.length - at));
-  const report = explore(one, share, Number(values.seed));
+  const report = explore(one, share, { seed: Number(values.seed) });
   states += report.states;
   findings.push(...report.findings);
   for (const row of report.rows) rows.add(row);
@@ -24,7 +24,8 @@ for (const [at, one] of list.entries()) {
     `${one.name}: ${report.states} states, ${report.transitions} transitions, ${report.findings.length} broken`,
   );
 }
-for (const row of Object.values(table).flat())
+// A small look leaves rare rows out; the full one must reach every row.
+for (const row of wanted < 100_000 ? [] : Object.values(table).flat())
   if (!rows.has(row))
     findings.push({ subject: "all", broken: `no state led to: ${row.when}, ${row.does}`, path: [] });
 for (const { subject, broken, path } of findings)

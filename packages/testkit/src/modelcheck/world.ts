@@ -9,6 +9,7 @@ import {
   type CallCheck,
   callsOf,
   type ErrorKind,
+  errorKinds,
   type Fact,
   type HookAsk,
   type Part,
@@ -109,14 +110,6 @@ const answers: readonly [string, AssistantMessage][] = [
   ["a pause", message("pause", text("working"))],
 ];
 
-const failures: readonly ErrorKind[] = [
-  "overloaded",
-  "auth",
-  "stream_truncated",
-  "context_overflow",
-  "empty_response",
-];
-
 /** Every answer the world could give now. `fuel` bounds the disturbances. */
 export function worldAnswers(state: State, action: Action, fuel: Fuel): WorldAnswer[] {
   return [...outcomes(state, action), ...clock(action, state), ...disturbances(state, fuel)];
@@ -129,8 +122,8 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
   if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
   for (const one of run.turn?.calls ?? []) {
     if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key));
-    if (one.asked && one.result === undefined && one.permission === undefined)
-      list.push(...approvals(one.key));
+    const waits = one.permission === undefined || one.permission.answer === "ask";
+    if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
   }
   if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
   if (action.do === "check_output")
@@ -161,7 +154,7 @@ function modelAnswers(cancelled: boolean): WorldAnswer[] {
     ];
   return [
     ...answers.map(([name, one]) => answered(name, one)),
-    ...failures.map((kind) => failed(kind, kind === "stream_truncated")),
+    ...errorKinds.map((kind) => failed(kind, kind.startsWith("stream_"))),
   ];
 }
 

@@ -73,7 +73,8 @@ export function checkAnthropicRequest(body: unknown): Violation[] {
   if (Array.isArray(body.system))
     for (const [at, block] of body.system.entries()) checkText(block, `system.${at}`, "system", say);
   const seen = new Set<string>();
-  for (const [at, message] of messages.entries()) checkMessage(message, at, seen, say);
+  for (const [at, message] of messages.entries())
+    checkMessage(message, at, messages[at + 1]?.role, seen, say);
   checkPairs(messages, say);
   checkServerTools(messages, say);
   checkEnd(messages, say);
@@ -108,7 +109,7 @@ function checkText(block: unknown, path: string, where: string, say: Say): void 
     say(path, `${where}: text content blocks must contain non-whitespace text`);
 }
 
-function checkMessage(message: Shape, at: number, seen: Set<string>, say: Say): void {
+function checkMessage(message: Shape, at: number, next: unknown, seen: Set<string>, say: Say): void {
   const where = `messages.${at}`;
   if (message.role !== "user" && message.role !== "assistant")
     say(where, `${where}.role: Input should be 'user' or 'assistant'`);
@@ -136,7 +137,11 @@ function checkMessage(message: Shape, at: number, seen: Set<string>, say: Say): 
     }
   }
   const last = content.at(-1)?.type;
-  if (message.role === "assistant" && (last === "thinking" || last === "redacted_thinking"))
+  if (
+    message.role === "assistant" &&
+    next !== "assistant" &&
+    (last === "thinking" || last === "redacted_thinking")
+  )
     say(where, `${where}: The final block in an assistant message cannot be \`thinking\`.`);
 }
 
@@ -241,12 +246,9 @@ function checkEnd(messages: readonly Shape[], say: Say): void {
   if (text?.type === "text" && typeof text.text === "string" && text.text !== text.text.trimEnd())
     say("messages", "messages: final assistant content cannot end with trailing whitespace");
   // Only an answer that was paused among the provider's own tools may stand at the end.
-  if (
-    !content.some(
-      (block) =>
-        String(block.type).startsWith("server_tool_use") || String(block.type).startsWith("mcp_tool_use"),
-    )
-  )
+  const isServerTool = (type: string): boolean =>
+    /_tool_(use|result)$/.test(type) && type !== "tool_use" && type !== "tool_result";
+  if (!content.some((block) => isServerTool(String(block.type))))
     say(
       "messages",
       "This model does not support assistant message prefill. The conversation must end with a user message.",

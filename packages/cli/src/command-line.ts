@@ -1,0 +1,74 @@
+// The room of the command line: the first word names the command, the command does the rest.
+
+import { type Arguments, readArguments } from "./arguments.ts";
+import { type Command, commonOptions } from "./command.ts";
+import { approve, deny } from "./commands/approve.ts";
+import { resume } from "./commands/resume.ts";
+import { run } from "./commands/run.ts";
+import { runs } from "./commands/runs.ts";
+import { show } from "./commands/show.ts";
+import type { Console } from "./console.ts";
+import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { failureOf, UsageError } from "./failure.ts";
+import { commandHelp, generalHelp } from "./help.ts";
+import { nearest } from "./nearest.ts";
+import { version } from "./version.ts";
+
+const commands: readonly Command[] = [run, runs, show, resume, approve, deny];
+
+/** Does what the words say. Never rejects: what goes wrong is told on stderr. */
+export async function perform(words: readonly string[], console: Console): Promise<ExitCode> {
+  try {
+    return await dispatch(words, console);
+  } catch (thrown) {
+    const { line, code } = failureOf(thrown, console.env);
+    console.errorLine(line);
+    return code;
+  }
+}
+
+async function dispatch(words: readonly string[], console: Console): Promise<ExitCode> {
+  const [first, ...rest] = words;
+  if (first === undefined) {
+    console.errorLine(generalHelp(commands).trimEnd());
+    return exitCodes.usage;
+  }
+  if (first === "--help" || first === "-h" || first === "help") return help(rest[0], console);
+  if (first === "--version" || first === "-v") {
+    console.line(version());
+    return exitCodes.completed;
+  }
+  const command = commandNamed(first);
+  const args = readArguments(rest, { ...command.options, ...commonOptions }, command.name);
+  if (args.has("no-color")) console.noColours();
+  if (args.has("help")) {
+    console.write(commandHelp(command));
+    return exitCodes.completed;
+  }
+  checkWords(args, command);
+  return command.act(args, console);
+}
+
+function help(about: string | undefined, console: Console): ExitCode {
+  console.write(about === undefined ? generalHelp(commands) : commandHelp(commandNamed(about)));
+  return exitCodes.completed;
+}
+
+function commandNamed(name: string): Command {
+  const command = commands.find((one) => one.name === name);
+  if (command !== undefined) return command;
+  if (name.startsWith("-"))
+    throw new UsageError(`${name} must follow a command, e.g. rondo run ${name}; see rondo --help`);
+  const names = commands.map((one) => one.name);
+  const [near] = nearest(name, names);
+  throw new UsageError(
+    `there is no command ${JSON.stringify(name)}.${near === undefined ? "" : ` Did you mean ${near}?`} There are ${names.join(", ")}; ` +
+      'a task is given by rondo run "TASK"',
+  );
+}
+
+function checkWords(args: Arguments, { name, maxWords }: Command): void {
+  const extra = args.words[maxWords];
+  if (extra !== undefined)
+    throw new UsageError(`rondo ${name} cannot use ${JSON.stringify(extra)}; see rondo ${name} --help`);
+}

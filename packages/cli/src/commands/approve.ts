@@ -1,0 +1,74 @@
+// The room of `rondo approve` and `rondo deny`: a call that waits gets its answer, and the run goes on.
+
+import { type CallView, messageOf, type Session } from "@rondo/core";
+import { parseArgsJson } from "../ask.ts";
+import type { Command } from "../command.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { goOn, goOnOptions } from "../goes-on.ts";
+import { plainText } from "../plain-text.ts";
+
+export const approve: Command = {
+  name: "approve",
+  words: "RUN [CALL]",
+  does: "Let a call run that waits for it, and go on; CALL may be left out when one waits",
+  maxWords: 2,
+  options: {
+    args: { type: "string", value: "JSON", does: "Run it with these arguments instead" },
+    ...goOnOptions,
+  },
+  act: async (args, console) => {
+    const other = args.text("args");
+    const edited = other === undefined ? undefined : readJson(other);
+    return goOn(args.words[0], args, console, (session) => {
+      const { key } = waiting(session, args.words[1]);
+      return edited === undefined ? session.approve(key) : session.edit(key, edited);
+    });
+  },
+};
+
+export const deny: Command = {
+  name: "deny",
+  words: 'RUN [CALL ["REASON"]]',
+  does: "Deny a call that waits, and go on; the model reads the reason",
+  maxWords: Number.POSITIVE_INFINITY,
+  options: {
+    stop: { type: "boolean", does: "End the run as well" },
+    ...goOnOptions,
+  },
+  act: (args, console) => {
+    const [run, call, ...reason] = args.words;
+    return goOn(run, args, console, (session) =>
+      session.deny(waiting(session, call).key, reason.length === 0 ? undefined : reason.join(" "), {
+        stop: args.has("stop"),
+      }),
+    );
+  },
+};
+
+function readJson(text: string): ReturnType<typeof parseArgsJson> {
+  try {
+    return parseArgsJson(text);
+  } catch (thrown) {
+    throw new UsageError(`--args cannot be used: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** The call that is meant: by its key or its id, or the only one. */
+function waiting(session: Session, given: string | undefined): CallView {
+  const { pending } = session;
+  const [only] = pending;
+  const list = pending.map((call) => `${call.key} (${plainText(call.name)})`).join(", ");
+  if (only === undefined)
+    throw new Failure(
+      `no call of run ${session.id} waits for an approval; go on with it by rondo resume ${session.id}`,
+    );
+  if (given === undefined) {
+    if (pending.length === 1) return only;
+    throw new UsageError(`several calls wait: ${list}; say which one`);
+  }
+  const meant = pending.find((call) => call.key === given || call.id === given);
+  if (meant !== undefined) return meant;
+  throw new Failure(
+    `no call ${JSON.stringify(plainText(given))} waits in run ${session.id}; there ${pending.length === 1 ? "waits" : "wait"} ${list}`,
+  );
+}

@@ -1,0 +1,132 @@
+// The room of conducting: a session is driven until its run has ended or waits for somebody who is not here.
+//
+// Everything that drives a run comes through here (run, resume, approve, deny), so that all of them show it, ask about
+// it, are interrupted and end in the same way.
+
+import type { CallView, RunResult, Session, Tool } from "@rondo/core";
+import { type Answer, askAbout } from "./ask.ts";
+import type { Console } from "./console.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
+import { jsonLine, plainText } from "./plain-text.ts";
+import { endLines, endText } from "./render/ending.ts";
+import { LiveView } from "./render/live.ts";
+import { waitingLines } from "./render/waiting.ts";
+import type { Signals } from "./signals.ts";
+
+export interface Conducted {
+  session: Session;
+  tools: readonly Tool[];
+  console: Console;
+  signals: Signals;
+  /** `text`: for a person. `json`: one event a line. `quiet`: the answer alone. */
+  show: "text" | "json" | "quiet";
+  /** `--journal FILE` for those commands that lead back to this run, empty where it is not needed; undefined when nothing is kept. */
+  journalOption: string | undefined;
+}
+
+/** Drives the session from `start` on. The exit code says how it went. */
+export async function conduct(how: Conducted, start: () => Promise<RunResult>): Promise<ExitCode> {
+  const { session, console, signals } = how;
+  const view = how.show === "text" ? liveView(how) : undefined;
+  session.subscribe((event) => {
+    if (how.show === "json") console.line(jsonLine(event));
+    else view?.hear(event);
+  });
+  const abort = (): void => {
+    view?.endLine();
+    session.abort(console.readerGone ? "whoever read the output has gone" : reasonOf(signals));
+  };
+  const forgetReader = console.onReaderGone(abort);
+  signals.fired.addEventListener("abort", abort, { once: true });
+  try {
+    if (signals.fired.aborted) return exitCodes.aborted;
+    let result = await start();
+    const always = new Set<string>();
+    while (result.end === undefined && asksHere(how)) {
+      const answers = await askAll(result.parked?.pending ?? [], always, how);
+      if (answers.size === 0) break;
+      result = await answer(session, answers);
+    }
+    // An abort may have come while the question stood: it drives the run to its end by itself.
+    if (signals.fired.aborted) {
+      await session.settled();
+      result = session.result ?? result;
+    }
+    return conclude(result, how);
+  } finally {
+    signals.fired.removeEventListener("abort", abort);
+    forgetReader();
+  }
+}
+
+const reasonOf = ({ fired }: Signals): string => `interrupted by ${String(fired.reason)}`;
+
+/** A program reads JSON, and programs are not asked. */
+const asksHere = ({ console, show, signals }: Conducted): boolean =>
+  console.isTerminal && show !== "json" && !signals.fired.aborted && !console.readerGone;
+
+function liveView(how: Conducted): LiveView {
+  const { console } = how;
+  return new LiveView({
+    write: (text) => console.write(text),
+    paint: console.paint,
+    width: console.width,
+    reasoning: console.streams.stdout.isTTY === true,
+    approvals: !asksHere(how),
+  });
+}
+
+/** Asks about each call until somebody stops answering. */
+async function askAll(
+  calls: readonly CallView[],
+  always: Set<string>,
+  { tools, console, signals }: Conducted,
+): Promise<Map<CallView, Answer>> {
+  const answers = new Map<CallView, Answer>();
+  for (const call of calls) {
+    const tool = tools.find((one) => one.name === call.name);
+    const said: Answer | undefined = always.has(call.name)
+      ? { answer: "approve" }
+      : await askAbout(call, tool, console, { signal: signals.fired, onInterrupt: signals.interrupt });
+    if (said === undefined) break;
+    if (said.answer === "always") always.add(call.name);
+    answers.set(call, said);
+  }
+  // After an abort no answer counts any more.
+  if (signals.fired.aborted) answers.clear();
+  return answers;
+}
+
+/** Hands the answers in, all before the run goes on far enough to wait again. */
+async function answer(session: Session, answers: ReadonlyMap<CallView, Answer>): Promise<RunResult> {
+  const handed: Promise<RunResult>[] = [];
+  for (const [call, said] of answers) {
+    if (said.answer === "deny") handed.push(session.deny(call.key, said.reason));
+    else if (said.answer === "edit") handed.push(session.edit(call.key, said.args));
+    else handed.push(session.approve(call.key));
+  }
+  const results = await Promise.all(handed);
+  return session.result ?? (results.at(-1) as RunResult);
+}
+
+function conclude(result: RunResult, how: Conducted): ExitCode {
+  const { console, session, show, journalOption } = how;
+  const { end } = result;
+  if (console.readerGone) return exitCodes.readerGone;
+  if (end === undefined) {
+    for (const line of waitingLines(result.parked?.pending ?? [], session.id, journalOption))
+      console.errorLine(line);
+    return exitCodes.waiting;
+  }
+  const { run, now } = session.state;
+  if (show === "text" && run !== undefined) {
+    const kept =
+      journalOption === undefined ? undefined : `run ${session.id}: rondo show ${session.id}${journalOption}`;
+    for (const line of endLines(end, run, now - run.startedAt, kept, console.paint)) console.line(line);
+  }
+  if (show === "quiet") {
+    if (result.text !== "") console.line(console.streams.stdout.isTTY ? plainText(result.text) : result.text);
+    if (exitCodeOf(end.reason) !== exitCodes.completed) console.errorLine(`rondo: ${endText(end)}`);
+  }
+  return exitCodeOf(end.reason);
+}

@@ -1,0 +1,50 @@
+// The room of exit codes: what a script is told of how it went.
+//
+// Every end reason has one code; scripts branch on these, so a code never changes its meaning.
+
+import type { EndReason } from "@rondo/core";
+
+export const exitCodes = {
+  completed: 0,
+  /** The run, or the command, failed. */
+  error: 1,
+  /** The command line cannot be understood. */
+  usage: 2,
+  /** The run ended before the task was done: a limit, a rule, or answers that lead nowhere. */
+  limit: 3,
+  refused: 4,
+  /** The run waits for an approval. */
+  waiting: 5,
+  /** By Ctrl-C or a signal. */
+  aborted: 130,
+  /** Whoever read the output has gone, as the shell says it of a broken pipe. */
+  readerGone: 141,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+const byReason: { readonly [reason in EndReason]: ExitCode } = {
+  completed: exitCodes.completed,
+  done_tool: exitCodes.completed,
+  max_steps: exitCodes.limit,
+  token_budget: exitCodes.limit,
+  cost_budget: exitCodes.limit,
+  deadline: exitCodes.limit,
+  duplicate_call: exitCodes.limit,
+  tool_call_limit: exitCodes.limit,
+  no_progress: exitCodes.limit,
+  truncated: exitCodes.limit,
+  empty_response: exitCodes.limit,
+  unexpected_stop: exitCodes.limit,
+  output_invalid: exitCodes.limit,
+  turn_stopped: exitCodes.limit,
+  refused: exitCodes.refused,
+  requires_action: exitCodes.waiting,
+  aborted: exitCodes.aborted,
+  error: exitCodes.error,
+};
+
+/** The code for a run that ended so. A run that landed has the code of its limit. */
+export function exitCodeOf(reason: EndReason): ExitCode {
+  return byReason[reason];
+}

@@ -1,0 +1,20 @@
+// The door: the process, its streams and its exit code. Nothing is decided here.
+
+import { perform } from "./command-line.ts";
+import { Console } from "./console.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { failureOf } from "./failure.ts";
+
+const { stdin, stdout, stderr, env } = process;
+
+// What nobody caught is a defect of ours; it is told like any other failure.
+process.on("uncaughtException", (thrown) => {
+  stderr.write(`${failureOf(thrown, env).line}\n`);
+  process.exit(exitCodes.error);
+});
+
+const console = new Console({ stdin, stdout, stderr }, env);
+const code = await perform(process.argv.slice(2), console);
+await console.drained();
+// What is left (a tool that is deaf to its signal, a connection kept warm) must not keep the process.
+process.exit(console.readerGone ? exitCodes.readerGone : code);

@@ -1,0 +1,36 @@
+// The room of near matches: what somebody may have meant who misspelt it.
+
+/** Known words that are near to a given one, the nearest first; none when all are far. */
+export function nearest(given: string, known: readonly string[], limit: number = 3): string[] {
+  const bound = Math.max(1, Math.floor(given.length / 3));
+  return known
+    .map((word) => ({ word, far: word.startsWith(given) && given !== "" ? 0 : distance(given, word) }))
+    .filter(({ far }) => far <= bound)
+    .sort((one, other) => one.far - other.far)
+    .slice(0, limit)
+    .map(({ word }) => word);
+}
+
+/** How many letters must be changed, added, left out or swapped with their neighbour. */
+function distance(one: string, other: string): number {
+  // Nobody mistypes a word of this length letter by letter; the table below grows with both lengths.
+  if (one.length > 64 || other.length > 64) return Number.POSITIVE_INFINITY;
+  const rows = Array.from({ length: one.length + 1 }, (_, row) => [row]);
+  for (let column = 1; column <= other.length; column += 1) rows[0]?.push(column);
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;
+  for (let row = 1; row <= one.length; row += 1)
+    for (let column = 1; column <= other.length; column += 1) {
+      const same = one[row - 1] === other[column - 1];
+      const swapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      rows[row]?.push(
+        Math.min(
+          at(row - 1, column) + 1,
+          at(row, column - 1) + 1,
+          at(row - 1, column - 1) + (same ? 0 : 1),
+          swapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+  return at(one.length, other.length);
+}

@@ -1,0 +1,125 @@
+// The room of plain text: what a model or a tool wrote, made safe for a terminal.
+//
+// A terminal obeys what it is sent: titles, clipboards, links, cursor moves. Nothing of that may come from a model or
+// a file. The text arrives in pieces, and a sequence may be cut between two of them, so this is a machine that
+// remembers. A sequence that is never ended must not swallow what follows: the end of its line ends it.
+
+const ESC = 0x1b;
+const BEL = 0x07;
+
+type Mode = "text" | "escape" | "control" | "string" | "string_escape" | "return";
+
+/** Takes control characters and escape sequences out of a text that comes in pieces. Newlines and tabs stay. */
+export class TerminalText {
+  #mode: Mode = "text";
+
+  /** The harmless part of the next piece. */
+  push(piece: string): string {
+    let plain = "";
+    let from = 0;
+    for (let at = 0; at < piece.length; at += 1) {
+      const code = piece.charCodeAt(at);
+      if (this.#mode === "text" && !isUnsafe(code)) continue;
+      if (this.#mode === "text") plain += piece.slice(from, at);
+      plain += this.#step(code, piece, at);
+      from = at + 1;
+    }
+    return this.#mode === "text" ? plain + piece.slice(from) : plain;
+  }
+
+  /** The text has ended: what is left of it. */
+  end(): string {
+    const left = this.#mode === "return" ? "\n" : "";
+    this.#mode = "text";
+    return left;
+  }
+
+  /** Takes one character in; returns what is shown for it. */
+  #step(code: number, piece: string, at: number): string {
+    switch (this.#mode) {
+      case "text":
+        this.#mode = opens(code);
+        return "";
+      case "return":
+        // A carriage return alone would let a line be written over: it begins a new one.
+        return code === 0x0a ? this.#again(code, piece, at) : `\n${this.#again(code, piece, at)}`;
+      case "escape":
+        this.#mode = afterEscape(code);
+        return code >= 0x20 && code <= 0x7e ? "" : this.#again(code, piece, at);
+      case "control":
+        if (code >= 0x20 && code <= 0x3f) return "";
+        this.#mode = "text";
+        return code >= 0x40 && code <= 0x7e ? "" : this.#again(code, piece, at);
+      case "string":
+        if (code === 0x0a) return this.#again(code, piece, at);
+        if (code === BEL || code === 0x9c) this.#mode = "text";
+        else if (code === ESC) this.#mode = "string_escape";
+        return "";
+      case "string_escape":
+        if (code === 0x5c) {
+          this.#mode = "text";
+          return "";
+        }
+        this.#mode = "escape";
+        return this.#step(code, piece, at);
+    }
+  }
+
+  /** The character does not belong to the sequence: it is looked at as text. */
+  #again(code: number, piece: string, at: number): string {
+    this.#mode = "text";
+    return isUnsafe(code) ? this.#step(code, piece, at) : piece.charAt(at);
+  }
+}
+
+/** A whole text, made safe for a terminal. */
+export function plainText(text: string): string {
+  const machine = new TerminalText();
+  return machine.push(text) + machine.end();
+}
+
+/** A text with everything that cannot be seen written out: for what a person is asked to approve. */
+export function visibleText(text: string): string {
+  let shown = "";
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const hidden = (isUnsafe(code) || invisible.test(character)) && code !== 0x0a;
+    shown += hidden ? `\\u{${code.toString(16)}}` : character;
+  }
+  return shown;
+}
+
+/** JSON on one line, in which nothing stands that a terminal would obey; the value stays the same. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u;
+
+/** C0 but newline and tab, DEL, C1, and the marks that turn the direction of writing. */
+function isUnsafe(code: number): boolean {
+  if (code < 0x20) return code !== 0x0a && code !== 0x09;
+  if (code < 0x7f) return false;
+  if (code <= 0x9f) return true;
+  return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+function opens(code: number): Mode {
+  if (code === ESC) return "escape";
+  if (code === 0x0d) return "return";
+  if (code === 0x9b) return "control";
+  return code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f
+    ? "string"
+    : "text";
+}
+
+function afterEscape(code: number): Mode {
+  const character = String.fromCharCode(code);
+  if (character === "[") return "control";
+  if ("]PX^_".includes(character)) return "string";
+  // Intermediates, then one final: `ESC ( B`.
+  return code >= 0x20 && code <= 0x2f ? "escape" : "text";
+}

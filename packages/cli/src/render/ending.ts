@@ -1,0 +1,70 @@
+// The room of endings: the last lines of a run, for a person.
+
+import type { Run, RunEnd } from "@rondo/core";
+import type { Paint, Style } from "../console.ts";
+import { exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { evidenceText, oneLine } from "../shorten.ts";
+import { costText, counted, spanText, spendText } from "./usage.ts";
+
+/** What an end reason means to somebody who has not read the documentation. */
+const meanings: { readonly [reason in RunEnd["reason"]]: string } = {
+  completed: "completed",
+  done_tool: "completed (a tool ended the run)",
+  max_steps: "stopped at the limit of steps",
+  token_budget: "stopped at the token budget",
+  cost_budget: "stopped at the cost budget",
+  deadline: "stopped at the time limit",
+  duplicate_call: "stopped: the same call was repeated",
+  tool_call_limit: "stopped at the limit of calls",
+  no_progress: "stopped: no progress",
+  truncated: "stopped: answers were cut off at the output limit",
+  empty_response: "stopped: the model gave empty answers",
+  unexpected_stop: "stopped: the model stopped unexpectedly",
+  refused: "refused by the model",
+  output_invalid: "stopped: the output did not fit its schema",
+  requires_action: "stopped: calls are left for the caller",
+  turn_stopped: "stopped by a rule or a person",
+  aborted: "aborted",
+  error: "failed",
+};
+
+/** How and why a run ended, on one line. The reason's own word always stands in it. */
+export function endText(end: RunEnd): string {
+  const meaning = meanings[end.reason];
+  const word = meaning.startsWith(end.reason) ? meaning : `${meaning} (${end.reason})`;
+  const plainEnd = exitCodeOf(end.reason) === exitCodes.completed;
+  const evidence = evidenceText(end.evidence);
+  const because = plainEnd ? "" : `, rule ${end.rule}${evidence === "" ? "" : `: ${evidence}`}`;
+  const error = end.error === undefined ? "" : `; ${end.error.kind}: ${oneLine(end.error.message, 1_000)}`;
+  return `${word}${because}${error}`;
+}
+
+/** The counts of a run: `3 steps, 2 calls, 1,200 tokens in, 34 out, 2.1 s`. */
+export function countsText(run: Run, ms: number): string {
+  return [
+    counted(run.steps, "step"),
+    counted(run.toolCalls, "call"),
+    spendText(run.spend, run.modelCalls),
+    costText(run.spend),
+    spanText(ms),
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+}
+
+/** Green for what went well, yellow for what stopped early, red for what failed. */
+export function endStyle(end: RunEnd): Style {
+  const code = exitCodeOf(end.reason);
+  if (code === exitCodes.completed) return "green";
+  return code === exitCodes.error ? "red" : "yellow";
+}
+
+/** The last lines of a run. @param how words that lead to the run's record, if there is one */
+export function endLines(end: RunEnd, run: Run, ms: number, how: string | undefined, paint: Paint): string[] {
+  const landed = end.landed && run.text ? "; what there is so far is above" : "";
+  return [
+    paint(endStyle(end), `${endText(end)}${landed}`),
+    paint("dim", countsText(run, ms)),
+    ...(how === undefined ? [] : [paint("dim", how)]),
+  ];
+}

@@ -1,0 +1,212 @@
+// The room of the live view: a run as it happens, for a person who watches.
+//
+// Text is written as it comes, piece by piece, harmless to the terminal. Calls run side by side and end in any order,
+// so a result says whose it is unless it follows its call at once.
+
+import { callsOf, type RondoEvent, textOf } from "@rondo/core";
+import type { Paint } from "../console.ts";
+import { TerminalText } from "../plain-text.ts";
+import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../shorten.ts";
+import { spanText } from "./usage.ts";
+
+export interface LiveOptions {
+  write(text: string): void;
+  paint: Paint;
+  /** Characters a line holds. */
+  width: number;
+  /** Show reasoning as it comes. */
+  reasoning: boolean;
+  /** Tell of calls that wait for an approval. */
+  approvals: boolean;
+}
+
+type EventOf<Type extends RondoEvent["type"]> = RondoEvent & { type: Type };
+
+const resultLines = 6;
+
+export class LiveView {
+  readonly #options: LiveOptions;
+  #atLineStart = true;
+  /** What the last thing written was: a change of kind is set off by an empty line. */
+  #last: "nothing" | "text" | "reasoning" | "line" = "nothing";
+  #part: { kind: "text" | "reasoning"; index: number; text: TerminalText } | undefined;
+  /** Text of the present answer that has been shown, and of the last whole one. */
+  #shown = "";
+  #said = "";
+  #lastCall: string | undefined;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  hear(event: RondoEvent): void {
+    switch (event.type) {
+      case "step_start":
+        this.#shown = "";
+        return;
+      case "text_delta":
+        this.#shown += event.text;
+        this.#stream("text", event.index, event.text);
+        return;
+      case "reasoning_delta":
+        if (this.#options.reasoning) this.#stream("reasoning", event.index, event.text);
+        return;
+      case "message":
+        this.#message(event);
+        return;
+      case "tool_start":
+        this.#lastCall = event.call.key;
+        this.#line(this.#callLine(event.call));
+        return;
+      case "tool_end":
+        this.#toolEnd(event);
+        return;
+      case "run_end":
+        this.#runEnd(event);
+        return;
+      default:
+        this.#remark(event);
+    }
+  }
+
+  /** Ends the line that is being written, if one is. */
+  endLine(): void {
+    const left = this.#part?.text.end() ?? "";
+    this.#part = undefined;
+    if (left !== "") this.#put(left);
+    if (!this.#atLineStart) this.#put("\n");
+  }
+
+  #remark(event: RondoEvent): void {
+    const { paint } = this.#options;
+    switch (event.type) {
+      case "approval_request":
+        if (this.#options.approvals)
+          this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
+        return;
+      case "approval_result": {
+        const { approval, call } = event;
+        const reason =
+          approval.answer === "deny" && approval.reason ? `: ${oneLine(approval.reason, 200)}` : "";
+        const word = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+        this.#line(paint("yellow", `${call.name} ${word[approval.answer]}${reason}`));
+        return;
+      }
+      case "retry":
+        this.#line(
+          paint(
+            "yellow",
+            `${event.error.kind}: ${oneLine(event.error.message, 300)}; trying again` +
+              `${event.delayMs > 0 ? ` in ${spanText(event.delayMs)}` : ""}${voided(event.discard)}`,
+          ),
+        );
+        return;
+      case "fallback":
+        this.#line(
+          paint(
+            "yellow",
+            `${event.from} failed (${event.error.kind}); going on with ${event.to}${voided(event.discard)}`,
+          ),
+        );
+        return;
+      case "limit":
+        this.#line(
+          paint(
+            "yellow",
+            `limit ${event.reason}: ${evidenceText(event.evidence)}${event.lands ? "; one last answer without tools" : ""}`,
+          ),
+        );
+        return;
+      case "nudge":
+        this.#line(paint("dim", `rule ${event.rule} to the model: ${oneLine(event.text, 300)}`));
+        return;
+      case "message_delivered":
+        this.#line(paint("dim", `message delivered: ${oneLine(textOf(event.message), 300)}`));
+        return;
+      case "warning":
+        this.#line(paint("yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`));
+        return;
+      case "compaction_end":
+        this.#line(paint("dim", `history compacted: ${event.before} to ${event.after} messages`));
+        return;
+      case "child":
+        this.hear(event.event);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #message({ message }: EventOf<"message">): void {
+    // A model may answer without deltas; whatever was not shown on the way is shown now.
+    const text = textOf(message);
+    if (this.#shown === "" && text !== "") this.#stream("text", 0, text);
+    this.endLine();
+    for (const part of message.content)
+      if (part.type === "refusal") this.#line(this.#options.paint("yellow", oneLine(part.text, 2_000)));
+    this.#said = text;
+    this.#shown = "";
+    if (callsOf(message).length > 0) this.#last = this.#last === "nothing" ? "nothing" : "text";
+  }
+
+  #toolEnd({ call, content, isError, code, ms }: EventOf<"tool_end">): void {
+    const { paint, width } = this.#options;
+    if (this.#lastCall !== call.key) this.#line(paint("dim", `${call.name} ${shortArgs(call.args, 60)}:`));
+    this.#lastCall = undefined;
+    const lines = someLines(contentText(content), resultLines, width - 4);
+    for (const line of lines) this.#line(`    ${paint(isError ? "red" : "dim", line)}`);
+    if (code !== undefined || ms >= 1_000)
+      this.#line(
+        paint("dim", `    (${[code, spanText(ms)].filter((part) => part !== undefined).join(", ")})`),
+      );
+  }
+
+  #runEnd({ text }: EventOf<"run_end">): void {
+    // The text of a run need not be the last answer's: a tool may have given it, or a rule.
+    if (text.trim() !== "" && text.trim() !== this.#said.trim()) {
+      this.#stream("text", -1, text);
+      this.endLine();
+    }
+    this.endLine();
+    if (this.#last !== "nothing") this.#put("\n");
+    this.#last = "nothing";
+  }
+
+  #callLine(call: { name: string; args: Parameters<typeof shortArgs>[0] }): string {
+    const { paint, width } = this.#options;
+    const args = shortArgs(call.args, Math.max(20, width - call.name.length - 3));
+    return `${paint("cyan", `→ ${call.name}`)}${args === "" ? "" : ` ${args}`}`;
+  }
+
+  #stream(kind: "text" | "reasoning", index: number, piece: string): void {
+    if (this.#part?.kind !== kind || this.#part.index !== index) {
+      if (this.#part !== undefined && this.#part.kind !== kind) this.endLine();
+      this.#gap(kind);
+      this.#part = { kind, index, text: new TerminalText() };
+    }
+    const text = this.#part.text.push(piece);
+    if (text !== "") this.#put(kind === "reasoning" ? this.#options.paint("dim", text) : text, text);
+  }
+
+  #line(text: string): void {
+    this.endLine();
+    this.#gap("line");
+    this.#put(`${text}\n`);
+  }
+
+  /** An empty line between what was said and what was done. */
+  #gap(kind: "text" | "reasoning" | "line"): void {
+    if (this.#last !== "nothing" && this.#last !== kind) {
+      this.endLine();
+      this.#put("\n");
+    }
+    this.#last = kind;
+  }
+
+  #put(text: string, shown: string = text): void {
+    this.#options.write(text);
+    this.#atLineStart = shown.endsWith("\n");
+  }
+}
+
+const voided = (discard: boolean): string => (discard ? "; what was shown of this answer is void" : "");

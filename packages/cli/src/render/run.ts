@@ -1,0 +1,49 @@
+// The room of the whole run: what the records say, for a person to read.
+//
+// From the records alone: no model, no tool, no clock. Every record has its line, so that what is not shown did not
+// happen; `full` only lifts the cuts. Times count from the start of the run.
+
+import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
+import { type Paint, plain } from "../console.ts";
+import { noRules, waitingCalls } from "../summary.ts";
+import { countsText } from "./ending.ts";
+import { RunPage } from "./page.ts";
+import { recordLines } from "./records.ts";
+
+export interface RenderOptions {
+  /** Show texts and results whole. Default: a few lines of each. */
+  full?: boolean;
+  /** Default: no colours. */
+  paint?: Paint;
+  /** Characters a line holds where texts are cut. Default: 100. */
+  width?: number;
+}
+
+/** The records of a session as readable text, one line of it or more for each record. */
+export function renderRun(records: readonly LogRecord[], options: RenderOptions = {}): string {
+  const page = new RunPage({
+    full: options.full ?? false,
+    paint: options.paint ?? plain,
+    width: options.width ?? 100,
+  });
+  let state: State = emptyState;
+  for (const record of records) {
+    const before = state;
+    state = reduce(state, record, noRules);
+    recordLines(record, before, state, page);
+    if (record.type === "run_ended" && state.run !== undefined && before.run?.end === undefined)
+      page.note(countsText(state.run, record.at - state.run.startedAt));
+  }
+  const { run } = state;
+  if (run !== undefined && run.end === undefined) openLines(run, state, page);
+  return page.text();
+}
+
+/** A run that has not ended: what it waits for. */
+function openLines(run: Run, state: State, page: RunPage): void {
+  const waiting = waitingCalls(state);
+  page.blank();
+  if (waiting.length === 0) page.plain("not ended: it is being driven, or was interrupted (rondo resume)");
+  else page.plain(`waits for an approval of ${waiting.map((call) => `${call.key} ${call.name}`).join(", ")}`);
+  page.note(countsText(run, state.now - run.startedAt));
+}

@@ -1,0 +1,31 @@
+// The room of waiting: what a person is told when a run waits for them.
+
+import type { JsonObject } from "@rondo/core";
+import { visibleText } from "../plain-text.ts";
+
+/**
+ * What waits, and how to go on with it.
+ * @param journalOption what to add to a command that leads back to the run; undefined when the run is not kept
+ */
+export function waitingLines(
+  calls: readonly { key: string; name: string; args: JsonObject }[],
+  run: string,
+  journalOption: string | undefined,
+): string[] {
+  const shown = calls.map((call) => `  ${call.key}  ${call.name} ${visibleText(JSON.stringify(call.args))}`);
+  const [first] = calls;
+  if (first === undefined) return [`run ${run} waits; go on with: rondo resume ${run}${journalOption ?? ""}`];
+  if (journalOption === undefined)
+    return [
+      "waits for an approval:",
+      ...shown,
+      `nobody can give it: the run is kept in no journal. Approve beforehand with --allow ${first.name} or --yes, or leave out --no-journal`,
+    ];
+  return [
+    `run ${run} waits for an approval:`,
+    ...shown,
+    "to go on:",
+    `  rondo approve ${run} ${first.key}${journalOption}`,
+    `  rondo deny ${run} ${first.key} "why not"${journalOption}`,
+  ];
+}

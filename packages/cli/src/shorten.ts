@@ -1,0 +1,61 @@
+// The room of shortening: long things, cut so that a person still knows what was cut.
+
+import type { ContentPart, Json, JsonObject } from "@rondo/core";
+import { plainText } from "./plain-text.ts";
+
+/** A text on one line, at most `limit` characters. */
+export function oneLine(text: string, limit: number): string {
+  const line = plainText(text).replace(/\s+/g, " ").trim();
+  const characters = line.length > limit ? [...line] : [];
+  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : line;
+}
+
+/** Arguments in short: a single text as itself, everything else as JSON. */
+export function shortArgs(args: JsonObject, limit: number = 100): string {
+  const values = Object.values(args);
+  if (values.length === 0) return "";
+  const [only] = values;
+  if (values.length === 1 && typeof only === "string") return oneLine(only, limit);
+  return oneLine(
+    Object.entries(args)
+      .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+      .join(", "),
+    limit,
+  );
+}
+
+/**
+ * About `limit` lines of a text, each at most `width` characters; the last one says how many more there are. A single
+ * line more is shown itself.
+ */
+export function someLines(text: string, limit: number, width: number): string[] {
+  const lines = plainText(text).replace(/\n+$/, "").split("\n");
+  const fits = lines.length <= limit + 1;
+  const shown = lines.slice(0, fits ? lines.length : limit).map((line) => cutLine(line, width));
+  return fits ? shown : [...shown, `… ${lines.length - limit} more lines`];
+}
+
+function cutLine(line: string, width: number): string {
+  if (line.length <= width) return line;
+  const characters = [...line];
+  const more = characters.length - width;
+  return more <= 0 ? line : `${characters.slice(0, width).join("")}… ${more} more characters`;
+}
+
+/** Content as text: files are told by type and size. */
+export function contentText(content: readonly ContentPart[]): string {
+  return content
+    .map((part) => {
+      if (part.type === "text") return part.text;
+      const size = typeof part.data === "string" ? `, ${Math.floor((part.data.length * 3) / 4)} bytes` : "";
+      return `[file${part.name === undefined ? "" : ` ${part.name}`}, ${part.mediaType}${size}${part.url === undefined ? "" : `, ${part.url}`}]`;
+    })
+    .join("\n");
+}
+
+/** Evidence of a rule in words: `steps 5, max 5`. */
+export function evidenceText(evidence: { readonly [name: string]: Json }): string {
+  return Object.entries(evidence)
+    .map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(", ");
+}

@@ -1,0 +1,73 @@
+// The room of summaries: what a session in the journal comes to, from its records alone.
+
+import {
+  type CallView,
+  defaultTexts,
+  emptyState,
+  type LogRecord,
+  type Rules,
+  type RunEnd,
+  reduceAll,
+  type State,
+  textOf,
+} from "@rondo/core";
+import { driverOf } from "./invocation.ts";
+
+/** Folding needs rules only for what they remember; who only looks needs none. */
+export const noRules: Rules = { list: [], texts: defaultTexts };
+
+export interface RunSummary {
+  id: string;
+  /** Milliseconds since 1970: when the session's last run started. */
+  startedAt: number;
+  steps: number;
+  /** The end reason; or `waiting` for an approval, `running` in a process that is alive, `interrupted` in one that is gone, `empty`. */
+  status: string;
+  end?: RunEnd;
+  task: string;
+}
+
+/** The calls of the open run that were asked about and not answered. */
+export function waitingCalls(state: State): CallView[] {
+  const { run } = state;
+  if (run === undefined || run.end !== undefined) return [];
+  return (run.turn?.calls ?? [])
+    .filter(
+      (call) =>
+        call.asked &&
+        call.result === undefined &&
+        call.startedAt === undefined &&
+        (call.permission?.answer ?? call.tool?.permission) === "ask",
+    )
+    .map(({ key, id, name, args }) => ({ key, id, name, args }));
+}
+
+/** The task a run was started with, as text. */
+export function taskOf(record: LogRecord & { type: "run_started" }): string {
+  const texts = [...record.input, ...(record.history ?? [])]
+    .filter((message) => message.role === "user")
+    .map(textOf);
+  return texts.join("\n");
+}
+
+export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary {
+  const state = reduceAll(records, noRules, emptyState);
+  const started = records.findLast((record) => record.type === "run_started");
+  const { run } = state;
+  return {
+    id,
+    startedAt: run?.startedAt ?? records[0]?.at ?? 0,
+    steps: run?.steps ?? 0,
+    status: statusOf(state, records),
+    ...(run?.end === undefined ? {} : { end: run.end }),
+    task: started === undefined ? "" : taskOf(started),
+  };
+}
+
+function statusOf(state: State, records: readonly LogRecord[]): string {
+  const { run } = state;
+  if (run === undefined) return "empty";
+  if (run.end !== undefined) return run.end.reason;
+  if (waitingCalls(state).length > 0) return "waiting";
+  return driverOf(records) === undefined ? "interrupted" : "running";
+}

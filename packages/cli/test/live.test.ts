@@ -1,0 +1,128 @@
+import type { CallView, RondoEvent } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { plain } from "../src/console.ts";
+import { LiveView } from "../src/render/live.ts";
+
+const origin = { api: "a", provider: "b", model: "c" };
+const call = (name: string, index: number): CallView => ({
+  key: `3.${index}`,
+  id: `call_${index}`,
+  name,
+  args: { path: `${name}.txt` },
+});
+const text = (said: string, index = 0): RondoEvent => ({ type: "text_delta", step: 1, index, text: said });
+const message = (said: string): RondoEvent => ({
+  type: "message",
+  step: 1,
+  message: {
+    role: "assistant",
+    content: [{ type: "text", text: said }],
+    origin,
+    stop: { kind: "end_turn", wire: "end_turn" },
+  },
+});
+const begins = (one: CallView): RondoEvent => ({ type: "tool_start", call: one });
+const ends = (one: CallView, said: string, isError = false): RondoEvent => ({
+  type: "tool_end",
+  call: one,
+  content: [{ type: "text", text: said }],
+  isError,
+  ms: 5,
+  ...(isError ? { code: "threw" as const } : {}),
+});
+const runEnd = (said: string): RondoEvent => ({
+  type: "run_end",
+  end: { reason: "completed", rule: "answer", evidence: {}, resumable: true, landed: false },
+  text: said,
+});
+const error = { kind: "overloaded", message: "too many", retryable: true } as const;
+
+function shown(events: readonly RondoEvent[], reasoning = false): string {
+  let screen = "";
+  const view = new LiveView({
+    write: (piece) => {
+      screen += piece;
+    },
+    paint: plain,
+    width: 80,
+    reasoning,
+    approvals: true,
+  });
+  for (const event of events) view.hear(event);
+  return screen;
+}
+
+describe("the live view", () => {
+  it("writes text as it comes, and the answer only once", () => {
+    expect(shown([text("It is "), text("so.")])).toBe("It is so.");
+    expect(shown([text("It is "), text("so."), message("It is so."), runEnd("It is so.")])).toBe(
+      "It is so.\n\n",
+    );
+  });
+
+  it("shows the answer of a model that streams nothing", () => {
+    expect(shown([message("All at once."), runEnd("All at once.")])).toBe("All at once.\n\n");
+  });
+
+  it("shows a text that came from elsewhere than the last answer", () => {
+    expect(shown([text("Done?"), message("Done?"), runEnd("The tool says done.")])).toBe(
+      "Done?\nThe tool says done.\n\n",
+    );
+  });
+
+  it("says whose a result is when calls run side by side", () => {
+    const [one, other] = [call("a", 0), call("b", 1)];
+    expect(shown([begins(one), ends(one, "first")])).toBe("→ a a.txt\n    first\n");
+    expect(shown([begins(one), begins(other), ends(one, "first"), ends(other, "second")])).toBe(
+      "→ a a.txt\n→ b b.txt\na a.txt:\n    first\nb b.txt:\n    second\n",
+    );
+  });
+
+  it("says how a call failed", () => {
+    const one = call("a", 0);
+    expect(shown([begins(one), ends(one, "Error: no", true)])).toContain(
+      "    Error: no\n    (threw, 5 ms)\n",
+    );
+  });
+
+  it("says that what was shown is void when an answer is asked for again", () => {
+    const screen = shown([
+      text("half of"),
+      { type: "retry", step: 1, error, delayMs: 1_500, discard: true, rule: "retry" },
+      text("whole"),
+    ]);
+    expect(screen).toBe(
+      "half of\n\noverloaded: too many; trying again in 1.5 s; what was shown of this answer is void\n\nwhole",
+    );
+  });
+
+  it("shows reasoning only where it is wanted", () => {
+    const events: RondoEvent[] = [
+      { type: "reasoning_delta", step: 1, index: 0, text: "let me see" },
+      text("Yes.", 1),
+    ];
+    expect(shown(events)).toBe("Yes.");
+    expect(shown(events, true)).toBe("let me see\n\nYes.");
+  });
+
+  it("cuts long results and lines with a count", () => {
+    const one = call("a", 0);
+    const screen = shown([begins(one), ends(one, `${"x".repeat(500)}\n${"line\n".repeat(20)}`)]);
+    expect(screen).toContain(`${"x".repeat(76)}… 424 more characters\n`);
+    expect(screen).toContain("    … 15 more lines\n");
+  });
+
+  it("lets nothing a tool or a model wrote reach the terminal as a command", () => {
+    const esc = String.fromCharCode(27);
+    const one = { ...call("a", 0), args: { path: `x${esc}[2J` } };
+    const screen = shown([
+      text(`a${esc}]0;`),
+      text("title\u0007b"),
+      begins(one),
+      ends(one, `r${esc}[31m`),
+      { type: "warning", code: "w", message: `${esc}[5m!` },
+    ]);
+    expect(screen).not.toContain(esc);
+    expect(screen).toContain("ab\n");
+  });
+});

@@ -1,0 +1,166 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
+
+/** One clear line, nothing on stdout, no stack. */
+function expectLine(out: { stdout: string; stderr: string }, ...words: readonly string[]): void {
+  expect(out.stdout).toBe("");
+  expect(out.stderr).toMatch(/^rondo: .+\n$/);
+  expect(out.stderr).not.toContain("    at ");
+  for (const word of words) expect(out.stderr).toContain(word);
+}
+
+describe("mistakes on the command line", { timeout: 60_000 }, () => {
+  it.each([
+    [["rum"], 'there is no command "rum". Did you mean run?'],
+    [["--json"], "must follow a command"],
+    [["run", "--modle", "x"], "there is no option --modle of rondo run. Did you mean --model?"],
+    [["run", "--max-steps"], "--max-steps needs a value: --max-steps N"],
+    [["run", "--max-steps", "none"], '--max-steps takes a whole number of at least 1, not "none"'],
+    [["run", "--max-steps=-1"], "--max-steps takes a whole number"],
+    [["run", "--budget-usd", "0"], "--budget-usd takes a number above 0"],
+    [["run", "--timeout", "soon"], "--timeout takes a time above 0"],
+    [["run", "--model", "--yes"], "--yes looks like an option"],
+    [["run", "--yes=no"], "--yes takes no value"],
+    [["run", ""], "the task is empty"],
+    [["run", "--allow", "run_comand"], "Did you mean run_command?"],
+    [["run", "--model", "claude-sonnet-5"], "Did you mean anthropic/claude-sonnet-5?"],
+    [["run", "--journal", "a", "--no-journal"], "exclude each other"],
+    [["runs", "extra"], 'rondo runs cannot use "extra"'],
+  ])("%j is a usage error", async (args, words) => {
+    const out = await rondo(place(), args);
+    expectLine(out, words);
+    expect(out.code).toBe(2);
+  });
+
+  it("--budget-usd without a price says which model has none", async () => {
+    const out = await runWith(place(), "answers", ["--budget-usd", "1", "do it"]);
+    expectLine(out, "mind-answers");
+    expect(out.code).toBe(2);
+  });
+
+  it("shows its help for --help, and its version for --version", async () => {
+    const at = place();
+    expect(await rondo(at, ["--help"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("approve RUN"),
+    });
+    const help = await rondo(at, ["run", "--help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    for (const option of [
+      "--model",
+      "--root",
+      "--max-steps",
+      "--budget-usd",
+      "--budget-tokens",
+      "--timeout",
+      "--system",
+      "--yes",
+      "--allow",
+      "--deny",
+      "--journal",
+      "--no-journal",
+      "--quiet",
+      "--json",
+      "--no-color",
+    ])
+      expect(help.stdout).toContain(option);
+    expect(await rondo(at, ["--version"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+    expect(await rondo(at, [])).toMatchObject({ code: 2, stdout: "" });
+  });
+});
+
+describe("what the machine lacks", { timeout: 60_000 }, () => {
+  it("a missing folder, and a file in place of one", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "file"), "");
+    const missing = await rondo(at, ["run", "--root", "nowhere", "do it"]);
+    expectLine(missing, `there is no folder ${at.root}/nowhere`);
+    expect(missing.code).toBe(1);
+    expectLine(await rondo(at, ["run", "--root", "file", "do it"]), "is not a folder");
+  });
+
+  it("a system prompt that cannot be read, and a model module that is none", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "empty.mjs"), "export default 42;");
+    const out = await rondo(at, ["run", "--system", "@nowhere.txt", "do it"]);
+    expectLine(out, "nowhere.txt", "cannot be read");
+    expect(out.code).toBe(1);
+    expectLine(await rondo(at, ["run", "--model", "./empty.mjs", "do it"]), "empty.mjs", "default export");
+    expectLine(await rondo(at, ["run", "--model", "./nowhere.mjs", "do it"]), "there is no file");
+  });
+
+  it("a journal that is none, one of another program, and one of a newer version: each left as it is", async () => {
+    const at = place();
+    const text = join(at.root, "notes.txt");
+    writeFileSync(text, "no database at all, but long enough to look at".repeat(10));
+    const none = await runWith(at, "answers", ["--journal", text, "do it"]);
+    expectLine(none, text, "not a SQLite database");
+    expect(none.code).toBe(1);
+    const newer = join(at.root, "newer.db");
+    expect((await runWith(at, "answers", ["--journal", newer, "do it"])).code).toBe(0);
+    const db = new DatabaseSync(newer);
+    db.exec("PRAGMA user_version = 99");
+    db.close();
+    const out = await rondo(at, ["show", "last", "--journal", newer]);
+    expectLine(out, newer, "newer");
+    expect(out.code).toBe(1);
+  });
+
+  it("no journal, no such run, a run that is not unique: with what there is", async () => {
+    const at = place();
+    const none = await rondo(at, ["show", "last"]);
+    expectLine(none, `there is no journal ${at.journal}`);
+    expect(none.code).toBe(1);
+    expect(await rondo(at, ["runs"])).toMatchObject({ code: 0, stdout: "" });
+    const first = /run (\w{8}):/.exec((await runWith(at, "answers")).stdout)?.[1] ?? "";
+    const misspelt = `${first[1]}${first[0]}${first.slice(2)}`;
+    const out = await rondo(at, ["show", misspelt === first ? `${first}x` : misspelt]);
+    expectLine(out, `Did you mean ${first}?`);
+    expect(out.code).toBe(1);
+    expect((await rondo(at, ["show", first.slice(0, 3)])).stdout).toContain("The answer is 42.");
+    expectLine(await rondo(at, ["show"]), "which run?");
+    expectLine(await rondo(at, ["show", ""]), "which run?");
+  });
+
+  it("a run whose records are damaged does not hide the others", async () => {
+    const at = place();
+    await runWith(at, "answers", ["the first"]);
+    const { id } = newestRecords(at);
+    await runWith(at, "answers", ["the second"]);
+    const db = new DatabaseSync(at.journal);
+    db.exec(
+      `UPDATE records SET record = 'torn' WHERE seq = 1 AND session = (SELECT key FROM sessions WHERE id = '${id}')`,
+    );
+    db.close();
+    const out = await rondo(at, ["runs"]);
+    expect(out.stdout).toContain("the second");
+    expect(out.stderr).toMatch(new RegExp(`^rondo: record 1 of session "${id}" .* is damaged .*\\n$`));
+    expect(out.code).toBe(1);
+  });
+
+  it("goes on without a journal where the usual place cannot be written, and says so", async () => {
+    const at = place();
+    mkdirSync(dirname(dirname(at.journal)), { recursive: true });
+    writeFileSync(dirname(at.journal), "a file where the folder should be");
+    const out = await runWith(at, "answers");
+    expect(out.code).toBe(0);
+    expect(out.stderr).toContain("rondo: this run is not kept:");
+    expect(out.stdout).toContain("The answer is 42.");
+  });
+
+  it("shows a stack trace only with RONDO_DEBUG=1", async () => {
+    const out = await rondo(place(), ["run", "--model", mind, "do it"], { MIND: "nobody", RONDO_DEBUG: "1" });
+    expect(out.stderr).toContain("there is no mind");
+    expect(out.stderr).toContain("    at ");
+    expectLine(
+      await rondo(place(), ["run", "--model", mind, "do it"], { MIND: "nobody" }),
+      "there is no mind",
+    );
+  });
+});

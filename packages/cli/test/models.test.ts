@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { UsageError } from "../src/failure.ts";
+import { chooseModel } from "../src/models.ts";
+
+describe("the model of a run", () => {
+  it("is the offline one without a key, and says why", async () => {
+    expect(await chooseModel(undefined, {})).toMatchObject({
+      name: "offline",
+      model: { id: "offline/planner" },
+      why: "no key found; set ANTHROPIC_API_KEY or use --model",
+    });
+  });
+
+  it("is what --model says, else RONDO_MODEL, else what a key chooses", async () => {
+    const env = { RONDO_MODEL: "openai/some-model", ANTHROPIC_API_KEY: "a-key" };
+    expect((await chooseModel("offline", env)).name).toBe("offline");
+    expect(await chooseModel(undefined, env)).toMatchObject({
+      name: "openai/some-model",
+      model: { origin: { provider: "openai", model: "some-model" } },
+      why: "RONDO_MODEL is set",
+    });
+    const byKey = await chooseModel(undefined, { ANTHROPIC_API_KEY: "a-key" });
+    expect(byKey.model.origin.provider).toBe("anthropic");
+    expect(byKey.why).toContain("ANTHROPIC_API_KEY is set");
+  });
+
+  it("stays the offline one when a key is there whose model somebody must choose", async () => {
+    const chosen = await chooseModel(undefined, { OPENAI_API_KEY: "a-key" });
+    expect(chosen.name).toBe("offline");
+    expect(chosen.why).toBe("OPENAI_API_KEY is set: choose a model with --model openai/NAME");
+  });
+
+  it("does not take a blank key for a key", async () => {
+    expect((await chooseModel(undefined, { ANTHROPIC_API_KEY: " " })).name).toBe("offline");
+  });
+
+  it("may be a module's, a model or a function that gives one", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-model-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const model = `{ id: "mine", origin: { api: "a", provider: "b", model: "c" }, call: async () => { throw 1; } }`;
+    writeFileSync(join(folder, "plain.mjs"), `export default ${model};`);
+    writeFileSync(join(folder, "made.mjs"), `export default async () => (${model});`);
+    for (const name of ["plain.mjs", "made.mjs"]) {
+      const file = join(folder, name);
+      expect(await chooseModel(file, {})).toMatchObject({ name: file, model: { id: "mine" } });
+    }
+  });
+
+  it("is refused when nobody knows its provider", async () => {
+    await expect(chooseModel("nobody/model", {})).rejects.toThrow(UsageError);
+    await expect(chooseModel("nobody/model", {})).rejects.toThrow('there is no provider "nobody"');
+    await expect(chooseModel("", {})).rejects.toThrow(UsageError);
+  });
+});

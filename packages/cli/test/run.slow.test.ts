@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { eventsOf, mind, newestRecords, place, rondo, runWith } from "./command.ts";
+
+const esc = String.fromCharCode(27);
+
+describe("rondo run", { timeout: 30_000 }, () => {
+  it("streams the answer, ends with reason, steps and usage, and exits with 0", async () => {
+    const at = place();
+    const out = await runWith(at, "answers");
+    expect(out.stdout).toContain("The answer is 42.");
+    expect(out.stdout).toMatch(/completed\n1 step, 0 calls, 1,200 tokens in, 34 out, cost unknown/);
+    expect(out.stdout).toMatch(/run (\w{8}): rondo show \1\n$/);
+    expect(out.stderr).toBe("model: mind-answers (--model)\n");
+    expect(out.code).toBe(0);
+  });
+
+  it("says that the usage is unknown where nobody counted", async () => {
+    const out = await runWith(place(), "uncounted");
+    expect(out.stdout).toContain("1 step, 0 calls, usage unknown,");
+    expect(out.stdout).not.toMatch(/\b0 tokens/);
+  });
+
+  it("runs the default task with the offline model, says which and why, and leaves nothing in the folder", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "README.md"), "# A shop for bicycles\n");
+    const out = await rondo(at, ["run"]);
+    expect(out.stderr).toBe("model: offline (no key found; set ANTHROPIC_API_KEY or use --model)\n");
+    expect(out.stdout).toContain("A shop for bicycles");
+    expect(out.stdout).toContain("→ list_files");
+    expect(out.code).toBe(0);
+    expect(readdirSync(at.root)).toEqual(["README.md"]);
+    expect(existsSync(at.journal)).toBe(true);
+    expect(statSync(dirname(at.journal)).mode & 0o077).toBe(0);
+    const { records } = newestRecords(at);
+    expect(JSON.stringify(records[0])).toContain("What is in this folder, and what is it for?");
+  });
+
+  it("shows each call and its result in short, with a count of what was cut", async () => {
+    const at = place();
+    writeFileSync(
+      join(at.root, "notes.txt"),
+      Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n"),
+    );
+    const out = await runWith(at, "reads");
+    expect(out.stdout).toContain("→ read_file notes.txt\n    line 0\n");
+    expect(out.stdout).toMatch(/… 3\d more lines\n/);
+    expect(out.stdout).not.toContain("line 30");
+  });
+
+  it("prints one event a line with --json, and nothing else", async () => {
+    const out = await runWith(place(), "answers", ["--json", "do it"]);
+    const events = eventsOf(out);
+    expect(events[0]?.type).toBe("run_start");
+    expect(events.at(-1)).toMatchObject({
+      type: "run_end",
+      end: { reason: "completed" },
+      text: "The answer is 42.",
+    });
+    expect(events.filter((event) => event.type === "text_delta").length).toBeGreaterThan(3);
+    expect(out.code).toBe(0);
+  });
+
+  it("prints the answer alone with --quiet", async () => {
+    const out = await runWith(place(), "echoes", ["--quiet", "--yes", "do it"]);
+    expect(out.stdout).toMatch(/^the tool said: .*from-the-tool.*\n$/);
+    expect(out.stderr).toBe("");
+  });
+
+  it("takes what a terminal would obey out of a model's words, however they are cut", async () => {
+    const out = await runWith(place(), "speaks");
+    expect(out.stdout).toContain("red: red\noverlink txt\n");
+    expect(out.stdout).not.toContain(esc);
+    expect(out.stdout).not.toContain("evil");
+  });
+
+  it("hands on the system prompt and the task, words joined, and reads the prompt from a file", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "prompt.txt"), "be brief");
+    const out = await runWith(at, "system", ["--system", "@prompt.txt", "count", "the", "files"]);
+    expect(out.stdout).toContain("system: be brief");
+    expect(out.stdout).toContain("count the files");
+    const usual = await runWith(at, "system");
+    expect(usual.stdout).toContain(`system: You work in the folder ${at.root} with these tools: list_files,`);
+  });
+
+  it("works in the folder of --root", async () => {
+    const at = place();
+    const other = place();
+    writeFileSync(join(other.root, "notes.txt"), "from the other folder");
+    const out = await runWith(at, "reads", ["--root", other.root, "do it"]);
+    expect(out.stdout).toContain("from the other folder");
+  });
+
+  it("keeps nothing with --no-journal", async () => {
+    const at = place();
+    const out = await runWith(at, "answers", ["--no-journal", "do it"]);
+    expect(out.code).toBe(0);
+    expect(existsSync(at.journal)).toBe(false);
+    expect(out.stdout).not.toContain("rondo show");
+  });
+
+  it("keeps its runs where RONDO_JOURNAL says, and where --journal says above all", async () => {
+    const at = place({ RONDO_JOURNAL: "by-environment.db" });
+    await runWith(at, "answers");
+    const out = await runWith(at, "answers", ["--journal", "by option.db", "do it"]);
+    expect(readdirSync(at.root).filter((name) => name.endsWith(".db"))).toEqual([
+      "by option.db",
+      "by-environment.db",
+    ]);
+    expect(out.stdout).toContain(
+      `rondo show ${/run (\w{8})/.exec(out.stdout)?.[1]} --journal '${at.root}/by option.db'`,
+    );
+  });
+
+  it.each([
+    ["max_steps", 3, "wanders", ["--max-steps", "2"]],
+    ["token_budget", 3, "tokens", ["--budget-tokens", "100"]],
+    ["deadline", 3, "sleeps", ["--yes", "--timeout", "700ms"]],
+    ["refused", 4, "refuses", []],
+    ["error", 1, "fails", []],
+  ] as const)("ends with %s as exit code %i", async (reason, code, name, options) => {
+    const out = await runWith(place(), name, ["--json", ...options, "do it"]);
+    expect(eventsOf(out).at(-1)).toMatchObject({ type: "run_end", end: { reason } });
+    expect(out.code).toBe(code);
+  });
+
+  it("tells the reason of an early end in words, with rule and evidence", async () => {
+    const out = await runWith(place(), "wanders", ["--max-steps", "2", "do it"]);
+    expect(out.stdout).toContain("stopped at the limit of steps (max_steps), rule max_steps: steps 2, max 2");
+    const failed = await runWith(place(), "fails");
+    expect(failed.stdout).toContain("auth: the key is wrong");
+  });
+
+  it("never runs a tool of --deny, also with --yes", async () => {
+    const at = place();
+    const out = await runWith(at, "touches", ["--yes", "--deny", "run_command", "do it"]);
+    expect(out.stdout).toContain("Permission denied");
+    expect(existsSync(join(at.root, "touched.txt"))).toBe(false);
+  });
+
+  it("runs a tool of --allow without asking", async () => {
+    const at = place();
+    const out = await runWith(at, "touches", ["--allow", "run_command", "do it"]);
+    expect(out.code).toBe(0);
+    expect(existsSync(join(at.root, "touched.txt"))).toBe(true);
+  });
+
+  it("writes no colours to a pipe", async () => {
+    const out = await rondo(place(), ["run", "--model", mind, "do it"], {
+      MIND: "wanders",
+      FORCE_COLOR: "1",
+    });
+    expect(out.stdout + out.stderr).not.toContain(esc);
+  });
+});

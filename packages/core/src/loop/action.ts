@@ -1,0 +1,33 @@
+// The room of actions: everything `next` may ask of the driver.
+
+import type { CallKey, Fact } from "./records.ts";
+import type { Request } from "./request.ts";
+
+/** A hook to be run: which, and about what. */
+export type HookAsk =
+  | { hook: "permission" | "beforeTool" | "afterTool"; call: CallKey }
+  | { hook: "prepareStep" | "transformContext"; step: number }
+  | { hook: "onFinish" };
+
+/** The one thing to do now. `until`: come back at this time even if nothing happened. */
+export type Action =
+  /** Append these facts, as one group. */
+  | { do: "record"; facts: Fact[] }
+  | { do: "call_model"; step: number; attempt: number; model: number; request: Request }
+  | { do: "start_tools"; calls: CallKey[] }
+  /** Tell whoever watches that these calls need an approval. */
+  | { do: "ask"; calls: CallKey[] }
+  | { do: "check_output"; text: string }
+  /** See to it that these hooks are running, and wait for whatever comes first. */
+  | { do: "run_hook"; hooks: HookAsk[]; until?: number }
+  /** Wait for whatever comes first of all that is in flight. */
+  | { do: "wait"; until?: number }
+  /** Nothing runs, and somebody outside is awaited. */
+  | { do: "park"; until?: number }
+  | { do: "done" };
+
+/** What a run is about at a given moment. */
+export type Phase = "idle" | "ready" | "thinking" | "judging" | "acting" | "finishing" | "cancelling";
+
+/** The action that appends these facts. */
+export const record = (...facts: Fact[]): Action => ({ do: "record", facts });

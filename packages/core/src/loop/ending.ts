@@ -1,0 +1,90 @@
+// The room of endings: how a run comes to its end, and what its end says.
+
+import { type AssistantMessage, textOf } from "../message.ts";
+import type { Rules } from "../rules/rule.ts";
+import { type Action, record } from "./action.ts";
+import type { Fact, RunEnd } from "./records.ts";
+import { runOf, type State } from "./state.ts";
+
+/** Asks for the typed output, for the first time or again. */
+export function outputMode(attempt: number): Action {
+  return record({ type: "mode", mode: "output", attempt, rule: "output", evidence: { attempt } });
+}
+
+/** What follows when the output does not fit: another attempt, or the end. */
+export function badOutput(state: State): Action | undefined {
+  const { checked, output } = runOf(state);
+  if (checked === undefined || checked.ok) return undefined;
+  const retries = output?.attempt ?? 0;
+  const allowed = state.options?.output?.decodeRetries ?? 0;
+  if (retries < allowed) return outputMode(retries + 1);
+  const evidence = { attempts: retries + 1, error: checked.error ?? "" };
+  const error = {
+    kind: "structured_output" as const,
+    message: `the output does not fit its schema: ${checked.error ?? "unknown"}`,
+    retryable: false,
+  };
+  return end(state, { reason: "output_invalid", rule: "output", evidence, error });
+}
+
+/** The fact that a model call was given up on. */
+export function givenUpModel(): Fact {
+  const message = "the model's answer did not stop when it was told to, and was given up";
+  return { type: "model_failed", error: { kind: "aborted", message, retryable: false } };
+}
+
+/** Judges an answer that came together with an abort: none of its calls runs. */
+export function unjudgedAfterAbort(state: State, rules: Rules): Action | undefined {
+  const { turn } = runOf(state);
+  if (turn === undefined || turn.judged !== undefined) return undefined;
+  const text = textOf(turn.message).trim() !== "";
+  return record({
+    type: "turn_judged",
+    verdicts: turn.calls.map((call) => ({
+      do: "answer",
+      code: "not_executed",
+      text: rules.texts.notExecuted(call.name),
+    })),
+    follows: { do: "stop", reason: "aborted" },
+    store: text || turn.calls.length > 0,
+    rule: "abort",
+    evidence: { reason: runOf(state).abort?.reason ?? "" },
+  });
+}
+
+/** Ends an aborted run, with what had arrived of an answer. */
+export function endAborted(state: State): Action {
+  const { abort, failure } = runOf(state);
+  const partial = failure?.partial;
+  const keep = partial !== undefined && textOf(partial).trim() !== "" ? partial : undefined;
+  const why = { rule: "abort", evidence: { reason: abort?.reason ?? "" } };
+  return end(
+    state,
+    abort?.error === undefined
+      ? { reason: "aborted", ...why }
+      : { reason: "error", ...why, error: abort.error },
+    keep === undefined ? undefined : { ...keep, stop: { ...keep.stop, kind: "aborted" } },
+  );
+}
+
+/** Ends a run that a judged turn, a tool or a person told to stop. */
+export function endStopped(state: State): Action | undefined {
+  const { stopping } = runOf(state);
+  if (stopping === undefined) return undefined;
+  const { text: _text, ...why } = stopping;
+  return end(state, why);
+}
+
+type Why = Omit<RunEnd, "resumable" | "landed">;
+
+/** Ends the run. Every end names its rule and its evidence. */
+export function end(state: State, why: Why, keep?: AssistantMessage): Action {
+  const run = runOf(state);
+  const landed = run.landing !== undefined && why.reason === run.landing.reason && why.error === undefined;
+  return record({
+    type: "run_ended",
+    end: { ...why, landed, resumable: why.reason !== "refused" },
+    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : textOf(keep)),
+    ...(keep === undefined ? {} : { keep }),
+  });
+}

@@ -1,0 +1,107 @@
+// The room of hearing the rules: when they are asked, and what becomes of what they say.
+//
+// A rule is asked before each model call, and when its time has come while something is in flight. What it decides
+// becomes one record, with its name and its evidence.
+
+import type { Decision, Rule, Rules } from "../rules/rule.ts";
+import { type Action, record } from "./action.ts";
+import { end } from "./ending.ts";
+import { type Call, inFlight, running, runOf, type State } from "./state.ts";
+
+/** When a started call runs past its time. */
+export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
+
+/** When whatever was cancelled must have settled. */
+export const graceEnd = (state: State): number =>
+  (runOf(state).cancelledAt ?? 0) + (state.options?.abortGraceMs ?? 0);
+
+/** The earliest time at which something must be looked at again, if there is one. */
+export function wakeTime(state: State, rules: Rules): number | undefined {
+  const times = running(runOf(state)).map(timeoutAt);
+  if (runOf(state).landing === undefined)
+    rules.list.forEach((rule, at) => {
+      const time = rule.wakeAt?.(state.memories[at], state);
+      // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
+      if (time !== undefined && time > state.now) times.push(time);
+    });
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Waits for whatever comes first, at most until something must be looked at again. */
+export function wait(state: State, rules: Rules): Action {
+  const until = wakeTime(state, rules);
+  return { do: "wait", ...(until === undefined ? {} : { until }) };
+}
+
+/** Waits until a retry is due; undefined when nothing holds the next call back. */
+export function waitForRetry(state: State, rules: Rules): Action | undefined {
+  const { notBefore } = runOf(state);
+  if (notBefore === undefined || state.now >= notBefore) return undefined;
+  return { do: "wait", until: Math.min(notBefore, wakeTime(state, rules) ?? notBefore) };
+}
+
+/** What the first rule that speaks has decided. */
+export function ruleDecision(state: State, rules: Rules): Action | undefined {
+  return decided(state, rules, () => true);
+}
+
+/** Rules whose time has come are heard while the model or a tool is at work. */
+export function timedDecision(state: State, rules: Rules): Action | undefined {
+  return decided(state, rules, (rule, memory) => {
+    const time = rule.wakeAt?.(memory, state);
+    return time !== undefined && time <= state.now;
+  });
+}
+
+function decided(
+  state: State,
+  rules: Rules,
+  asked: (rule: Rule, memory: unknown) => boolean,
+): Action | undefined {
+  const run = runOf(state);
+  if (run.landing !== undefined) return undefined;
+  for (let at = 0; at < rules.list.length; at += 1) {
+    const rule = rules.list[at];
+    if (rule?.decide === undefined || !asked(rule, state.memories[at])) continue;
+    const decision = rule.decide(state.memories[at], state);
+    // A rule that only talks may do so once between two model calls, or it could talk for ever.
+    if (decision === undefined || (talks(decision) && run.spoken.includes(rule.name))) continue;
+    return recorded(state, rule, decision);
+  }
+  return undefined;
+}
+
+const talks = (decision: Decision): boolean => decision.do === "nudge" || decision.do === "hide_tool";
+
+function recorded(state: State, rule: Rule, decision: Decision): Action {
+  const because = { rule: rule.name, evidence: decision.evidence };
+  switch (decision.do) {
+    case "land":
+      return record({
+        type: "mode",
+        mode: "landing",
+        reason: decision.reason,
+        cancel: decision.cancel ?? false,
+        ...because,
+      });
+    case "nudge":
+      return record({ type: "noted", text: decision.text, ...because });
+    case "hide_tool":
+      return record({ type: "mode", mode: "hide_tool", tool: decision.tool, ...because });
+    case "stop":
+      if (inFlight(runOf(state)) || runOf(state).turn !== undefined)
+        return record({
+          type: "mode",
+          mode: "stopping",
+          reason: decision.reason,
+          cancel: true,
+          ...because,
+          ...(decision.error === undefined ? {} : { error: decision.error }),
+        });
+      return end(state, {
+        reason: decision.reason,
+        ...because,
+        ...(decision.error === undefined ? {} : { error: decision.error }),
+      });
+  }
+}

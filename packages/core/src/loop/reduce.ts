@@ -1,0 +1,311 @@
+// The room of the fold: how a record changes what is so.
+//
+// `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
+// ever looked at twice, no history is copied.
+
+import { callsOf } from "../message.ts";
+import type { Rules } from "../rules/rule.ts";
+import { Log, Names } from "./log.ts";
+import type { LogRecord } from "./records.ts";
+import { spendMore } from "./spend.ts";
+import { emptyState, inFlight, type Run, type State } from "./state.ts";
+import { approve, changeCall, finishModel, finishTool, judge, mapCalls, settleCancel } from "./turn.ts";
+
+/** The state after one more record. */
+export function reduce(state: State, record: LogRecord, rules: Rules): State {
+  const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
+  const folded = fold(stamped, record);
+  if (record.type === "run_started")
+    return { ...folded, memories: rules.list.map((rule) => rule.init?.(folded)) };
+  return remember(folded, record, state, rules);
+}
+
+/** The state after many records. */
+export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: State = emptyState): State {
+  let state = from;
+  for (const record of records) state = reduce(state, record, rules);
+  return state;
+}
+
+function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
+  let memories = folded.memories as unknown[];
+  rules.list.forEach((rule, at) => {
+    if (rule.fold === undefined) return;
+    const memory = rule.fold(memories[at], record, before);
+    if (memory === memories[at]) return;
+    if (memories === folded.memories) memories = [...memories];
+    memories[at] = memory;
+  });
+  return memories === folded.memories ? folded : { ...folded, memories };
+}
+
+function fold(state: State, record: LogRecord): State {
+  if (record.type === "run_started") return startRun(state, record);
+  if (record.type === "queued") return queue(state, record);
+  const { run } = state;
+  if (run === undefined || run.end !== undefined) return state;
+  const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
+  switch (record.type) {
+    case "opened":
+      return { ...state, run: settleCancel(interrupt(run)) };
+    case "delivered":
+      return deliver(state, run, record.ids);
+    case "noted":
+      return to({ notes: [...run.notes, record.text], spoken: [...run.spoken, record.rule] });
+    case "mode":
+      return { ...state, run: changeMode(run, record) };
+    case "model_started":
+      return { ...state, run: startModel(run, record) };
+    case "model_finished":
+      return finishModel(state, run, record);
+    case "model_failed":
+      return { ...state, run: failModel(state, run, record) };
+    case "turn_judged":
+      return judge(state, run, record);
+    case "tool_started":
+      return changeCall(state, run, record.call, (call) => ({
+        ...call,
+        startedAt: record.at,
+        interrupted: false,
+      }));
+    case "tool_finished":
+      return finishTool(state, run, record.call, record.result);
+    case "approval_asked":
+      return {
+        ...state,
+        run: {
+          ...run,
+          ...mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)),
+        },
+      };
+    case "approval_given":
+      return approve(state, run, record);
+    case "output_checked":
+      return to({
+        checked: {
+          ok: record.ok,
+          ...(record.value === undefined ? {} : { value: record.value }),
+          ...(record.error === undefined ? {} : { error: record.error }),
+        },
+      });
+    case "hook_answered":
+      return hookAnswered(state, run, record);
+    case "compacted":
+      return {
+        ...state,
+        history: Log.of(record.history),
+        run: { ...run, spend: spendMore(state, run, record.usage) },
+      };
+    case "abort_asked":
+      if (run.abort !== undefined) return state;
+      return to({
+        abort: {
+          at: record.at,
+          reason: record.reason,
+          ...(record.error === undefined ? {} : { error: record.error }),
+        },
+        cancelledAt: run.cancelledAt ?? record.at,
+      });
+    case "run_ended": {
+      const history = record.keep === undefined ? state.history : state.history.push(record.keep);
+      const { turn: _turn, call: _call, answer: _answer, ...rest } = run;
+      return { ...state, history, run: { ...rest, end: record.end, text: record.text ?? "" } };
+    }
+    case "woke":
+    case "late_result":
+      return state;
+  }
+}
+
+function startRun(state: State, record: LogRecord & { type: "run_started" }): State {
+  if (state.run !== undefined && state.run.end === undefined) return state;
+  const options = record.options ?? state.options;
+  if (options === undefined) return state;
+  const base = record.history === undefined ? state.history : Log.of(record.history);
+  let ids = record.history === undefined ? state.ids : Names.empty();
+  for (const message of [...(record.history ?? []), ...record.input])
+    if (message.role === "assistant") for (const call of callsOf(message)) ids = ids.add(call.id);
+  return {
+    ...state,
+    options,
+    ids,
+    history: base.push(...record.input),
+    run: {
+      number: (state.run?.number ?? 0) + 1,
+      startedAt: record.at,
+      steps: 0,
+      modelCalls: 0,
+      toolCalls: 0,
+      failures: 0,
+      model: 0,
+      spend: { usage: {}, tokens: 0, usd: 0, uncounted: 0 },
+      notes: [],
+      hidden: [],
+      spoken: [],
+      paused: false,
+      pausedText: "",
+      finishAsked: false,
+      lastText: "",
+    },
+  };
+}
+
+function queue(state: State, record: LogRecord & { type: "queued" }): State {
+  if (state.seen.has(record.id)) return state;
+  const { id, lane, message } = record;
+  return { ...state, seen: state.seen.add(id), inbox: [...state.inbox, { id, lane, message }] };
+}
+
+function deliver(state: State, run: Run, ids: readonly string[]): State {
+  const delivered = state.inbox.filter((one) => ids.includes(one.id));
+  if (delivered.length === 0) return state;
+  const { answer: _answer, checked: _checked, output: _output, ...rest } = run;
+  return {
+    ...state,
+    inbox: state.inbox.filter((one) => !ids.includes(one.id)),
+    history: state.history.push(...delivered.map((one) => one.message)),
+    run: rest,
+  };
+}
+
+/** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
+function interrupt(run: Run): Run {
+  const { call: _call, ...rest } = run;
+  return {
+    ...rest,
+    ...mapCalls(run, (call) => {
+      if (call.startedAt === undefined || call.result !== undefined) return call;
+      const { startedAt: _startedAt, ...unstarted } = call;
+      // A write may have had its effect; anything else may simply run again.
+      return { ...unstarted, interrupted: call.tool?.effect === "write" };
+    }),
+  };
+}
+
+function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
+  const because = { rule: record.rule, evidence: record.evidence };
+  switch (record.mode) {
+    case "landing": {
+      if (run.landing !== undefined) return run;
+      return {
+        ...run,
+        landing: { reason: record.reason, ...because },
+        ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
+      };
+    }
+    case "stopping":
+      return {
+        ...run,
+        stopping: {
+          reason: record.reason,
+          ...because,
+          ...(record.error === undefined ? {} : { error: record.error }),
+        },
+        ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
+      };
+    case "output": {
+      const { answer: _answer, checked, ...rest } = run;
+      return {
+        ...rest,
+        output: {
+          attempt: record.attempt,
+          ...(checked?.error === undefined ? {} : { error: checked.error }),
+        },
+      };
+    }
+    case "hide_tool":
+      return { ...run, hidden: [...run.hidden, record.tool], spoken: [...run.spoken, record.rule] };
+  }
+}
+
+function startModel(run: Run, record: LogRecord & { type: "model_started" }): Run {
+  const { notBefore: _notBefore, failure: _failure, ...rest } = run;
+  return { ...rest, call: { startedAt: record.at, step: record.step, attempt: record.attempt } };
+}
+
+function failModel(state: State, run: Run, record: LogRecord & { type: "model_failed" }): Run {
+  if (run.call === undefined) return run;
+  const { call: _call, ...rest } = run;
+  const next: Run = {
+    ...rest,
+    modelCalls: run.modelCalls + 1,
+    spend: spendMore(state, run, record.usage ?? {}, true),
+  };
+  // A landing that cancelled this call has its own turn to come: nothing is left to judge.
+  if (run.cancelledAt !== undefined && run.abort === undefined) return settleCancel(next);
+  return {
+    ...next,
+    failure: {
+      error: record.error,
+      at: record.at,
+      rand: record.rand,
+      ...(record.partial === undefined ? {} : { partial: record.partial }),
+    },
+  };
+}
+
+function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_answered" }): State {
+  switch (record.hook) {
+    case "permission": {
+      const permission = {
+        answer: record.answer,
+        ...(record.reason === undefined ? {} : { reason: record.reason }),
+      };
+      const stopped: Run =
+        record.answer === "stop"
+          ? {
+              ...run,
+              stopping: { reason: "turn_stopped", rule: "permission", evidence: { call: record.call } },
+            }
+          : run;
+      return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));
+    }
+    case "beforeTool":
+      return changeCall(state, run, record.call, (call) => ({
+        ...call,
+        prepared: true,
+        ...(record.args === undefined ? {} : { args: record.check?.ok ? record.check.args : record.args }),
+        ...(record.check === undefined ? {} : { check: record.check }),
+        ...(record.result === undefined ? {} : { result: record.result, settled: true }),
+      }));
+    case "afterTool":
+      return changeCall(state, run, record.call, (call) => ({
+        ...call,
+        settled: true,
+        ...(record.result === undefined ? {} : { result: record.result }),
+      }));
+    case "prepareStep": {
+      const {
+        type: _type,
+        hook: _hook,
+        seq: _seq,
+        at: _at,
+        rand: _rand,
+        error: _error,
+        ...prepared
+      } = record;
+      return { ...state, run: { ...run, prepared, ...brokenBy(record) } };
+    }
+    case "transformContext": {
+      const transformed = { step: record.step, ...(record.edit === undefined ? {} : { edit: record.edit }) };
+      return { ...state, run: { ...run, transformed, ...brokenBy(record) } };
+    }
+    case "onFinish": {
+      const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
+      if (record.messages.length === 0) return { ...state, run: asked };
+      const { answer: _answer, checked: _checked, output: _output, ...working } = asked;
+      return { ...state, history: state.history.push(...record.messages), run: working };
+    }
+  }
+}
+
+function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {
+  if (record.error === undefined) return {};
+  return {
+    broken: {
+      kind: "internal",
+      message: `the ${record.hook} hook failed: ${record.error}`,
+      retryable: false,
+    },
+  };
+}

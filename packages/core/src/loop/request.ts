@@ -1,0 +1,75 @@
+// The room of the request: what the model is sent, made from the state alone (P7).
+
+import type { JsonObject, Message } from "../message.ts";
+import { userText } from "../message.ts";
+import type { MessageList, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { Rules } from "../rules/rule.ts";
+import { offeredTools } from "./judge.ts";
+import { Log } from "./log.ts";
+import type { HistoryEdit, ToolFacts } from "./records.ts";
+import type { State } from "./state.ts";
+import { runOf, stepOf } from "./state.ts";
+
+/** What a model is to be sent. */
+export interface Request {
+  system?: string;
+  messages: MessageList;
+  tools: readonly ToolDefinition[];
+  toolChoice: ToolChoice;
+  settings: Settings;
+  outputSchema?: JsonObject;
+}
+
+/** What the model is to be sent now: a function of the state alone (P7). */
+export function requestOf(state: State, rules: Rules): Request {
+  const { options } = state;
+  const run = runOf(state);
+  if (options === undefined) throw new Error("there are no options: this is a defect of the table");
+  const toolless = run.landing !== undefined || run.output !== undefined;
+  const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
+  const settings =
+    run.maxOutputTokens === undefined
+      ? options.settings
+      : { ...options.settings, maxOutputTokens: run.maxOutputTokens };
+  return {
+    ...(options.system === undefined ? {} : { system: options.system }),
+    messages: requestMessages(state, rules),
+    // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
+    tools: definitionsOf(offeredTools(state)),
+    toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
+    settings,
+    ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),
+  };
+}
+
+const definitions = new WeakMap<readonly ToolFacts[], readonly ToolDefinition[]>();
+
+/** The same list of tools gives the same list of definitions, so that whoever encodes them can tell by identity. */
+function definitionsOf(tools: readonly ToolFacts[]): readonly ToolDefinition[] {
+  let known = definitions.get(tools);
+  if (known === undefined) {
+    known = tools.map((tool) => tool.definition);
+    definitions.set(tools, known);
+  }
+  return known;
+}
+
+/** Whether the schema of the typed output goes with the request: not while tools are in use. */
+export function offersOutput(state: State): boolean {
+  const run = runOf(state);
+  return run.output !== undefined || run.landing !== undefined || (state.options?.tools.length ?? 0) === 0;
+}
+
+function requestMessages(state: State, rules: Rules): MessageList {
+  const run = runOf(state);
+  const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
+  const history = edit === undefined ? state.history : Log.of(edited(state.history, edit));
+  const notes = run.notes.map(userText);
+  if (run.output !== undefined) notes.push(userText(rules.texts.finalOutput(run.output.error)));
+  if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
+  return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
+}
+
+function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
+  return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
+}

@@ -1,0 +1,47 @@
+// The room of spending: what a run has cost, as far as anybody counted.
+//
+// Tokens are summed as the provider told them. Money needs a price and a count for every call; where either is
+// missing the sum is unknown from then on, which is not zero.
+
+import type { Usage } from "../message.ts";
+import type { Run, Spend, State } from "./state.ts";
+
+/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. */
+export function spendMore(state: State, run: Run, usage: Usage | undefined, failed: boolean = false): Spend {
+  const { spend } = run;
+  const { inputTokens, outputTokens } = usage ?? {};
+  if (inputTokens === undefined && outputTokens === undefined)
+    return failed
+      ? spend
+      : { ...spend, uncounted: spend.uncounted + 1, usd: priceOf(state, run)?.free ? spend.usd : undefined };
+  const sums: Usage = { ...spend.usage };
+  for (const [name, value] of Object.entries(usage ?? {}) as [keyof Usage, number][])
+    sums[name] = (sums[name] ?? 0) + value;
+  const cost = costOf(state, run, usage ?? {});
+  return {
+    usage: sums,
+    tokens: spend.tokens + (inputTokens ?? 0) + (outputTokens ?? 0),
+    usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
+    uncounted: spend.uncounted,
+  };
+}
+
+function priceOf(state: State, run: Run): { free: boolean } | undefined {
+  const price = state.options?.models[run.model]?.facts.price;
+  return price === undefined ? undefined : { free: price.input === 0 && price.output === 0 };
+}
+
+function costOf(state: State, run: Run, usage: Usage): number | undefined {
+  const price = state.options?.models[run.model]?.facts.price;
+  if (price === undefined) return undefined;
+  const cached = usage.cachedInputTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const plain = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
+  return (
+    (plain * price.input +
+      cached * (price.cachedInput ?? price.input) +
+      written * (price.cacheWrite ?? price.input) +
+      (usage.outputTokens ?? 0) * price.output) /
+    1_000_000
+  );
+}

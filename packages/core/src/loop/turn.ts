@@ -1,0 +1,229 @@
+// The room of the open turn: an answer, its calls, and how they come to their results.
+//
+// The last result closes the turn: only then do the answer and all its results enter the history, together.
+
+import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts";
+import { callsOf, textOf } from "../message.ts";
+import type { Names } from "./log.ts";
+import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
+import { spendMore } from "./spend.ts";
+import { type Call, inFlight, type Run, type State, type Turn } from "./state.ts";
+
+/** The answer has arrived: the turn is open. */
+export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
+  if (run.call === undefined) return state;
+  const { call: _call, ...rest } = run;
+  const parts = callsOf(record.message);
+  const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
+  const tools = new Map(state.options?.tools.map((tool) => [tool.definition.name, tool]));
+  const hookless = !state.options?.hooks.includes("afterTool");
+  const calls = callsOf(message).map((part, at): Call => {
+    const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
+    const tool = tools.get(part.name);
+    return {
+      key: `${record.seq}.${at}`,
+      id: part.id,
+      name: part.name,
+      args: check.ok ? check.args : part.args,
+      rawArgs: part.rawArgs,
+      ...(part.argsError === undefined ? {} : { argsError: part.argsError }),
+      check,
+      ...(tool === undefined ? {} : { tool }),
+      asked: false,
+      prepared: false,
+      interrupted: false,
+      settled: hookless,
+    };
+  });
+  return {
+    ...state,
+    ids,
+    run: settleCancel({
+      ...rest,
+      modelCalls: run.modelCalls + 1,
+      spend: spendMore(state, run, record.message.usage),
+      notes: [],
+      spoken: [],
+      turn: { seq: record.seq, message, calls },
+    }),
+  };
+}
+
+/** Providers repeat ids, and leave them out. In a session each call has its own. */
+function withUniqueIds(
+  message: AssistantMessage,
+  parts: readonly ToolCallPart[],
+  ids: Names,
+  seq: number,
+): { message: AssistantMessage; ids: Names } {
+  let names = ids;
+  let changed = false;
+  const fresh = new Map<ToolCallPart, string>();
+  parts.forEach((part, at) => {
+    let id = part.id;
+    if (id === "" || names.has(id)) {
+      id = `${part.id === "" ? "call" : part.id}_${seq}_${at}`;
+      changed = true;
+    }
+    names = names.add(id);
+    fresh.set(part, id);
+  });
+  if (!changed) return { message, ids: names };
+  const content = message.content.map((part) =>
+    part.type === "tool_call" ? { ...part, id: fresh.get(part) ?? part.id } : part,
+  );
+  return { message: { ...message, content }, ids: names };
+}
+
+/** The turn, or the failure, has been judged. */
+export function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged" }): State {
+  const because = { rule: record.rule, evidence: record.evidence };
+  if (run.failure !== undefined) {
+    const { failure: _failure, ...rest } = run;
+    const failed = { ...rest, failures: run.failures + 1 };
+    return { ...state, run: follow(failed, record.follows, because) };
+  }
+  const { turn } = run;
+  if (turn === undefined || turn.judged !== undefined) return state;
+  const text = run.pausedText + textOf(turn.message);
+  const paused = record.follows.do === "ask_again" && record.store;
+  const judged: Run = {
+    ...run,
+    failures: 0,
+    steps: paused ? run.steps : run.steps + 1,
+    paused,
+    pausedText: paused ? text : "",
+    lastText: record.store && text !== "" ? text : run.lastText,
+    turn: {
+      ...turn,
+      judged: { follows: record.follows, store: record.store, text, ...because },
+      calls: turn.calls.map((call, at) => {
+        const verdict = record.verdicts[at];
+        return verdict === undefined ? call : { ...call, verdict };
+      }),
+    },
+  };
+  return closeTurn({ ...state, run: judged });
+}
+
+/** A call has its result; the first one counts. */
+export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
+  const call = run.turn?.calls.find((one) => one.key === key);
+  if (call === undefined || call.result !== undefined) return state;
+  const ran = call.startedAt !== undefined;
+  const counted: Run = {
+    ...run,
+    toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
+    ...(result.done ? { stopping: doneBy(call, result.done) } : {}),
+  };
+  return changeCall(state, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
+}
+
+function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
+  return {
+    reason: "done_tool",
+    rule: "done_tool",
+    evidence: { tool: call.name, call: call.key },
+    ...(typeof done === "string" ? { text: done } : {}),
+  };
+}
+
+/** Somebody answered a call that waited for it. */
+export function approve(state: State, run: Run, record: LogRecord & { type: "approval_given" }): State {
+  const { approval } = record;
+  const stopped: Run =
+    approval.answer === "deny" && approval.stop === true
+      ? { ...run, stopping: { reason: "turn_stopped", rule: "approval", evidence: { call: record.call } } }
+      : run;
+  return changeCall(state, stopped, record.call, (call) => {
+    if (call.permission !== undefined && call.permission.answer !== "ask") return call;
+    if (approval.answer === "deny")
+      return {
+        ...call,
+        permission: { answer: "deny", ...(approval.reason === undefined ? {} : { reason: approval.reason }) },
+      };
+    if (approval.answer === "approve") return { ...call, permission: { answer: "allow" } };
+    const args = approval.check.ok ? approval.check.args : approval.args;
+    return { ...call, args, check: approval.check, permission: { answer: "allow" } };
+  });
+}
+
+/** The open turn with each call changed. */
+export function mapCalls(run: Run, change: (call: Call) => Call): { turn?: Turn } {
+  if (run.turn === undefined) return {};
+  return { turn: { ...run.turn, calls: run.turn.calls.map(change) } };
+}
+
+/** One call changed; closes the turn when it was the last to settle. */
+export function changeCall(state: State, run: Run, key: CallKey, change: (call: Call) => Call): State {
+  const changed = mapCalls(run, (call) => (call.key === key && !isOver(call) ? change(call) : call));
+  return closeTurn({ ...state, run: { ...run, ...changed } });
+}
+
+/** Nothing changes a call any more that has its result and was seen by the afterTool hook. */
+function isOver(call: Call): boolean {
+  return call.result !== undefined && call.settled;
+}
+
+/** Once every call has settled the turn is over: the answer and its results enter the history together. */
+function closeTurn(state: State): State {
+  const { run } = state;
+  const turn = run?.turn;
+  if (run === undefined || turn?.judged === undefined) return state;
+  if (turn.calls.some((call) => call.result === undefined || !call.settled)) return state;
+  const { turn: _turn, ...rest } = run;
+  const results = turn.calls.map(
+    (call): ToolMessage => ({
+      role: "tool",
+      callId: call.id,
+      name: call.name,
+      content: call.result?.content ?? [],
+      isError: call.result?.isError ?? true,
+    }),
+  );
+  const { judged } = turn;
+  return {
+    ...state,
+    history: judged.store ? state.history.push(turn.message, ...results) : state.history,
+    run: settleCancel(
+      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
+    ),
+  };
+}
+
+/** A cancellation that was not an abort is over once nothing is in flight. */
+export function settleCancel(run: Run): Run {
+  if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
+  const { cancelledAt: _cancelledAt, ...rest } = run;
+  return rest;
+}
+
+/** What a judgement leads to. */
+export function follow(run: Run, follows: Follows, because: Because, text: string = ""): Run {
+  switch (follows.do) {
+    case "act":
+      return run;
+    case "ask_again":
+      return {
+        ...run,
+        ...(follows.until === undefined ? {} : { notBefore: follows.until }),
+        ...(follows.note === undefined ? {} : { notes: [...run.notes, follows.note] }),
+        ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
+        ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),
+      };
+    case "finish":
+      return { ...run, answer: { text } };
+    case "land":
+      return { ...run, landing: run.landing ?? { reason: follows.reason, ...because } };
+    case "stop":
+      return {
+        ...run,
+        stopping: run.stopping ?? {
+          reason: follows.reason,
+          ...because,
+          ...(follows.text === undefined ? {} : { text: follows.text }),
+          ...(follows.error === undefined ? {} : { error: follows.error }),
+        },
+      };
+  }
+}

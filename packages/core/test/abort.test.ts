@@ -1,0 +1,332 @@
+// P5 and P6 end to end: aborts settle within their bound, whatever ignores its signal; nothing rejects unheard.
+
+import { Agent, isPaired, type RondoEvent } from "@rondo/core";
+import { call, calls, fail, hold, say, scripted, stall } from "@rondo/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deferred, echo, quick, shortly } from "./support.ts";
+
+const unheard: unknown[] = [];
+const hear = (reason: unknown): void => void unheard.push(reason);
+beforeAll(() => void process.on("unhandledRejection", hear));
+afterAll(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", hear);
+  expect(unheard).toEqual([]);
+});
+
+describe("an abort", () => {
+  test("rejects run with the reason it was given, whatever that is", async () => {
+    for (const reason of ["user", new Error("user"), undefined, 42]) {
+      const controller = new AbortController();
+      const model = scripted([stall()]);
+      const running = new Agent({ model, ...quick }).run("go", {
+        signal: controller.signal,
+        onEvent: (event) => event.type === "request" && controller.abort(reason),
+      });
+      await expect(running).rejects.toMatchObject({ name: "RondoError", kind: "aborted" });
+    }
+  });
+
+  test("before the start asks no model", async () => {
+    const model = scripted([say("never")]);
+    await expect(new Agent({ model }).run("go", { signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
+    expect(model.calls).toBe(0);
+  });
+
+  test("settles within the grace though the stream ignores its signal", async () => {
+    const session = await new Agent({
+      model: scripted([stall({ afterText: "Hel", ignoreSignal: true })]),
+      ...quick,
+    }).open("s");
+    const running = session.send("go");
+    session.subscribe((event) => event.type === "text_delta" && session.abort("enough"));
+    const { end, steps } = await running;
+    expect(end).toMatchObject({ reason: "aborted", rule: "abort", evidence: { reason: "enough" } });
+    expect(steps).toBe(0);
+  });
+
+  test("keeps the text that had arrived, and no half of a call", async () => {
+    const session = await new Agent({
+      model: scripted([stall({ afterText: "Let me" })]),
+      tools: [echo("look")],
+      ...quick,
+    }).open("s");
+    session.subscribe((event) => event.type === "text_delta" && session.abort());
+    const { messages, text } = await session.send("go");
+    expect(shortly(messages)).toEqual(["user: go", "assistant: Let me"]);
+    expect(text).toBe("Let me");
+  });
+
+  test("settles though a tool ignores its signal, answers every call, and says what is unknown", async () => {
+    const started = deferred();
+    const never = echo("never", {
+      effect: "write",
+      execute: () => {
+        started.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const session = await new Agent({
+      model: scripted([calls([["never"], ["look"]])]),
+      tools: [never, echo("look")],
+      ...quick,
+    }).open("s");
+    const running = session.send("go");
+    await started.promise;
+    session.abort();
+    const { end, messages } = await running;
+    expect(end?.reason).toBe("aborted");
+    expect(isPaired(messages)).toBe(true);
+    expect(shortly(messages).slice(2)).toEqual([
+      "tool: never was aborted before it finished; whether it had an effect is unknown.",
+      "tool: look was not executed.",
+    ]);
+  });
+
+  test("reaches the tool that listens", async () => {
+    const stopped = deferred<unknown>();
+    const started = deferred();
+    const obedient = echo("obedient", {
+      execute: (_args, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            stopped.resolve(signal.reason);
+            reject(signal.reason);
+          });
+          started.resolve();
+        }),
+    });
+    const session = await new Agent({
+      model: scripted([call("obedient")]),
+      tools: [obedient],
+      ...quick,
+    }).open("s");
+    const running = session.send("go");
+    await started.promise;
+    session.abort("stop it");
+    await running;
+    expect(String(await stopped.promise)).toContain("stop it");
+  });
+
+  test("cuts a back-off short", async () => {
+    const model = scripted([fail("overloaded")], { repeatLast: true });
+    const session = await new Agent({ model, retry: { baseMs: 1_000_000, capMs: 1_000_000 } }).open("s");
+    session.subscribe((event) => event.type === "retry" && session.abort());
+    expect((await session.send("go")).end?.reason).toBe("aborted");
+    expect(model.calls).toBe(1);
+  });
+
+  test("starts nothing after it: the answer that arrives with it runs no tool", async () => {
+    let ran = 0;
+    const held = hold(call("look"));
+    const session = await new Agent({
+      model: scripted([held], { ignoreSignal: true }),
+      tools: [echo("look", { execute: () => (ran += 1) })],
+      ...quick,
+      abortGraceMs: 5_000,
+    }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    session.abort();
+    held.release();
+    const { end, messages } = await running;
+    expect([ran, end?.reason]).toEqual([0, "aborted"]);
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("leaves queued messages queued, and the session usable", async () => {
+    const held = hold(say("first"));
+    const model = scripted([held, say("second"), say("third")]);
+    const session = await new Agent({ model, ...quick }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    session.steer("also this");
+    session.abort();
+    expect((await running).end?.reason).toBe("aborted");
+    const { messages } = await session.send("again");
+    expect(shortly(messages)).toContain("user: also this");
+  });
+
+  test("leaves no listener on the signal it was given", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = ((...given: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...given);
+    }) as typeof add;
+    signal.removeEventListener = ((...given: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...given);
+    }) as typeof remove;
+    const model = scripted([...Array.from({ length: 30 }, (_, at) => call("look", { at })), say("done")]);
+    await new Agent({ model, tools: [echo("look")] }).run("go", { signal });
+    for await (const _event of new Agent({ model: scripted([say("x")]) }).stream("go", { signal })) {
+    }
+    expect(listeners).toBe(0);
+  });
+});
+
+describe("a reader that breaks off", () => {
+  test("aborts the run", async () => {
+    const model = scripted([stall({ afterText: "on and on" })]);
+    const stream = new Agent({ model, ...quick }).stream("go");
+    for await (const event of stream) if (event.type === "text_delta") break;
+    await expect(stream.result).rejects.toMatchObject({ kind: "aborted" });
+  });
+
+  test("of steps aborts the run", async () => {
+    const model = scripted([call("look"), call("look", { a: 1 }), say("done")]);
+    const steps = new Agent({ model, tools: [echo("look")], ...quick }).steps("go");
+    for await (const step of steps) if (step.type === "tool_result") break;
+    await expect(steps.result).rejects.toMatchObject({ kind: "aborted" });
+    expect(model.calls).toBe(1);
+  });
+
+  test("or stops pulling holds up neither the run nor an abort", async () => {
+    const model = scripted([call("look"), say("a long answer ".repeat(500), { chunk: 1 })]);
+    const stream = new Agent({ model, tools: [echo("look")], ...quick }).stream("go");
+    const reader = stream[Symbol.asyncIterator]();
+    await reader.next();
+    expect((await stream.result).end?.reason).toBe("completed");
+    // What waited was joined, and nothing of it was lost.
+    let text = "";
+    let events = 0;
+    for (let item = await reader.next(); !item.done; item = await reader.next()) {
+      events += 1;
+      if (item.value.type === "text_delta") text += item.value.text;
+    }
+    expect(text).toBe("a long answer ".repeat(500));
+    expect(events).toBeLessThan(200);
+  });
+});
+
+describe("a listener or hook that throws", () => {
+  test("ends the run cleanly and says so", async () => {
+    const session = await new Agent({
+      model: scripted([call("look"), say("done")]),
+      tools: [echo("look")],
+      ...quick,
+    }).open("s");
+    session.subscribe((event) => {
+      if (event.type === "tool_start") throw new Error("I broke");
+    });
+    const { end, messages } = await session.send("go");
+    expect(end).toMatchObject({
+      reason: "error",
+      error: { kind: "internal", message: "a listener failed on tool_start: I broke" },
+    });
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("in a hook of the run ends it with the hook's name", async () => {
+    const hooks = { prepareStep: () => Promise.reject(new Error("no")) };
+    const { end } = await new Agent({ model: scripted([say("x")]), hooks }).run("go");
+    expect(end).toMatchObject({
+      reason: "error",
+      rule: "hooks",
+      error: { message: "the prepareStep hook failed: no" },
+    });
+  });
+
+  test("in a permission hook denies the call, and the run goes on", async () => {
+    let ran = 0;
+    const hooks = {
+      permission: () => {
+        throw new Error("no idea");
+      },
+    };
+    const agent = new Agent({
+      model: scripted([call("look"), say("done")]),
+      tools: [echo("look", { execute: () => (ran += 1) })],
+      hooks,
+    });
+    const { text, messages } = await agent.run("go");
+    expect([ran, text]).toEqual([0, "done"]);
+    expect(shortly(messages)[2]).toContain("Permission check failed: no idea");
+  });
+
+  test("never holds up an abort, though it hangs", async () => {
+    const hooks = { beforeTool: () => new Promise<undefined>(() => {}) };
+    const session = await new Agent({
+      model: scripted([call("look")]),
+      tools: [echo("look")],
+      hooks,
+      ...quick,
+    }).open("s");
+    session.subscribe((event) => event.type === "message" && session.abort());
+    expect((await session.send("go")).end?.reason).toBe("aborted");
+  });
+});
+
+describe("a tool", () => {
+  test("that throws loses nobody else's result", async () => {
+    const bad = echo("bad", {
+      execute: () => {
+        throw new Error("broken");
+      },
+    });
+    const late = echo("late", {
+      execute: () => Promise.resolve().then(() => Promise.reject("rejected with a string")),
+    });
+    const { messages } = await new Agent({
+      model: scripted([calls([["bad"], ["late"], ["good"]]), say("done")]),
+      tools: [bad, late, echo("good")],
+    }).run("go");
+    expect(shortly(messages).slice(2, 5)).toEqual([
+      "tool: Error: broken",
+      "tool: Error: rejected with a string",
+      "tool: good ran",
+    ]);
+  });
+
+  test("that runs past its time is answered, told so by its signal, and its late result is kept apart", async () => {
+    const letGo = deferred<string>();
+    const told = deferred();
+    const slow = echo("slow", {
+      timeoutMs: 20,
+      execute: (_args, { signal, update }) => {
+        signal.addEventListener("abort", () => told.resolve());
+        return letGo.promise.then((text) => {
+          update("too late");
+          return text;
+        });
+      },
+    });
+    const held = hold(say("done"));
+    const session = await new Agent({ model: scripted([call("slow"), held]), tools: [slow] }).open("s");
+    const events: RondoEvent[] = [];
+    session.subscribe((event) => events.push(event));
+    const running = session.send("go");
+    await held.reached;
+    await told.promise;
+    const { promise, resolve } = deferred();
+    session.subscribe((event) => event.type === "warning" && resolve());
+    letGo.resolve("at last");
+    await promise;
+    held.release();
+    const { messages } = await running;
+    expect(shortly(messages)[2]).toBe(
+      "tool: Error: slow timed out after 20 ms; whether it had an effect is unknown.",
+    );
+    expect(events.filter((event) => event.type === "tool_end")).toHaveLength(1);
+    expect(events.some((event) => event.type === "tool_update")).toBe(false);
+    expect(messages.filter((message) => message.role === "tool")).toHaveLength(1);
+  });
+
+  test("that wants the run to end ends it with its words; the other calls are answered as skipped", async () => {
+    const { toolResult } = await import("@rondo/core");
+    const finish = echo("finish", {
+      effect: "write",
+      execute: () => toolResult("ok", { done: "All done." }),
+    });
+    const { end, text, messages } = await new Agent({
+      model: scripted([calls([["finish"], ["look"]])]),
+      tools: [finish, echo("look")],
+    }).run("go");
+    expect([end?.reason, text]).toEqual(["done_tool", "All done."]);
+    expect(shortly(messages)[3]).toContain("skipped");
+  });
+});

@@ -1,0 +1,306 @@
+// Sessions end to end: words from outside, approvals, and lives that go on in another process.
+
+import { Agent, isPaired, memoryJournal, type Tool } from "@rondo/core";
+import { call, calls, hold, say, scripted, stall } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { deferred, echo, quick, shortly } from "./support.ts";
+
+describe("a session", () => {
+  test("carries its conversation from run to run", async () => {
+    const session = await new Agent({ model: scripted([say("one"), say("two")]) }).open("s");
+    await session.send("first");
+    const { messages } = await session.send("second");
+    expect(shortly(messages)).toEqual(["user: first", "assistant: one", "user: second", "assistant: two"]);
+  });
+
+  test("refuses a second run while one is active, clearly, and leaves the first alone", async () => {
+    const held = hold(say("done"));
+    const session = await new Agent({ model: scripted([held]) }).open("s");
+    const first = session.send("one");
+    await held.reached;
+    await expect(session.send("two")).rejects.toThrow(/session s has a run that is running.*followUp/);
+    held.release();
+    expect(shortly((await first).messages)).toEqual(["user: one", "assistant: done"]);
+  });
+
+  test("delivers steering once, before the next model call, behind the results", async () => {
+    const held = hold(call("look"));
+    const model = scripted([held, say("done")]);
+    const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    session.steer("one more thing", "client-1");
+    session.steer("one more thing", "client-1");
+    held.release();
+    const { messages } = await running;
+    expect(shortly(messages)).toEqual([
+      "user: go",
+      "assistant: look()",
+      "tool: look ran",
+      "user: one more thing",
+      "assistant: done",
+    ]);
+    expect(model.requests[1]?.messages.at(-1)?.role).toBe("user");
+  });
+
+  test("hears a word that comes while the final answer is being made", async () => {
+    const held = hold(say("done"));
+    const session = await new Agent({ model: scripted([held, say("and that too")]) }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    session.steer("and that?");
+    held.release();
+    expect((await running).text).toBe("and that too");
+  });
+
+  test("skips the rest of a sequence when somebody speaks between two calls", async () => {
+    let session: Awaited<ReturnType<Agent["open"]>>;
+    const first = echo("first", { execute: () => session.steer("stop that") });
+    const model = scripted([calls([["first"], ["second"]]), say("ok")]);
+    session = await new Agent({ model, tools: [first, echo("second")], toolOrder: "sequential" }).open("s");
+    const { messages, toolCalls } = await session.send("go");
+    expect(toolCalls).toBe(1);
+    expect(shortly(messages).slice(3, 5)).toEqual([
+      "tool: second was skipped: a new message from the user came first.",
+      "user: stop that",
+    ]);
+  });
+
+  test("does follow-ups once, when the run would end", async () => {
+    const held = hold(say("first done"));
+    const session = await new Agent({ model: scripted([held, say("second done")]) }).open("s");
+    const running = session.send("go");
+    await held.reached;
+    session.followUp("and then this");
+    held.release();
+    expect(shortly((await running).messages)).toEqual([
+      "user: go",
+      "assistant: first done",
+      "user: and then this",
+      "assistant: second done",
+    ]);
+  });
+
+  test("asks the onFinish hook once for more work", async () => {
+    let asked = 0;
+    const hooks = {
+      onFinish: () => {
+        asked += 1;
+        return "check your work";
+      },
+    };
+    const { text } = await new Agent({ model: scripted([say("done"), say("checked")]), hooks }).run("go");
+    expect([asked, text]).toEqual([1, "checked"]);
+  });
+});
+
+describe("a call that must be approved", () => {
+  const guarded = (ran: unknown[]): Tool =>
+    echo("guarded", {
+      effect: "write",
+      permission: "ask",
+      inputSchema: { type: "object", properties: { n: { type: "integer" } } },
+      execute: (args) => void ran.push(args),
+    });
+
+  test("parks the run, and goes on when the answer comes", async () => {
+    const ran: unknown[] = [];
+    const session = await new Agent({
+      model: scripted([call("guarded", { n: 1 }), say("done")]),
+      tools: [guarded(ran)],
+    }).open("s");
+    const parked = await session.send("go");
+    expect([parked.end, session.status]).toEqual([undefined, "parked"]);
+    expect(parked.parked?.pending).toMatchObject([{ name: "guarded", args: { n: 1 } }]);
+    expect(ran).toEqual([]);
+    const { end } = await session.approve(session.pending[0]?.id ?? "");
+    expect([end?.reason, ran]).toEqual(["completed", [{ n: 1 }]]);
+  });
+
+  test("is answered with the reason when it is denied, and the run goes on", async () => {
+    const ran: unknown[] = [];
+    const session = await new Agent({
+      model: scripted([call("guarded"), say("then not")]),
+      tools: [guarded(ran)],
+    }).open("s");
+    await session.send("go");
+    const { text, messages } = await session.deny(session.pending[0]?.key ?? "", "not today");
+    expect([ran, text]).toEqual([[], "then not"]);
+    expect(shortly(messages)[2]).toBe("tool: Permission denied: not today");
+  });
+
+  test("ends the run when it is denied with a stop", async () => {
+    const session = await new Agent({ model: scripted([call("guarded")]), tools: [guarded([])] }).open("s");
+    await session.send("go");
+    const { end, messages } = await session.deny(session.pending[0]?.key ?? "", "no", { stop: true });
+    expect(end).toMatchObject({ reason: "turn_stopped", rule: "approval" });
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("runs with edited arguments, which are checked like the model's own", async () => {
+    const ran: unknown[] = [];
+    const model = scripted([call("guarded", { n: 1 }), call("guarded", { n: 1 }), say("done")]);
+    const session = await new Agent({ model, tools: [guarded(ran)] }).open("s");
+    await session.send("go");
+    await session.edit(session.pending[0]?.key ?? "", { n: "2" });
+    expect(ran).toEqual([{ n: 2 }]);
+    const { messages } = await session.edit(session.pending[0]?.key ?? "", { n: "many" });
+    expect(ran).toHaveLength(1);
+    expect(shortly(messages).at(-2)).toMatch(/do not fit its schema/);
+  });
+
+  test("lets the calls run that need no leave", async () => {
+    const ran: unknown[] = [];
+    const session = await new Agent({
+      model: scripted([calls([["look"], ["guarded"]])]),
+      tools: [guarded(ran), echo("look")],
+    }).open("s");
+    const events: string[] = [];
+    session.subscribe((event) => event.type === "tool_end" && events.push(event.call.name));
+    await session.send("go");
+    expect([events, session.pending.length]).toEqual([["look"], 1]);
+  });
+
+  test("cannot be approved twice, nor when it does not wait: the error names what waits", async () => {
+    const session = await new Agent({
+      model: scripted([call("guarded"), say("done")]),
+      tools: [guarded([])],
+    }).open("s");
+    await session.send("go");
+    const key = session.pending[0]?.key ?? "";
+    await expect(session.approve("nothing")).rejects.toThrow(
+      /no call "nothing" waits.*waiting: call_1 \(guarded\)/,
+    );
+    await session.approve(key);
+    await expect(session.approve(key)).rejects.toThrow(/waiting: none/);
+  });
+
+  test("can be left for ever: another process answers it", async () => {
+    const ran: unknown[] = [];
+    const journal = memoryJournal();
+    const first = await new Agent({
+      model: scripted([call("guarded", { n: 7 })]),
+      tools: [guarded(ran)],
+    }).open("s", { journal });
+    await first.send("go");
+    const later = await new Agent({ model: scripted([say("done")]), tools: [guarded(ran)] }).open("s", {
+      journal,
+    });
+    expect(later.status).toBe("interrupted");
+    const { end } = await later.approve(later.pending[0]?.key ?? "");
+    expect([end?.reason, ran]).toEqual(["completed", [{ n: 7 }]]);
+  });
+});
+
+describe("another process", () => {
+  test("goes on with a run that was cut off while the model answered, and counts no attempt", async () => {
+    const journal = memoryJournal();
+    const dying = scripted([call("look"), stall()]);
+    const first = await new Agent({ model: dying, tools: [echo("look")], ...quick }).open("s", { journal });
+    const never = first.send("go");
+    never.catch(() => {});
+    await expect.poll(() => dying.calls).toBe(2);
+    const second = await new Agent({ model: scripted([say("done")]), tools: [echo("look")], ...quick }).open(
+      "s",
+      { journal },
+    );
+    expect(second.status).toBe("interrupted");
+    const { text, steps } = await second.resume();
+    expect([text, steps]).toEqual(["done", 2]);
+    expect(
+      journal
+        .read("s")
+        .filter((record) => record.type === "model_started")
+        .map((record) => record.attempt),
+    ).toEqual([1, 1, 1]);
+  });
+
+  test("runs an interrupted read again, and does not run an interrupted write again but says that its outcome is unknown", async () => {
+    const journal = memoryJournal();
+    const counts = { read: 0, write: 0 };
+    const blocked = deferred();
+    const tools = (block: boolean): Tool[] => [
+      echo("read", {
+        execute: async () => {
+          counts.read += 1;
+          if (block) await new Promise(() => {});
+          return "read ran";
+        },
+      }),
+      echo("write", {
+        effect: "write",
+        execute: async () => {
+          counts.write += 1;
+          if (block) {
+            blocked.resolve();
+            await new Promise(() => {});
+          }
+        },
+      }),
+    ];
+    for (const name of ["read", "write"]) {
+      const id = `s-${name}`;
+      const first = await new Agent({ model: scripted([call(name)]), tools: tools(true) }).open(id, {
+        journal,
+      });
+      first.send("go").catch(() => {});
+      await expect.poll(() => counts[name as "read" | "write"]).toBe(1);
+      const second = await new Agent({ model: scripted([say("done")]), tools: tools(false) }).open(id, {
+        journal,
+      });
+      const { messages } = await second.resume();
+      expect(isPaired(messages)).toBe(true);
+      expect(shortly(messages)[2]).toMatch(
+        name === "read" ? /read ran/ : /interrupted: its outcome is unknown/,
+      );
+    }
+    expect(counts).toEqual({ read: 2, write: 1 });
+  });
+
+  test("cannot write to a session another one has written to meanwhile", async () => {
+    const journal = memoryJournal();
+    const one = await new Agent({ model: scripted([say("one")]) }).open("s", { journal });
+    const other = await new Agent({ model: scripted([say("other")]) }).open("s", { journal });
+    await one.send("go");
+    await expect(other.send("go")).rejects.toThrow(/s/);
+    expect(shortly((await new Agent({ model: scripted([]) }).open("s", { journal })).messages)).toEqual([
+      "user: go",
+      "assistant: one",
+    ]);
+  });
+
+  test("refuses a session of a newer format, naming both versions", async () => {
+    const journal = memoryJournal();
+    await new Agent({ model: scripted([say("x")]) }).run("go", { session: "s", journal });
+    const records = journal
+      .read("s")
+      .map((record) => (record.type === "run_started" ? { ...record, format: 99 } : record));
+    const newer = { ...journal, read: () => records };
+    await expect(new Agent({ model: scripted([]) }).open("s", { journal: newer })).rejects.toThrow(
+      /newer version.*99/,
+    );
+  });
+
+  test("forks a session: the prefix is shared, the rest is its own", async () => {
+    const journal = memoryJournal();
+    const session = await new Agent({ model: scripted([say("one"), say("two"), say("three")]) }).open("s", {
+      journal,
+    });
+    await session.send("first");
+    const fork = await session.fork("t");
+    await session.send("second");
+    await fork.send("otherwise");
+    expect(shortly(fork.messages)).toEqual([
+      "user: first",
+      "assistant: one",
+      "user: otherwise",
+      "assistant: three",
+    ]);
+    expect(shortly(session.messages)).toEqual([
+      "user: first",
+      "assistant: one",
+      "user: second",
+      "assistant: two",
+    ]);
+  });
+});

@@ -1,0 +1,53 @@
+// What the tests of core share: tools whose moments the test decides, and clocks that are quick.
+
+import {
+  type Agent,
+  type AgentOptions,
+  type Message,
+  type RondoEvent,
+  type Tool,
+  textOf,
+  tool,
+} from "@rondo/core";
+
+/** Waits that take no time worth speaking of. */
+export const quick: Pick<AgentOptions, "retry" | "abortGraceMs"> = {
+  retry: { baseMs: 1, capMs: 2 },
+  abortGraceMs: 50,
+};
+
+/** A promise and its handles. */
+export function deferred<T = void>(): {
+  promise: Promise<T>;
+  resolve: (value: T) => void;
+  reject: (thrown: unknown) => void;
+} {
+  return Promise.withResolvers<T>();
+}
+
+/** A tool that says its own name back, by default a read. */
+export function echo(name: string, options: Partial<Parameters<typeof tool>[0]> = {}): Tool {
+  return tool({
+    name,
+    description: name,
+    inputSchema: { type: "object", properties: {} },
+    effect: "read",
+    execute: () => `${name} ran`,
+    ...options,
+  });
+}
+
+/** All events of a run. */
+export async function eventsOf(agent: Agent, task: string): Promise<RondoEvent[]> {
+  const events: RondoEvent[] = [];
+  for await (const event of agent.stream(task)) events.push(event);
+  return events;
+}
+
+/** A conversation in short: role and text or calls. */
+export function shortly(messages: readonly Message[]): string[] {
+  return messages.map((message) => {
+    const calls = message.content.flatMap((part) => (part.type === "tool_call" ? [`${part.name}()`] : []));
+    return `${message.role}: ${[textOf(message), ...calls].filter(Boolean).join(" ")}`;
+  });
+}

@@ -1,0 +1,170 @@
+// The room of the clause: one question or order, read into what the grammar decides from.
+
+import { claimFilters } from "./filters.ts";
+import type { Filter, Goal, Place } from "./goal.ts";
+import { here } from "./goal.ts";
+import { type Unit, units as unitWords } from "./lexicon.ts";
+import { claimNeedles } from "./needles.ts";
+import { claimPlaces } from "./places.ts";
+import { Sheet } from "./sheet.ts";
+import type { Token } from "./tokens.ts";
+
+export interface Clause {
+  sheet: Sheet;
+  /** Roles in capitals, everything else as stems. */
+  skeleton: string;
+  /** The clause as written. */
+  text: string;
+  /** Places the clause names; empty when it names none. */
+  places: readonly Place[];
+  /** The first place named, or the one meant when none is. */
+  place: Place;
+  filters: readonly Filter[];
+  units: readonly Unit[];
+  /** What the units right after "how many" or "count" are. */
+  counted: readonly Unit[];
+  /** Deep, direct, or unsaid. */
+  deep: boolean | undefined;
+  /** "and …", "what about …": leans on what was said before. */
+  leans: boolean;
+}
+
+export const countCue: RegExp =
+  /\b(how many|count|number of|amount of|total of|total number|tally|quantity of|how much)\b|^(the )?total (?=line|file|word|folder|byte|character)|\b(file|folder|directory|line|word|character|byte|function|class) count\b/;
+
+/**
+ * Reads one clause.
+ * @param said the goals of this message so far; a clause without a place takes the place of the one before it
+ * @param follows whether there is an earlier task to lean on
+ */
+export function readClause(
+  tokens: readonly Token[],
+  task: string,
+  said: readonly Goal[],
+  follows: boolean,
+): Clause {
+  const trimmed = dropLead(tokens);
+  const sheet = new Sheet(trimmed.tokens);
+  claimNeedles(sheet);
+  claimFilters(sheet);
+  claimPlaces(sheet);
+  const skeleton = sheet.skeleton;
+  const first = trimmed.tokens[0];
+  const last = trimmed.tokens.at(-1);
+  const leans = trimmed.leans || /^(what|how) about\b|^(only|just|same)\b/.test(skeleton);
+  const units = sheet.units;
+  const counted = countedUnits(skeleton, units);
+  const vague = countCue.test(skeleton) && counted.length === 0;
+  const place = sheet.places[0] ?? impliedPlace(sheet, said, follows && (leans || vague));
+  return {
+    sheet,
+    skeleton,
+    text: first === undefined || last === undefined ? "" : task.slice(first.start, last.end),
+    places: sheet.places,
+    place,
+    filters: sheet.filters,
+    units,
+    counted,
+    deep: depthOf(skeleton),
+    leans,
+  };
+}
+
+function impliedPlace(sheet: Sheet, said: readonly Goal[], follows: boolean): Place {
+  if (sheet.says === "here") return here;
+  if (sheet.says === "there" || follows) return { path: ".", it: true };
+  const before = said.at(-1);
+  return before !== undefined && "place" in before ? before.place : here;
+}
+
+/** Drops "please", "and then", "can you tell me" and their like from the front. */
+function dropLead(tokens: readonly Token[]): { tokens: readonly Token[]; leans: boolean } {
+  let at = 0;
+  let leans = false;
+  const lower = (offset: number): string =>
+    tokens[at + offset]?.kind === "quoted" ? "" : (tokens[at + offset]?.lower ?? "");
+  for (;;) {
+    const word = lower(0);
+    if (/^(and|also|then|but|next|finally|additionally)$/.test(word)) {
+      leans = true;
+      at++;
+    } else if (
+      /^(please|no|nope|yes|stop|wait|sorry|rather|instead|now|ok|okay|so|well|hey|hi|hello|hmm|actually|kindly|quickly|just|great|thanks|,|:|-)$/.test(
+        word,
+      ) &&
+      tokens.length > at + 1
+    )
+      at++;
+    else if (/^(can|could|would|will)$/.test(word) && lower(1) === "you") at += 2;
+    else if (/^(i|we)$/.test(word) && /^(want|need|like|would|wish)$/.test(lower(1))) {
+      at += 2;
+      while (
+        /^(to|know|like|you|see|find|out|learn)$/.test(lower(0)) &&
+        !(lower(0) === "find" && lower(1) !== "out")
+      )
+        at++;
+    } else if (word === "i'd" && lower(1) === "like")
+      at += /^to$/.test(lower(2)) && /^(know|see)$/.test(lower(3)) ? 4 : 3;
+    else if (word === "let" && lower(1) === "me" && lower(2) === "know") at += 3;
+    else if (
+      /^(tell|show|give)$/.test(word) &&
+      lower(1) === "me" &&
+      /^(how|what|which|where|whether|if|who)$/.test(lower(2))
+    )
+      at += 2;
+    else if (/^(whether|if)$/.test(word) && at > 0) at++;
+    else if (/^(find|work|figure)$/.test(word) && lower(1) === "out") at += 2;
+    else if (/^(do|does)$/.test(word) && lower(1) === "you" && lower(2) === "know") at += 3;
+    else if (
+      /^(see|check|determine|say|report)$/.test(word) &&
+      /^(how|what|which|where|whether|if)$/.test(lower(1))
+    )
+      at++;
+    else break;
+  }
+  return { tokens: tokens.slice(at), leans };
+}
+
+const nounGroupEnd =
+  /\b(are|is|do|doe|does|have|has|ha|in|under|inside|within|below|beneath|PATH|there|contain|hold|exist|live|that|which|mention|NEEDLE|from|across|can|with|you|appear|occur)\b/;
+
+function countedUnits(skeleton: string, units: readonly Unit[]): Unit[] {
+  const cue = countCue.exec(skeleton);
+  if (cue === null) return [];
+  const compound = /(file|folder|directory|line|word|character|byte|function|class) count/.exec(cue[0]);
+  if (compound !== null)
+    return units.filter((unit) => unit === (compound[1] === "directory" ? "folder" : compound[1]));
+  const after = skeleton.slice(cue.index + cue[0].length);
+  const end = nounGroupEnd.exec(after);
+  const group = end === null ? after : after.slice(0, end.index);
+  // "count the files": the group is all there is. "how many line doe the file x have": only `line`.
+  const words = group.split(/[\s]+/);
+  const found: Unit[] = [];
+  for (const unit of units) if (words.some((word) => unitOf(word) === unit)) found.push(unit);
+  // "lines of TypeScript code", "functions in …": what follows "of" only narrows.
+  const of = group.indexOf(" of ");
+  if (of >= 0 && found.length > 1) {
+    const head = group.slice(0, of).split(/\s+/);
+    const heads = found.filter((unit) => head.some((word) => unitOf(word) === unit));
+    if (heads.length > 0) return heads;
+  }
+  return found;
+}
+
+const unitOf = (word: string): Unit | undefined => unitWords.get(word);
+
+function depthOf(skeleton: string): boolean | undefined {
+  if (
+    /\b(directly|direct|top-level|toplevel|immediate|immediately|non-recursively|not recursively|without subfolder|at the top|shallow|first level)\b|\btop level\b|\bnot (counting|including) (the )?(subfolder|subdirectory|nested)|\bexcluding (subfolder|subdirectory)/.test(
+      skeleton,
+    )
+  )
+    return false;
+  if (
+    /\b(recursively|recursive|overall|altogether|deep|everywhere|anywhere|nested|tree)\b|\b(including|counting|with|and) (all |any |its |their |the )*(subfolder|subdirectory)/.test(
+      skeleton,
+    )
+  )
+    return true;
+  return undefined;
+}

@@ -1,0 +1,33 @@
+// The room of the codecs by name: what each speaks is known at once, its code is loaded with the first call.
+
+import type { LazyCodec } from "../provider.ts";
+
+export const anthropicMessages: LazyCodec = {
+  api: "anthropic-messages",
+  load: async () => (await import("../codecs/anthropic-messages.ts")).anthropicMessages,
+};
+
+export const anthropicOnVertex: LazyCodec = {
+  api: "anthropic-messages",
+  load: async () => (await import("../codecs/anthropic-messages.ts")).anthropicOnVertex,
+};
+
+export const openaiChat: LazyCodec = {
+  api: "openai-chat",
+  load: async () => (await import("../codecs/openai-chat.ts")).openaiChat,
+};
+
+export const openaiResponses: LazyCodec = {
+  api: "openai-responses",
+  load: async () => (await import("../codecs/openai-responses.ts")).openaiResponses,
+};
+
+export const googleGenerativeAi: LazyCodec = {
+  api: "google-generative-ai",
+  load: async () => (await import("../codecs/google-generative-ai.ts")).googleGenerativeAi,
+};
+
+export const bedrockConverse: LazyCodec = {
+  api: "bedrock-converse",
+  load: async () => (await import("../codecs/bedrock-converse.ts")).bedrockConverse,
+};

@@ -1,0 +1,45 @@
+// Draws the loop's transition table into ARCHITECTURE.md, from the table itself.
+// `npm run -s table` writes it; `npm run -s table -- --check` fails when the page and the code have parted.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Phase, table } from "@rondo/core";
+import { root } from "./packages.ts";
+
+const file = join(root, "ARCHITECTURE.md");
+const begin = "<!-- table: drawn by `npm run -s table` from packages/core/src/loop/next.ts -->";
+const end = "<!-- /table -->";
+
+/** The diagram and the table as Markdown. */
+export function drawTable(): string {
+  const phases = Object.keys(table) as Phase[];
+  const edges = phases.flatMap((from) => {
+    const to = new Set(table[from].flatMap((row) => row.to));
+    return [...to].filter((phase) => phase !== from).map((phase) => `    ${from} --> ${phase}`);
+  });
+  const rows = phases.flatMap((phase) => [
+    `**${phase}**`,
+    "",
+    ...table[phase].map((row, at) => `${at + 1}. When ${row.when}: ${row.does}. *(${row.to.join(", ")})*`),
+    "",
+  ]);
+  return ["```mermaid", "stateDiagram-v2", "    [*] --> ready", ...edges, "```", "", ...rows].join("\n");
+}
+
+/** The page with the table in its place. */
+export function withTable(page: string): string {
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < 0) throw new Error(`ARCHITECTURE.md has no place for the table (${begin} … ${end})`);
+  return `${page.slice(0, from + begin.length)}\n\n${drawTable()}\n${page.slice(to)}`;
+}
+
+if (import.meta.main) {
+  const page = readFileSync(file, "utf8");
+  const drawn = withTable(page);
+  if (!process.argv.includes("--check")) writeFileSync(file, drawn);
+  else if (drawn !== page) {
+    console.error("ARCHITECTURE.md does not show the table as it is: run `npm run -s table`");
+    process.exit(1);
+  }
+}
