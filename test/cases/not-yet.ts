@@ -19,6 +19,7 @@ export const notYet: { readonly [id: string]: string } = {
   F238: textProtocols,
   F243: "readers of thoughts and of tools in text come with their own parts",
   F245: context,
+  R128: "joining neighbours of one role for local servers comes with the rows of servers",
 };
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */
@@ -31,6 +32,8 @@ export const ambiguous: { readonly [what: string]: string } = {
     "cut-off output is both an error of the output and a plain end at the limit",
   "F188 expect.loop_outcome: stop_loop_detected": "the run that runs its tools ends so",
   "F193 expect.loop_outcome: stop_loop_detected": "the run that runs its tools ends so",
+  "F194 expect.loop_outcome: stop_loop_detected":
+    "many calls of one answer that come to the same are a loop, too",
   "F196 expect.loop_outcome: stop_budget": "the run that runs its tools ends so",
   "F213 expect.loop_outcome: stop_budget": "the run that runs its tools ends so",
   "F221 expect.loop_outcome: aborted": "the play of a run that would hang for ever is ended so",
