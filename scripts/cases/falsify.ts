@@ -27,9 +27,17 @@ export function toothless(one: Case, seen: Observation): string[] {
 /** Every falsehood of a case. @param seen lends values that are known to be there */
 export function falsehoods(one: Case, seen: Observation): Falsehood[] {
   const out: Falsehood[] = [];
+  // What is demanded of the whole run is true of it at its first answer, too.
+  const inTheEnd = alternativesOf(one.final_expect?.loop_outcome ?? "final");
   const inside = (name: string, expect: Expect | undefined, put: (changed: Expect) => Case): void => {
     for (const [member, value] of Object.entries(expect ?? {}))
-      for (const [what, other] of othersOf(member, value, expect as Expect, seen))
+      for (const [what, other] of othersOf(
+        member,
+        value,
+        expect as Expect,
+        seen,
+        name === "expect" ? inTheEnd : [],
+      ))
         out.push({ what: `${name}.${member}: ${what}`, one: put({ ...expect, [member]: other } as Expect) });
   };
   inside("expect", one.expect, (expect) => ({ ...one, expect }));
@@ -69,7 +77,13 @@ const compatible: { readonly [word: string]: readonly string[] } = {
   retry_request: [],
 };
 
-function othersOf(member: string, value: unknown, expect: Expect, seen: Observation): Other[] {
+function othersOf(
+  member: string,
+  value: unknown,
+  expect: Expect,
+  seen: Observation,
+  inTheEnd: readonly string[],
+): Other[] {
   switch (member) {
     case "note":
       return [];
@@ -77,6 +91,7 @@ function othersOf(member: string, value: unknown, expect: Expect, seen: Observat
       if (value === null) return [];
       const own = alternativesOf(String(value));
       const same = new Set([...own, ...own.flatMap((word) => compatible[word] ?? [])]);
+      if (inTheEnd[0] !== "final") for (const word of inTheEnd) same.add(word);
       return contrasts.filter((word) => !same.has(word)).map((word) => [word, word]);
     }
     case "stop_reason":

@@ -2,17 +2,16 @@
 //
 // Every name a case uses for an option is mapped here or refused. Nothing here looks at what a case expects.
 
-import {
-  type AgentOptions,
-  type AssistantMessage,
-  type ContentPart,
-  type JsonObject,
-  type Message,
-  type ModelFacts,
-  type Origin,
-  type Part,
-  type ToolMessage,
-  userText,
+import type {
+  AgentOptions,
+  AssistantMessage,
+  ContentPart,
+  JsonObject,
+  Message,
+  ModelFacts,
+  Origin,
+  Part,
+  ToolMessage,
 } from "@rondo/core";
 import { type Data, demandKnown, type Given, repeated, Unsupported, unescaped } from "./format.ts";
 import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts";
@@ -302,9 +301,3 @@ function resultOf(result: Data, names: Map<string, string>): ToolMessage {
     isError: result.is_error === true,
   };
 }
-
-/** A further message of the user's, as actions and later turns give it. */
-export const laterPrompt = (text: string | undefined): string =>
-  userText(text ?? "continue")
-    .content.map((part) => (part.type === "text" ? part.text : ""))
-    .join("");

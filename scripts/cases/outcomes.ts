@@ -8,7 +8,7 @@ import { type Case, type Expect, type RetryLimits, Unsupported } from "./format.
 import type { Observation, SeenResponse, SeenRun } from "./observation.ts";
 import { shown } from "./operators.ts";
 import { extendsList, messagesOf, resultIds } from "./pairs.ts";
-import { blanks, callsListed, isLastOfRun, nextInRun, runOf, strangers, textsOf } from "./readings.ts";
+import { blanks, isLastOfRun, nextInRun, strangers, textsOf } from "./readings.ts";
 
 /** What an outcome is judged by: one response, or the whole run when `response` is the last one. */
 export interface Subject {
@@ -452,5 +452,3 @@ export function givenTexts(one: Case): string[] {
     return [String(message.text ?? ""), parts.map((part) => String(part.text ?? "")).join("")];
   });
 }
-
-export { callsListed, runOf };

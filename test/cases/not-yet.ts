@@ -24,17 +24,13 @@ export const notYet: { readonly [id: string]: string } = {
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */
 export const ambiguous: { readonly [what: string]: string } = {
-  "F004 expect.loop_outcome: fail": "it is tried again, and fails in the end",
-  "F021 expect.loop_outcome: fail": "it is tried again, and fails in the end",
   "F006 expect.error_kind: null":
     "cut-off arguments are both an error of the call and a plain end at the limit",
-  "F229 expect.error_kind: null":
-    "cut-off output is both an error of the output and a plain end at the limit",
-  "F188 expect.loop_outcome: stop_loop_detected": "the run that runs its tools ends so",
-  "F193 expect.loop_outcome: stop_loop_detected": "the run that runs its tools ends so",
   "F194 expect.loop_outcome: stop_loop_detected":
     "many calls of one answer that come to the same are a loop, too",
-  "F196 expect.loop_outcome: stop_budget": "the run that runs its tools ends so",
-  "F213 expect.loop_outcome: stop_budget": "the run that runs its tools ends so",
   "F221 expect.loop_outcome: aborted": "the play of a run that would hang for ever is ended so",
+  "F229 expect.error_kind: null":
+    "cut-off output is both an error of the output and a plain end at the limit",
+  "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
+  "R048 expect.loop_outcome: run_tools_then_continue": "it runs its tools, and goes on with the message",
 };
