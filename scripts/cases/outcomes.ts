@@ -2,38 +2,32 @@
 //
 // `a_or_b` holds when either does. A word that is not here is nobody's demand, and makes the case fail.
 
-import { isDeepStrictEqual } from "node:util";
 import { isPaired } from "@rondo/core";
-import { type Case, type Expect, type RetryLimits, Unsupported } from "./format.ts";
-import type { Observation, SeenResponse, SeenRun } from "./observation.ts";
+import {
+  answeredNext,
+  completedWith,
+  credentialsOf,
+  endedHere,
+  endOf,
+  follow,
+  givenTexts,
+  limitsOf,
+  notesIn,
+  nothingKept,
+  type Outcome,
+  outputLimit,
+  reduced,
+  retried,
+  type Subject,
+} from "./followed.ts";
+import { Unsupported } from "./format.ts";
+import type { Observation, SeenResponse } from "./observation.ts";
 import { shown } from "./operators.ts";
-import { extendsList, messagesOf, resultIds } from "./pairs.ts";
-import { blanks, isLastOfRun, nextInRun, strangers, textsOf } from "./readings.ts";
-
-/** What an outcome is judged by: one response, or the whole run when `response` is the last one. */
-export interface Subject {
-  one: Case;
-  seen: Observation;
-  response: SeenResponse | undefined;
-  run: SeenRun | undefined;
-  expect: Expect;
-  /** It is about the whole run (`final_expect`). */
-  whole: boolean;
-}
-
-/** What is wrong, or undefined. */
-type Outcome = (subject: Subject) => string | undefined;
+import { extendsList, messagesOf } from "./pairs.ts";
+import { blanks, strangers, textsOf } from "./readings.ts";
 
 const stopBudgets = ["max_steps", "token_budget", "cost_budget", "deadline", "tool_call_limit"];
 const stopLoops = ["no_progress", "duplicate_call"];
-
-export function endOf(run: SeenRun | undefined): string {
-  if (run === undefined) return "there was no run";
-  if (run.rejected !== undefined) return `the run was rejected: ${run.rejected}`;
-  if (run.end === undefined) return run.parked ? "the run is parked" : "the run has not ended";
-  const { reason, rule, error, evidence } = run.end;
-  return `the run ended as ${reason} by ${rule}, ${shown(error ?? evidence)}, with text ${shown(run.text)}`;
-}
 
 /** @returns what is wrong with the outcome, alternative by alternative */
 export function judgeOutcome(word: string, subject: Subject): string | undefined {
@@ -62,113 +56,6 @@ export function mayEnd(word: string): boolean {
   return (
     alternatives.length > 1 && alternatives.some((one) => /^(?:fail|final|stop|abort|error|deny)/.test(one))
   );
-}
-
-// ---- pieces ------------------------------------------------------------------------------------------------------
-
-const limitsOf = ({ expect }: Subject): RetryLimits =>
-  typeof expect.retry === "object" && expect.retry !== null ? expect.retry : {};
-
-/** The following request of the run, or the complaint that there is none. */
-function follow(subject: Subject): SeenResponse | string {
-  const { seen, response, run } = subject;
-  if (response === undefined) return "there is no such response";
-  return nextInRun(seen, response) ?? `no request followed in the run; ${endOf(run)}`;
-}
-
-/** Requests that say the same: equal, or with one more note at the end that is not kept. */
-function isSameAgain(now: SeenResponse, next: SeenResponse): boolean {
-  if (now.request.text === next.request.text) return true;
-  const before = messagesOf(now.request.body);
-  const after = messagesOf(next.request.body);
-  if (extendsList(after, before) && after.length <= before.length + 1) return true;
-  // Where neighbours of one role are merged, the note is a block of the last message.
-  const rest = JSON.stringify(after.at(-1));
-  const last = JSON.stringify(before.at(-1)).replace(/["}\]]*$/, "");
-  return (
-    after.length === before.length &&
-    extendsList(after, before.slice(0, -1)) &&
-    rest.startsWith(last.slice(0, last.lastIndexOf('"text"') > 0 ? undefined : 40))
-  );
-}
-
-function nothingKept(subject: Subject): string | undefined {
-  const { response, seen } = subject;
-  if (response === undefined) return undefined;
-  const ran = response.calls.filter((call) => call.started > 0);
-  if (ran.length > 0) return `calls of the failed answer ran: ${shown(ran.map((call) => call.name))}`;
-  const { message } = response;
-  const stored = message !== undefined && seen.history.some((one) => isDeepStrictEqual(one, message));
-  return stored ? "the failed answer stands in the history" : undefined;
-}
-
-const retried: Outcome = (subject) => {
-  const next = follow(subject);
-  if (typeof next === "string") return next;
-  const { response } = subject;
-  if (response !== undefined && !isSameAgain(response, next))
-    return `the next request is another one: ${shown(next.request.body)}`;
-  return nothingKept(subject);
-};
-
-/** Ended with this response, and nothing was asked again. */
-function endedHere(subject: Subject): string | undefined {
-  const { seen, response, whole, run } = subject;
-  if (response === undefined || whole) return undefined;
-  return isLastOfRun(seen, response)
-    ? undefined
-    : `${requestsAfter(seen, response)} more requests followed; ${endOf(run)}`;
-}
-
-const requestsAfter = (seen: Observation, response: SeenResponse): number =>
-  seen.responses.length - 1 - seen.responses.indexOf(response);
-
-function completedWith(subject: Subject): string | undefined {
-  const { run, expect } = subject;
-  if (run?.end?.reason !== "completed") return endOf(run);
-  const late = endedHere(subject);
-  if (late !== undefined) return late;
-  return typeof expect.text === "string" && run.text !== expect.text
-    ? `the run's text must be ${shown(expect.text)}; got ${shown(run.text)}`
-    : undefined;
-}
-
-/** Texts the outgoing request says more than the last one, in user messages that the history does not keep. */
-function notesIn(seen: Observation, next: SeenResponse): number {
-  const kept = JSON.stringify(seen.history);
-  const last = messagesOf(next.request.body).at(-1);
-  const texts = [...JSON.stringify(last ?? {}).matchAll(/"(?:text|content)":"((?:[^"\\]|\\.)*)"/g)].map(
-    ([, text]) => text,
-  );
-  return texts.filter((text) => text !== undefined && text !== "" && !kept.includes(`"text":"${text}"`))
-    .length;
-}
-
-const reduced: Outcome = (subject) => {
-  const { run, response } = subject;
-  const next = follow(subject);
-  if (run === undefined || run.compactions === 0) return `the context was not reduced; ${endOf(run)}`;
-  if (typeof next === "string") return next;
-  return response !== undefined && next.request.text === response.request.text
-    ? "the same request was sent again unchanged"
-    : undefined;
-};
-
-function outputLimit(response: SeenResponse): number | undefined {
-  const read =
-    /"(?:max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens|maxTokens)":(\d+)/.exec(
-      response.request.text,
-    );
-  return read === null ? undefined : Number(read[1]);
-}
-
-/** Every call of the response is answered with its one result in the next request. */
-function answeredNext(response: SeenResponse, next: SeenResponse): string | undefined {
-  const ids = resultIds(next.request.body);
-  // Ids may be rewritten for the wire, but not their number.
-  return ids.length < response.calls.length
-    ? `the next request carries ${ids.length} results for ${response.calls.length} calls`
-    : undefined;
 }
 
 // ---- the words ---------------------------------------------------------------------------------------------------
@@ -433,22 +320,4 @@ function rows(seen: Observation, also: (row: { allowed: boolean }) => boolean): 
   return wrong.length === 0
     ? undefined
     : wrong.map((row) => `${row.request}: ${row.allowed ? "allowed" : "refused"}, ${row.words}`).join("; ");
-}
-
-export function credentialsOf(response: SeenResponse): string {
-  const {
-    authorization,
-    "x-api-key": key,
-    "x-goog-api-key": google,
-    "api-key": azure,
-  } = response.request.headers;
-  return [authorization, key, google, azure].join("|");
-}
-
-/** Texts of user messages a case gives. */
-export function givenTexts(one: Case): string[] {
-  return (one.given?.history ?? []).flatMap((message) => {
-    const parts = (message.parts ?? []) as { text?: unknown }[];
-    return [String(message.text ?? ""), parts.map((part) => String(part.text ?? "")).join("")];
-  });
 }
