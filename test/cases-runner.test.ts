@@ -5,9 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readCase } from "../scripts/cases/format.ts";
+import { type Case, readCase } from "../scripts/cases/format.ts";
+import type { Observation } from "../scripts/cases/observation.ts";
 import { check, operators } from "../scripts/cases/operators.ts";
 import { perform } from "../scripts/cases/perform.ts";
+import { refusable } from "../scripts/cases/requests.ts";
 import { runCases } from "../scripts/cases/run-cases.ts";
 import { chunkings } from "../scripts/cases/wire.ts";
 
@@ -88,6 +90,7 @@ describe("what is not known makes a case fail, by name", () => {
     ],
     ["a member of usage", { expect: { usage: { smiles: 1 } } }, "usage.smiles"],
     ["a member of process", { wire: says("x"), expect: { process: { smiles: 1 } } }, "smiles"],
+    ["an action whose time never comes", { actions: [{ at: "frame:9", do: "abort" }] }, "frame:9"],
     ["an alias that no tool has", { wire: says("$ALIAS[3]") }, "$ALIAS[3]"],
   ])("%s", async (_what, change, words) => {
     expect(await reasonsOf({ ...plain, ...change })).toContain(words);
@@ -148,6 +151,18 @@ describe("what is wrong is seen", () => {
       }),
     ).not.toContain("for ever");
   });
+});
+
+test.each([
+  ["anthropic", { model: "m", max_tokens: 1, messages: [{ role: "user", content: [] }] }],
+  ["bedrock", { messages: [{ role: "assistant", content: [{ text: "x" }] }] }],
+  ["gemini", { contents: [] }],
+  ["openai-chat", { model: "m", messages: [{ role: "tool", tool_call_id: "a", content: "x" }] }],
+  ["openai-responses", { model: "m", input: [{ type: "function_call_output", call_id: "a", output: "x" }] }],
+])("a request that %s would refuse is seen", (provider, body) => {
+  const request = { url: "", headers: {}, body, text: JSON.stringify(body) };
+  const seen = { responses: [{ request }] } as unknown as Observation;
+  expect(refusable({ ...plain, provider } as unknown as Case, seen)).not.toEqual([]);
 });
 
 describe("operators", () => {

@@ -7,6 +7,7 @@ import { toothless } from "../scripts/cases/falsify.ts";
 import type { Case } from "../scripts/cases/format.ts";
 import { judge } from "../scripts/cases/judge.ts";
 import { observe } from "../scripts/cases/perform.ts";
+import { refusable } from "../scripts/cases/requests.ts";
 import { readCases, runCases } from "../scripts/cases/run-cases.ts";
 import { ambiguous, notYet } from "./cases/not-yet.ts";
 
@@ -30,12 +31,13 @@ describe.each(globSync("*.jsonl", { cwd: folder }).map((name) => basename(name))
       expect(played).toBeGreaterThan(10);
     }, 600_000);
 
-    test("fail when any one of their expectations is made false", async () => {
+    test("fail when any one of their expectations is made false, and make no request that a provider would refuse", async () => {
       const without: string[] = [];
       for (const one of readCases(text) as Case[]) {
         if (Object.hasOwn(notYet, one.id)) continue;
         const seen = await observe(one, "frames");
         expect(judge(one, seen), one.id).toEqual([]);
+        expect(refusable(one, seen), one.id).toEqual([]);
         without.push(...toothless(one, seen).map((what) => `${one.id} ${what}`));
       }
       expect(without.filter((what) => !Object.hasOwn(ambiguous, what))).toEqual([]);

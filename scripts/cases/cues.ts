@@ -60,9 +60,9 @@ export class Cues {
     return this.at(word, number)?.();
   }
 
-  /** The words of the cues that have not come yet. */
+  /** The cues that have not come yet. */
   get left(): string[] {
-    return this.#cues.filter((cue) => !cue.done).map((cue) => cue.word);
+    return this.#cues.filter((cue) => !cue.done).map((cue) => cue.action.at);
   }
 
   async #perform(due: readonly Cue[]): Promise<void> {

@@ -2,7 +2,7 @@
 //
 // `a_or_b` holds when either does. A word that is not here is nobody's demand, and makes the case fail.
 
-import { isPaired } from "@rondo/core";
+import { isPaired, textOf } from "@rondo/core";
 import {
   answeredNext,
   completedWith,
@@ -253,6 +253,10 @@ const outcomes: { readonly [word: string]: Outcome } = {
     for (const { text = "continue" } of steers) {
       const times = next.request.text.split(JSON.stringify(text).slice(1, -1)).length - 1;
       if (times !== 1) return `the steering message stands ${times} times in the next request`;
+      const kept = subject.seen.history.filter(
+        (message) => message.role === "user" && textOf(message) === text,
+      ).length;
+      if (kept !== 1) return `the steering message stands ${kept} times in the history`;
     }
     return steers.length === 0 ? "the case steers nothing" : undefined;
   },

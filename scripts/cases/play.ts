@@ -137,6 +137,9 @@ class Stage {
       performed.catch(() => {});
     }
     if (this.#server.failure !== undefined) throw this.#server.failure;
+    const { left } = this.#cues;
+    if (left.length > 0)
+      throw new Unsupported(`nothing came of actions at ${left.join(", ")}: the time for them never came`);
     return this.observed();
   }
 
@@ -398,7 +401,7 @@ class Stage {
     // Where nothing more comes of the first run by itself, the play is over: what was asked for is seen.
     const first = this.#server.exchanges.at(-1);
     if (first?.served.eof === "hang") {
-      const framesLeft = this.#cues.left.includes("frame");
+      const framesLeft = this.#cues.left.some((at) => at.startsWith("frame"));
       if (!framesLeft) this.#controller.abort("the play is over");
     }
   }
