@@ -1,4 +1,11 @@
 // The face of @rondo/models.
+export {
+  type CatalogueEntry,
+  catalogueDate,
+  catalogueSource,
+  factsOf,
+  listModels,
+} from "./catalogue/catalogue.ts";
 export type * from "./codec.ts";
 export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
 export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
