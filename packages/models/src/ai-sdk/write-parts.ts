@@ -1,0 +1,196 @@
+// The room of the answer on its way out: our deltas and our answer as parts of the AI SDK.
+//
+// Deltas go out as they come, the ends of blocks only when the answer is whole: the opaque data of a block is known no
+// sooner, and the AI SDK takes it at the block's end. What the answer holds and was not streamed comes before the finish.
+
+import type { AssistantMessage, ModelEvent, Origin, Part, ToolCallPart } from "@rondo/core";
+import { carry } from "./carried.ts";
+import type { ByProvider, Content, StreamPart, Warning } from "./spec.ts";
+import { finishReason, specUsage } from "./words.ts";
+
+/** The answer's parts, whole. `version` is 3 or 4. */
+export function contentOf(message: AssistantMessage, version: number): Content[] {
+  return message.content.flatMap((part) => contentPart(part, message.origin, version));
+}
+
+function contentPart(part: Part, origin: Origin, version: number): Content[] {
+  const metadata = metadataOf(part, origin);
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return [{ type: "text", text: part.text, ...metadata }];
+    case "reasoning":
+      return [{ type: "reasoning", text: part.text, ...metadata }];
+    case "tool_call": {
+      const { id: toolCallId, name: toolName } = part;
+      return [{ type: "tool-call", toolCallId, toolName, input: inputOf(part), ...metadata }];
+    }
+    case "native":
+      return version >= 4 ? [{ type: "custom", kind: `rondo.${part.kind}`, ...metadata }] : [];
+    case "file": {
+      const { mediaType, data, url } = part;
+      if (typeof data === "string") {
+        // Version 3 has the bytes bare.
+        const bytes = version >= 4 ? { type: "data" as const, data } : (data as never);
+        return [{ type: "file", mediaType, data: bytes, ...metadata }];
+      }
+      return url !== undefined && version >= 4
+        ? [{ type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }]
+        : [];
+    }
+  }
+}
+
+function metadataOf(part: Part, origin: Origin): { providerMetadata?: ByProvider } {
+  const opaque = "opaque" in part && part.opaque !== undefined ? { opaque: part.opaque } : {};
+  const metadata = carry(origin, {
+    ...opaque,
+    ...(part.type === "refusal" ? { part: "refusal" as const } : {}),
+    ...(part.type === "native" ? { part: "native" as const, kind: part.kind } : {}),
+  });
+  return metadata === undefined ? {} : { providerMetadata: metadata };
+}
+
+/** Arguments as JSON text. Those that did not arrive whole are made unreadable, so that nobody runs them. */
+function inputOf({ args, rawArgs, argsError }: ToolCallPart): string {
+  if (argsError !== undefined) return `${rawArgs} [${argsError}]`;
+  return rawArgs.trimStart().startsWith("{") ? rawArgs : JSON.stringify(args);
+}
+
+interface Open {
+  type: "text" | "reasoning";
+  id: string;
+  text: string;
+}
+
+export class PartWriter {
+  readonly #write: (part: StreamPart) => void;
+  readonly #version: number;
+  readonly #open = new Map<number, Open>();
+  /** Calls whose announcement went out, by position; those without an id or a name yet wait with their pieces. */
+  readonly #calls = new Map<number, { id: string; announced: boolean; waiting: string }>();
+  readonly #late: Warning[] = [];
+
+  constructor(version: number, write: (part: StreamPart) => void) {
+    this.#version = version;
+    this.#write = write;
+  }
+
+  start(warnings: Warning[], origin: Origin): void {
+    this.#write({ type: "stream-start", warnings });
+    this.#write({ type: "response-metadata", modelId: origin.model });
+  }
+
+  event(event: ModelEvent): void {
+    switch (event.type) {
+      case "text_delta":
+      case "reasoning_delta": {
+        const type = event.type === "text_delta" ? "text" : "reasoning";
+        let open = this.#open.get(event.index);
+        if (open === undefined) {
+          open = { type, id: String(event.index), text: "" };
+          this.#open.set(event.index, open);
+          this.#write({ type: `${type}-start`, id: open.id });
+        }
+        open.text += event.text;
+        this.#write({ type: `${type}-delta`, id: open.id, delta: event.text });
+        break;
+      }
+      case "tool_args_delta":
+        this.#args(event);
+        break;
+      case "warning":
+        // The AI SDK takes warnings at the start only; later ones go with the finish.
+        this.#late.push(warningOf(event));
+        break;
+      case "progress":
+        break;
+    }
+  }
+
+  /** The answer is whole: blocks end, calls are given, and it finishes. */
+  finish(message: AssistantMessage): void {
+    const ended = new Set<Open>();
+    for (const content of contentOf(message, this.#version)) {
+      if (content.type === "text" || content.type === "reasoning") this.#close(content, ended);
+      else if (content.type === "tool-call") this.#call(content);
+      else this.#write(content);
+    }
+    for (const open of this.#open.values())
+      if (!ended.has(open)) this.#write({ type: `${open.type}-end`, id: open.id });
+    for (const { id, announced } of this.#calls.values())
+      if (announced) this.#write({ type: "tool-input-end", id });
+    const { stop, usage } = message;
+    const rondo = {
+      stop: { ...stop },
+      ...(this.#late.length === 0 ? {} : { warnings: this.#late.map((one) => ({ ...one })) }),
+    };
+    this.#write({
+      type: "finish",
+      finishReason: finishReason(stop),
+      usage: specUsage(usage),
+      providerMetadata: { rondo },
+    });
+  }
+
+  /** The answer will not be whole. */
+  fail(error: unknown): void {
+    for (const open of this.#open.values()) this.#write({ type: `${open.type}-end`, id: open.id });
+    this.#write({ type: "error", error });
+    this.#write({
+      type: "finish",
+      finishReason: { unified: "error", raw: undefined },
+      usage: specUsage(),
+    });
+  }
+
+  /** The block that was streamed for this part: the first of its kind that it begins with. */
+  #close(content: Content & { type: "text" | "reasoning" }, ended: Set<Open>): void {
+    const { type, text } = content;
+    const metadata =
+      content.providerMetadata === undefined ? {} : { providerMetadata: content.providerMetadata };
+    let open = [...this.#open.values()].find(
+      (one) => !ended.has(one) && one.type === type && text.startsWith(one.text),
+    );
+    if (open === undefined) {
+      open = { type, id: `whole-${ended.size}`, text: "" };
+      this.#write({ type: `${type}-start`, id: open.id });
+    }
+    ended.add(open);
+    if (text.length > open.text.length)
+      this.#write({ type: `${type}-delta`, id: open.id, delta: text.slice(open.text.length) });
+    this.#write({ type: `${type}-end`, id: open.id, ...metadata });
+  }
+
+  #args(event: ModelEvent & { type: "tool_args_delta" }): void {
+    const { index, id, name, delta } = event;
+    const call = this.#calls.get(index) ?? { id, announced: false, waiting: "" };
+    this.#calls.set(index, call);
+    if (!call.announced && (id === "" || name === "")) {
+      call.waiting += delta;
+      return;
+    }
+    if (!call.announced) {
+      call.announced = true;
+      call.id = id;
+      this.#write({ type: "tool-input-start", id, toolName: name });
+    }
+    this.#write({ type: "tool-input-delta", id: call.id, delta: call.waiting + delta });
+    call.waiting = "";
+  }
+
+  #call(content: Content & { type: "tool-call" }): void {
+    const { toolCallId: id, toolName, input } = content;
+    const known = [...this.#calls].find(([, call]) => call.announced && call.id === id);
+    if (known === undefined) {
+      this.#write({ type: "tool-input-start", id, toolName });
+      this.#write({ type: "tool-input-delta", id, delta: input });
+    } else this.#calls.delete(known[0]);
+    this.#write({ type: "tool-input-end", id });
+    this.#write(content);
+  }
+}
+
+export function warningOf({ code, message }: { code: string; message: string }): Warning {
+  return { type: "unsupported", feature: code, details: message };
+}
