@@ -1,7 +1,7 @@
 // The face of @rondo/models.
 export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
 export type { AiSdkModelLike } from "./ai-sdk/spec.ts";
-export { type AiSdkModel, type ToAiSdkOptions, toAiSdk } from "./ai-sdk/to-ai-sdk.ts";
+export { type AiSdkCall, type AiSdkModel, type ToAiSdkOptions, toAiSdk } from "./ai-sdk/to-ai-sdk.ts";
 export type { ProviderTool } from "./ai-sdk/write-options.ts";
 export {
   type CatalogueEntry,

@@ -32,7 +32,8 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
   if (rondo !== undefined) return rondo;
   const { name, statusCode, isRetryable, responseBody, lastError, url } = asRecord(thrown);
   if (lastError !== undefined) return errorFrom(lastError, id, inStream);
-  if (typeof statusCode === "number") {
+  // A status of success stands on the error of a body that broke off: no refusal.
+  if (typeof statusCode === "number" && statusCode >= 300) {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(thrown);
     const error = classifyHttpError({ status: statusCode, header: headerOf(thrown), body }, { provider: id });
     // The SDK's own reading of the status adds nothing; a provider that says otherwise does.

@@ -130,27 +130,37 @@ export interface SpecUsage {
   outputTokens: { total: number | undefined; text: number | undefined; reasoning: number | undefined };
 }
 
+/** The versions that `toAiSdk` writes. */
+export type Version = "v3" | "v4";
+
+type Generated<V extends Version> = V extends "v4"
+  ?
+      | {
+          type: "file";
+          mediaType: string;
+          data: { type: "data"; data: string } | { type: "url"; url: URL };
+          providerMetadata?: ByProvider;
+        }
+      | { type: "custom"; kind: `${string}.${string}`; providerMetadata?: ByProvider }
+  : { type: "file"; mediaType: string; data: string; providerMetadata?: ByProvider };
+
+interface SpecCall {
+  type: "tool-call";
+  toolCallId: string;
+  toolName: string;
+  input: string;
+  providerMetadata?: ByProvider;
+}
+
 /** A part of an answer, whole. */
-export type Content =
+export type Content<V extends Version = Version> =
   | { type: "text"; text: string; providerMetadata?: ByProvider }
   | { type: "reasoning"; text: string; providerMetadata?: ByProvider }
-  | {
-      type: "file";
-      mediaType: string;
-      data: { type: "data"; data: string } | { type: "url"; url: URL };
-      providerMetadata?: ByProvider;
-    }
-  | { type: "custom"; kind: `${string}.${string}`; providerMetadata?: ByProvider }
-  | {
-      type: "tool-call";
-      toolCallId: string;
-      toolName: string;
-      input: string;
-      providerMetadata?: ByProvider;
-    };
+  | SpecCall
+  | Generated<V>;
 
 /** A part of a streamed answer. */
-export type StreamPart =
+export type StreamPart<V extends Version = Version> =
   | { type: "stream-start"; warnings: Warning[] }
   | { type: "response-metadata"; modelId?: string }
   | { type: "text-start" | "reasoning-start"; id: string; providerMetadata?: ByProvider }
@@ -159,12 +169,13 @@ export type StreamPart =
   | { type: "tool-input-start"; id: string; toolName: string }
   | { type: "tool-input-delta"; id: string; delta: string }
   | { type: "tool-input-end"; id: string }
-  | Exclude<Content, { type: "text" | "reasoning" }>
+  | SpecCall
+  | Generated<V>
   | { type: "finish"; usage: SpecUsage; finishReason: FinishReason; providerMetadata?: ByProvider }
   | { type: "error"; error: unknown };
 
-export interface GenerateResult {
-  content: Content[];
+export interface GenerateResult<V extends Version = Version> {
+  content: Content<V>[];
   finishReason: FinishReason;
   usage: SpecUsage;
   warnings: Warning[];

@@ -6,25 +6,31 @@
 import type { AssistantMessage, Model, ModelEvent } from "@rondo/core";
 import { errorTo } from "./errors.ts";
 import { readOptions, ToolMemory } from "./read-options.ts";
-import type { CallOptions, GenerateResult, StreamPart } from "./spec.ts";
+import type { CallOptions, GenerateResult, StreamPart, Version } from "./spec.ts";
 import { finishReason, specUsage } from "./words.ts";
 import { contentOf, PartWriter, warningOf } from "./write-parts.ts";
 
-export interface ToAiSdkOptions<V extends "v3" | "v4" = "v4"> {
+export interface ToAiSdkOptions {
   /** `v4` is that of AI SDK 7, `v3` that of AI SDK 6. Default: `v4`. */
-  specification?: V;
+  specification?: Version;
   /** Addresses the model fetches itself, by media type. Default: none, and the AI SDK sends the bytes. */
   supportedUrls?: Record<string, RegExp[]>;
 }
 
+/** A call of the AI SDK, as far as its versions have it in common. */
+export interface AiSdkCall {
+  prompt: readonly object[];
+  abortSignal?: AbortSignal | undefined;
+}
+
 /** A language model of the AI SDK. */
-export interface AiSdkModel<V extends "v3" | "v4" = "v4"> {
+export interface AiSdkModel<V extends Version = "v4"> {
   readonly specificationVersion: V;
   readonly provider: string;
   readonly modelId: string;
   readonly supportedUrls: Record<string, RegExp[]>;
-  doGenerate(options: CallOptions): Promise<GenerateResult>;
-  doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }>;
+  doGenerate(options: AiSdkCall): Promise<GenerateResult<V>>;
+  doStream(options: AiSdkCall): Promise<{ stream: ReadableStream<StreamPart<V>> }>;
 }
 
 /**
@@ -35,15 +41,14 @@ export interface AiSdkModel<V extends "v3" | "v4" = "v4"> {
  * this bridge put there itself; citations; blocks of tools that the provider ran, in version 3. Opaque data (signatures,
  * encrypted reasoning) is kept in the provider metadata under `rondo` and comes back with the prompt. See docs/ai-sdk.md.
  */
-export function toAiSdk<V extends "v3" | "v4" = "v4">(
-  model: Model,
-  options: ToAiSdkOptions<V> = {},
-): AiSdkModel<V> {
+export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
+export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;
+export function toAiSdk(model: Model, options: ToAiSdkOptions = {}): AiSdkModel<Version> {
   return new RondoModel(model, options);
 }
 
-class RondoModel<V extends "v3" | "v4"> implements AiSdkModel<V> {
-  readonly specificationVersion: V;
+class RondoModel implements AiSdkModel<Version> {
+  readonly specificationVersion: Version;
   readonly provider: string;
   readonly modelId: string;
   readonly supportedUrls: Record<string, RegExp[]>;
@@ -51,8 +56,8 @@ class RondoModel<V extends "v3" | "v4"> implements AiSdkModel<V> {
   readonly #version: number;
   readonly #memory = new ToolMemory();
 
-  constructor(model: Model, { specification, supportedUrls = {} }: ToAiSdkOptions<V>) {
-    this.specificationVersion = specification ?? ("v4" as V);
+  constructor(model: Model, { specification = "v4", supportedUrls = {} }: ToAiSdkOptions) {
+    this.specificationVersion = specification;
     this.provider = model.origin.provider;
     this.modelId = model.origin.model;
     this.supportedUrls = supportedUrls;
@@ -60,8 +65,8 @@ class RondoModel<V extends "v3" | "v4"> implements AiSdkModel<V> {
     this.#version = specification === "v3" ? 3 : 4;
   }
 
-  async doGenerate(options: CallOptions): Promise<GenerateResult> {
-    const { request, warnings } = readOptions(options, this.#memory);
+  async doGenerate(options: AiSdkCall): Promise<GenerateResult> {
+    const { request, warnings } = readOptions(options as CallOptions, this.#memory);
     const signal = options.abortSignal ?? new AbortController().signal;
     try {
       const message = await this.#model.call(request, {
@@ -83,8 +88,8 @@ class RondoModel<V extends "v3" | "v4"> implements AiSdkModel<V> {
     }
   }
 
-  async doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }> {
-    const { request, warnings } = readOptions(options, this.#memory);
+  async doStream(options: AiSdkCall): Promise<{ stream: ReadableStream<StreamPart> }> {
+    const { request, warnings } = readOptions(options as CallOptions, this.#memory);
     const outer = options.abortSignal;
     const stop = new AbortController();
     const onAbort = (): void => stop.abort(outer?.reason);

@@ -31,8 +31,9 @@ function contentPart(part: Part, origin: Origin, version: number): Content[] {
       const { mediaType, data, url } = part;
       if (typeof data === "string") {
         // Version 3 has the bytes bare.
-        const bytes = version >= 4 ? { type: "data" as const, data } : (data as never);
-        return [{ type: "file", mediaType, data: bytes, ...metadata }];
+        return version >= 4
+          ? [{ type: "file", mediaType, data: { type: "data", data }, ...metadata }]
+          : [{ type: "file", mediaType, data, ...metadata }];
       }
       return url !== undefined && version >= 4
         ? [{ type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }]
