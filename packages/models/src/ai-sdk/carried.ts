@@ -13,18 +13,20 @@ export interface Carried {
   /** What our part is, where the AI SDK has no such part. */
   part?: "refusal" | "native";
   kind?: string;
+  /** Its position in the answer, where the AI SDK will hold the parts in another order. */
+  at?: number;
 }
 
 /** What is kept with a part for its way back; undefined when there is nothing to keep. */
 export function carry(origin: Origin, told: Omit<Carried, "origin">): ByProvider | undefined {
-  if (told.opaque === undefined && told.part === undefined) return undefined;
+  if (told.opaque === undefined && told.part === undefined && told.at === undefined) return undefined;
   const { api, provider, model } = origin;
   return { rondo: { origin: { api, provider, model }, ...told } };
 }
 
 /** What a part brought back. */
 export function carried(options: unknown): Carried {
-  const { origin, opaque, part, kind } = asRecord(asRecord(options).rondo);
+  const { origin, opaque, part, kind, at } = asRecord(asRecord(options).rondo);
   const { api, provider, model } = asRecord(origin);
   return {
     ...(typeof api === "string" && typeof provider === "string" && typeof model === "string"
@@ -33,6 +35,7 @@ export function carried(options: unknown): Carried {
     ...(isObject(opaque) ? { opaque } : {}),
     ...(part === "refusal" || part === "native" ? { part } : {}),
     ...(typeof kind === "string" ? { kind } : {}),
+    ...(typeof at === "number" ? { at } : {}),
   };
 }
 

@@ -62,6 +62,8 @@ function userPart(part: { type: string }): ContentPart {
 function readAnswer(content: readonly AssistantPart[]): AssistantMessage {
   const told = content.map((part) => ({ part, kept: carried(part.providerOptions) }));
   const origin = told.find(({ kept }) => kept.origin !== undefined)?.kept.origin ?? nobody;
+  if (told.every(({ kept }) => kept.at !== undefined))
+    told.sort((a, b) => (a.kept.at ?? 0) - (b.kept.at ?? 0));
   const parts = told.flatMap(({ part, kept }) =>
     // A message has one origin: what is another's stays behind.
     answerPart(part, kept.origin === undefined || isSame(kept.origin, origin) ? kept : {}),

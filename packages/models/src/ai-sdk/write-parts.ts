@@ -8,46 +8,51 @@ import { carry } from "./carried.ts";
 import type { ByProvider, Content, StreamPart, Warning } from "./spec.ts";
 import { finishReason, specUsage } from "./words.ts";
 
-/** The answer's parts, whole. `version` is 3 or 4. */
-export function contentOf(message: AssistantMessage, version: number): Content[] {
-  return message.content.flatMap((part) => contentPart(part, message.origin, version));
+/** The answer's parts, whole. `positions`: let each say where in the answer it stands. */
+export function contentOf(message: AssistantMessage, version: number, positions: boolean = false): Content[] {
+  return message.content.flatMap((part, at) => {
+    const content = contentPart(part, metadataOf(part, message.origin, positions ? at : undefined), version);
+    return content === undefined ? [] : [content];
+  });
 }
 
-function contentPart(part: Part, origin: Origin, version: number): Content[] {
-  const metadata = metadataOf(part, origin);
+function contentPart(
+  part: Part,
+  metadata: { providerMetadata?: ByProvider },
+  version: number,
+): Content | undefined {
   switch (part.type) {
     case "text":
     case "refusal":
-      return [{ type: "text", text: part.text, ...metadata }];
+      return { type: "text", text: part.text, ...metadata };
     case "reasoning":
-      return [{ type: "reasoning", text: part.text, ...metadata }];
+      return { type: "reasoning", text: part.text, ...metadata };
     case "tool_call": {
       const { id: toolCallId, name: toolName } = part;
-      return [{ type: "tool-call", toolCallId, toolName, input: inputOf(part), ...metadata }];
+      return { type: "tool-call", toolCallId, toolName, input: inputOf(part), ...metadata };
     }
     case "native":
-      return version >= 4 ? [{ type: "custom", kind: `rondo.${part.kind}`, ...metadata }] : [];
+      return version >= 4 ? { type: "custom", kind: `rondo.${part.kind}`, ...metadata } : undefined;
     case "file": {
       const { mediaType, data, url } = part;
-      if (typeof data === "string") {
+      if (typeof data === "string")
         // Version 3 has the bytes bare.
         return version >= 4
-          ? [{ type: "file", mediaType, data: { type: "data", data }, ...metadata }]
-          : [{ type: "file", mediaType, data, ...metadata }];
-      }
+          ? { type: "file", mediaType, data: { type: "data", data }, ...metadata }
+          : { type: "file", mediaType, data, ...metadata };
       return url !== undefined && version >= 4
-        ? [{ type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }]
-        : [];
+        ? { type: "file", mediaType, data: { type: "url", url: new URL(url) }, ...metadata }
+        : undefined;
     }
   }
 }
 
-function metadataOf(part: Part, origin: Origin): { providerMetadata?: ByProvider } {
-  const opaque = "opaque" in part && part.opaque !== undefined ? { opaque: part.opaque } : {};
+function metadataOf(part: Part, origin: Origin, at: number | undefined): { providerMetadata?: ByProvider } {
   const metadata = carry(origin, {
-    ...opaque,
+    ...("opaque" in part && part.opaque !== undefined ? { opaque: part.opaque } : {}),
     ...(part.type === "refusal" ? { part: "refusal" as const } : {}),
     ...(part.type === "native" ? { part: "native" as const, kind: part.kind } : {}),
+    ...(at === undefined ? {} : { at }),
   });
   return metadata === undefined ? {} : { providerMetadata: metadata };
 }
@@ -112,8 +117,12 @@ export class PartWriter {
   /** The answer is whole: blocks end, calls are given, and it finishes. */
   finish(message: AssistantMessage): void {
     const ended = new Set<Open>();
-    for (const content of contentOf(message, this.#version)) {
-      if (content.type === "text" || content.type === "reasoning") this.#close(content, ended);
+    const blocks = contentOf(message, this.#version).map((content) => this.#blockOf(content, ended));
+    // The AI SDK holds parts in the order they began. Where that is not the answer's, each says where it stands.
+    const began = [...this.#open.values()].filter((open) => ended.has(open));
+    const inOrder = blocks.every((block, at) => block === began[at]);
+    for (const [at, content] of contentOf(message, this.#version, !inOrder).entries()) {
+      if (content.type === "text" || content.type === "reasoning") this.#close(content, blocks[at], at);
       else if (content.type === "tool-call") this.#call(content);
       else this.#write(content);
     }
@@ -146,21 +155,22 @@ export class PartWriter {
   }
 
   /** The block that was streamed for this part: the first of its kind that it begins with. */
-  #close(content: Content & { type: "text" | "reasoning" }, ended: Set<Open>): void {
-    const { type, text } = content;
-    const metadata =
-      content.providerMetadata === undefined ? {} : { providerMetadata: content.providerMetadata };
-    let open = [...this.#open.values()].find(
-      (one) => !ended.has(one) && one.type === type && text.startsWith(one.text),
+  #blockOf(content: Content, ended: Set<Open>): Open | undefined {
+    if (content.type !== "text" && content.type !== "reasoning") return undefined;
+    const block = [...this.#open.values()].find(
+      (open) => !ended.has(open) && open.type === content.type && content.text.startsWith(open.text),
     );
-    if (open === undefined) {
-      open = { type, id: `whole-${ended.size}`, text: "" };
-      this.#write({ type: `${type}-start`, id: open.id });
-    }
-    ended.add(open);
-    if (text.length > open.text.length)
-      this.#write({ type: `${type}-delta`, id: open.id, delta: text.slice(open.text.length) });
-    this.#write({ type: `${type}-end`, id: open.id, ...metadata });
+    if (block !== undefined) ended.add(block);
+    return block;
+  }
+
+  #close(content: Content & { type: "text" | "reasoning" }, block: Open | undefined, at: number): void {
+    const { type, text, providerMetadata } = content;
+    const id = block?.id ?? `whole-${at}`;
+    if (block === undefined) this.#write({ type: `${type}-start`, id });
+    const rest = text.slice(block?.text.length ?? 0);
+    if (rest !== "") this.#write({ type: `${type}-delta`, id, delta: rest });
+    this.#write({ type: `${type}-end`, id, ...(providerMetadata === undefined ? {} : { providerMetadata }) });
   }
 
   #args(event: ModelEvent & { type: "tool_args_delta" }): void {
