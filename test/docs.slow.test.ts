@@ -15,6 +15,7 @@ const pages = [
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name)),
 ];
+const examples = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
 const blocks = pages.flatMap((page) =>
   [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""], at) => ({
     name: `${page} block ${at + 1}`,
@@ -38,6 +39,23 @@ beforeAll(() => {
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the examples", () => {
+  test.each(examples)("%s runs", (name) => {
+    const args = [
+      "--conditions=rondo-source",
+      "--disable-warning=ExperimentalWarning",
+      join(root, "examples", name),
+    ];
+    const said = execFileSync(process.execPath, args, {
+      cwd: root,
+      encoding: "utf8",
+      stdio: "pipe",
+      timeout: 60_000,
+    });
+    expect(said.trim()).not.toBe("");
+  });
+});
 
 describe("the documentation", () => {
   test("shows the loop's table as it is", () => {

@@ -60,10 +60,15 @@ export class Agent<Output = unknown> {
   stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
     const controller = new AbortController();
     const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
-    const result = this.#start(input, overrides, controller, undefined, (event) => queue.push(event));
+    let told = false;
+    const result = this.#start(input, overrides, controller, undefined, (event) => {
+      told = event.type === "run_end";
+      queue.push(event);
+    });
     result.then(
       () => queue.end(),
-      () => queue.end(),
+      // A run that said how it ended has said it; one that could not is an error of the stream as well.
+      (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
     );
     return { result, abort: (reason) => controller.abort(reason), [Symbol.asyncIterator]: () => queue };
   }
@@ -77,14 +82,18 @@ export class Agent<Output = unknown> {
     };
     const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
     const view = new StepView((event) => queue.push(event as StepEvent<Output>));
-    const result = this.#start(input, overrides, controller, gate, (event) => view.hear(event));
+    let ended = false;
+    const result = this.#start(input, overrides, controller, gate, (event) => {
+      ended = event.type === "run_end";
+      view.hear(event);
+    });
     result.then(
       ({ end, text, output }) => {
         if (end?.reason === "completed" || end?.landed)
           queue.push({ type: "final_response", text, ...(output === undefined ? {} : { output }) });
         queue.end();
       },
-      () => queue.end(),
+      (thrown: unknown) => (ended ? queue.end() : queue.fail(thrown)),
     );
     const pulled: AsyncIterator<StepEvent<Output>> = {
       next: () => {

@@ -29,11 +29,27 @@ export {
   refusals,
   truncations,
 } from "./rules/answers.ts";
-export { byContent } from "./rules/by-content.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { type Repeats, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";
 export * from "./rules/rule.ts";
+export { byContent } from "./rules/stop/by-content.ts";
+export {
+  type Answer,
+  byStopReasonPolicy,
+  type CallHistory,
+  composite,
+  continueBy,
+  continueWithThinking,
+  continueWithTools,
+  duplicateDetection,
+  type Policy,
+  type PolicyDecision,
+  standardPolicy,
+  type TerminationReason,
+  terminateImmediately,
+  terminateWithOutput,
+} from "./rules/stop/policy.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
 export {
   type CompiledSchema,

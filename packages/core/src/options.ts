@@ -19,11 +19,11 @@ import {
   refusals,
   truncations,
 } from "./rules/answers.ts";
-import { byContent } from "./rules/by-content.ts";
 import { type Budget, budget, maxSteps, type OnLimit } from "./rules/limits.ts";
 import { type Repeats, repeats } from "./rules/repeats.ts";
 import { type Retry, retry } from "./rules/retry.ts";
 import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
+import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
 import type { Tool } from "./tool.ts";
@@ -58,15 +58,15 @@ export interface AgentOptions<Output = unknown> {
   toolOrder?: RunOptions["toolOrder"];
   /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
   abortGraceMs?: number;
-  /** Default: `fail_calls`, at most 2 such answers. */
+  /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
   onTruncated?: OnTruncated;
-  maxTruncations?: number;
-  /** Default: 2. */
-  malformedRetries?: number;
-  /** Default: 5. */
-  pauseResumes?: number;
-  /** Default: 1. */
-  emptyNudges?: number;
+  maxTruncations?: number | null;
+  /** Default: 2. `null`: the continue rule decides. */
+  malformedRetries?: number | null;
+  /** Default: 5. `null`: the continue rule decides. */
+  pauseResumes?: number | null;
+  /** Default: 1. `null`: the continue rule decides. */
+  emptyNudges?: number | null;
   /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
   repeats?: Repeats | null;
   /** Schema of the typed output: a Standard Schema or a JSON Schema. */
@@ -184,6 +184,13 @@ function modelRef(model: Model): ModelRef {
   return { id: model.id, origin: model.origin, facts: model.facts ?? {} };
 }
 
+function truncationsOf(max: number | undefined, onTruncated: OnTruncated | undefined): Rule {
+  return truncations({
+    ...(max === undefined ? {} : { max }),
+    ...(onTruncated === undefined ? {} : { onTruncated }),
+  }) as Rule;
+}
+
 /** The rules in the order they are asked: failures and odd answers first, then yours, then limits, then the content. */
 function rulesOf(given: AgentOptions): Rules {
   const own = (given.rules ?? []).map((rule) => (typeof rule === "function" ? stopWhen(rule) : rule));
@@ -192,13 +199,10 @@ function rulesOf(given: AgentOptions): Rules {
   const list: Rule[] = [
     ...(given.retry === null ? [] : [retry(given.retry)]),
     refusals(),
-    pauses(given.pauseResumes) as Rule,
-    truncations({
-      ...(given.maxTruncations === undefined ? {} : { max: given.maxTruncations }),
-      ...(given.onTruncated === undefined ? {} : { onTruncated: given.onTruncated }),
-    }) as Rule,
-    malformedCalls(given.malformedRetries) as Rule,
-    emptyAnswers(given.emptyNudges) as Rule,
+    ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),
+    ...(given.maxTruncations === null ? [] : [truncationsOf(given.maxTruncations, given.onTruncated)]),
+    ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
+    ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
     ...own,
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),

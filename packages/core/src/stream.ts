@@ -14,9 +14,10 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   readonly #items: T[] = [];
   readonly #join: (last: T, item: T) => T | undefined;
   readonly #onReturn: () => void;
-  readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  readonly #waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
   #head = 0;
   #ended = false;
+  #failure: { error: unknown } | undefined;
 
   /** @param onReturn called when the reader breaks off */
   constructor(onReturn: () => void, join: (last: T, item: T) => T | undefined = () => undefined) {
@@ -37,7 +38,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
     if (this.#ended) return;
     const reader = this.#waiting.shift();
     if (reader !== undefined) {
-      reader({ done: false, value: item });
+      reader.resolve({ done: false, value: item });
       return;
     }
     const last = this.#items.at(-1);
@@ -48,7 +49,15 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
 
   end(): void {
     this.#ended = true;
-    for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined });
+    for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+  }
+
+  /** Ends with an error, which the reader meets behind everything that was pushed before. */
+  fail(error: unknown): void {
+    const reader = this.#waiting.shift();
+    if (reader !== undefined) reader.reject(error);
+    else if (!this.#ended) this.#failure = { error };
+    this.end();
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
@@ -61,14 +70,22 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
       }
       return Promise.resolve({ done: false, value });
     }
+    if (this.#failure !== undefined) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      return Promise.reject(error);
+    }
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    const reader = Promise.withResolvers<IteratorResult<T, undefined>>();
+    this.#waiting.push(reader);
+    return reader.promise;
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
     if (!this.#ended) this.#onReturn();
     this.#items.length = 0;
     this.#head = 0;
+    this.#failure = undefined;
     this.end();
     return Promise.resolve({ done: true, value: undefined });
   }

@@ -1,6 +1,14 @@
 // Sessions end to end: words from outside, approvals, and lives that go on in another process.
 
-import { Agent, isPaired, memoryJournal, type Tool } from "@rondo/core";
+import {
+  Agent,
+  isPaired,
+  type Journal,
+  type LogRecord,
+  memoryJournal,
+  RondoError,
+  type Tool,
+} from "@rondo/core";
 import { call, calls, hold, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick, shortly } from "./support.ts";
@@ -302,5 +310,90 @@ describe("another process", () => {
       "user: second",
       "assistant: two",
     ]);
+  });
+});
+
+describe("a journal that fails", () => {
+  /** A journal that takes `groups` groups and then refuses. */
+  function failing(groups: number, how: "throws" | "rejects"): Journal & { taken: number } {
+    const inner = memoryJournal();
+    const journal = {
+      ...inner,
+      taken: 0,
+      append(session: string, expectedSeq: number, records: readonly LogRecord[]) {
+        journal.taken += 1;
+        const full = new RondoError("internal", "runs.db: the disk is full");
+        if (journal.taken > groups) {
+          if (how === "throws") throw full;
+          return Promise.reject(full);
+        }
+        inner.append(session, expectedSeq, records);
+        return how === "throws" ? undefined : Promise.resolve();
+      },
+    };
+    return journal;
+  }
+
+  test.each(["throws", "rejects"] as const)(
+    "by one that %s: the run rejects with its error, nothing starts any more, and what was kept stays",
+    async (how) => {
+      for (let groups = 0; groups < 5; groups += 1) {
+        let ran = 0;
+        const journal = failing(groups, how);
+        const model = scripted([call("look"), say("done")]);
+        const session = await new Agent({
+          model,
+          tools: [
+            echo("look", {
+              execute: () => {
+                ran += 1;
+              },
+            }),
+          ],
+        }).open("s", { journal });
+        await expect(session.send("go")).rejects.toThrow("runs.db: the disk is full");
+        expect(ran).toBeLessThanOrEqual(groups > 2 ? 1 : 0);
+        const calls = model.calls;
+        await expect(session.send("again")).rejects.toThrow();
+        expect(model.calls).toBe(calls);
+        const kept = await journal.read("s");
+        expect(kept.map((record) => record.seq)).toEqual(kept.map((_, at) => at));
+        const { messages } = await new Agent({ model: scripted([]) }).open("s", {
+          journal: { ...memoryJournal(), read: () => kept, append: () => {} },
+        });
+        expect(isPaired(messages)).toBe(true);
+      }
+    },
+  );
+
+  test("makes the stream of events reject, behind the events there were", async () => {
+    const stream = new Agent({ model: scripted([say("x")]) }).stream("go", {
+      journal: failing(1, "rejects"),
+    });
+    const types: string[] = [];
+    const reading = (async () => {
+      for await (const event of stream) types.push(event.type);
+    })();
+    await expect(reading).rejects.toThrow("the disk is full");
+    expect(types[0]).toBe("run_start");
+  });
+});
+
+describe("a word that comes while the last record is written", () => {
+  test("is kept, and delivered in the next run", async () => {
+    const inner = memoryJournal();
+    let session: Awaited<ReturnType<Agent["open"]>>;
+    const journal = {
+      ...inner,
+      append: async (id: string, expectedSeq: number, records: readonly LogRecord[]) => {
+        if (records.some((record) => record.type === "run_ended") && session.state.run?.number === 1)
+          session.steer("wait");
+        inner.append(id, expectedSeq, records);
+      },
+    };
+    session = await new Agent({ model: scripted([say("one"), say("two")]) }).open("s", { journal });
+    await session.send("go");
+    expect(inner.read("s").at(-1)).toMatchObject({ type: "queued" });
+    expect(shortly((await session.send("next")).messages)).toContain("user: wait");
   });
 });

@@ -1,4 +1,15 @@
 // The face of @rondo/models.
+export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
+export type { AiSdkModelLike } from "./ai-sdk/spec.ts";
+export { type AiSdkCall, type AiSdkModel, type ToAiSdkOptions, toAiSdk } from "./ai-sdk/to-ai-sdk.ts";
+export type { ProviderTool } from "./ai-sdk/write-options.ts";
+export {
+  type CatalogueEntry,
+  catalogueDate,
+  catalogueSource,
+  factsOf,
+  listModels,
+} from "./catalogue/catalogue.ts";
 export type * from "./codec.ts";
 export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
 export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";

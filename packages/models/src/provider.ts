@@ -16,6 +16,7 @@ import {
   RondoError,
   toRondoError,
 } from "@rondo/core";
+import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, Encoder, Frame, Target, WireRequest } from "./codec.ts";
 import {
   type CredentialCallback,
@@ -67,7 +68,7 @@ export interface ProviderOptions {
   http?: HttpClient;
   /** Ask for a stream. Default: true. */
   stream?: boolean;
-  /** What is known of the model. */
+  /** What is known of the model. Member by member it wins over the catalogue. */
   facts?: ModelFacts;
   /** How this server differs from its protocol: see the codec. */
   compat?: { readonly [quirk: string]: Json };
@@ -116,7 +117,8 @@ class HttpModel implements Model {
   #client: HttpClient | undefined;
 
   constructor(options: ModelOptions) {
-    const { provider, model, codec, facts, stream, compat } = options;
+    const { provider, model, codec, stream, compat } = options;
+    const facts = factsOf(provider, model, options.facts);
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
     if (facts !== undefined) this.facts = facts;

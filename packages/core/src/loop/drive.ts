@@ -52,7 +52,8 @@ export class Driver {
   #wake: (() => void) | undefined;
   #running = false;
   #sinkFailed = false;
-  #broken = false;
+  /** Set once the journal refused a record: nothing that happens after it could be kept. */
+  #failed: RondoError | undefined;
   #writing: Promise<void> | undefined;
   readonly #prefix = new Prefix();
   #modelCall: AbortController | undefined;
@@ -83,10 +84,15 @@ export class Driver {
       this.#wake?.();
       return;
     }
-    if (this.#broken) return;
-    this.#append([this.#timely(fact)]);
-    if (isOutcome(fact)) this.#keepLate();
-    else this.#writing = this.#flush();
+    if (isOutcome(fact)) {
+      this.#keepLate(fact);
+      return;
+    }
+    if (this.#failed !== undefined) throw this.#failed;
+    this.#append([fact]);
+    this.#writing = this.#flush();
+    // Whoever waits for it hears of a failure; until then it is nobody's unhandled rejection.
+    this.#writing?.catch(() => {});
   }
 
   /** Resolves when everything posted while nobody drove is durable. */
@@ -97,7 +103,9 @@ export class Driver {
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
-  #keepLate(): void {
+  #keepLate(fact: Fact): void {
+    if (this.#failed !== undefined) return;
+    this.#append([this.#timely(fact)]);
     try {
       this.#flush()?.catch(() => {});
     } catch {
@@ -120,7 +128,8 @@ export class Driver {
         const action = next(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
           await this.#flush();
-          if (this.#mailbox.length > 0 && action.do === "park") continue;
+          // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
+          if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
         const waiting = this.#perform(action);
@@ -177,13 +186,22 @@ export class Driver {
   }
 
   #flush(): Promise<void> | undefined {
+    if (this.#failed !== undefined) throw this.#failed;
     if (this.#unflushed.length === 0) return undefined;
     const records = this.#unflushed;
     this.#unflushed = [];
     const expected = this.#flushed;
     this.#flushed += records.length;
-    const written = this.#shell.journal.append(this.#shell.session, expected, records);
-    return written === undefined ? undefined : written;
+    const refused = (thrown: unknown): never => {
+      this.#failed = toRondoError(thrown);
+      throw this.#failed;
+    };
+    try {
+      const written = this.#shell.journal.append(this.#shell.session, expected, records);
+      return written === undefined ? undefined : written.catch(refused);
+    } catch (thrown) {
+      return refused(thrown);
+    }
   }
 
   #takeMail(): void {
@@ -389,7 +407,7 @@ export class Driver {
 
   /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
   #abandon(error: RondoError): void {
-    this.#broken = true;
+    this.#failed = error;
     this.#modelCall?.abort(error);
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);

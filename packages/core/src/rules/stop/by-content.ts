@@ -3,8 +3,8 @@
 // Calls: settle them and ask again. None: this is the answer. The stop reason was heard before, by the rules for odd
 // answers; alone it decides nothing, for half of the providers say "stop" over a call.
 
-import type { Run } from "../loop/state.ts";
-import type { Rule } from "./rule.ts";
+import type { Run } from "../../loop/state.ts";
+import type { Rule } from "../rule.ts";
 
 /** Continues exactly when the answer asks for a tool. */
 export function byContent(): Rule {

@@ -1,0 +1,75 @@
+// The room of `rondo models`: the models whose window, limits and prices are known, and as of which day.
+//
+// The catalogue is no list of what may be used: any name of a known provider may. What it does not know is shown as a
+// dash, never as a zero.
+
+import type { CatalogueEntry } from "@rondo/models";
+import type { Command } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { jsonLine } from "../plain-text.ts";
+import { counted } from "../render/usage.ts";
+
+export const models: Command = {
+  name: "models",
+  words: "[FILTER]",
+  does: "List known models: context window, output limit, price, abilities",
+  maxWords: 8,
+  options: { json: { type: "boolean", does: "Print one JSON object a line" } },
+  async act(args, console) {
+    const { catalogueDate, catalogueSource, knownProviders, listModels } = await import("@rondo/models");
+    const filter = args.words.join(" ");
+    const found = listModels(filter);
+    if (args.has("json")) for (const entry of found) console.line(jsonLine(asJson(entry)));
+    else for (const line of asTable(found)) console.line(line);
+    const about = `data of ${catalogueDate}, from ${catalogueSource}`;
+    if (found.length === 0) {
+      const providers = `any other model of ${knownProviders().join(", ")} can be used as well`;
+      console.errorLine(`no known model is called ${JSON.stringify(filter)} (${about}); ${providers}`);
+      return exitCodes.error;
+    }
+    console.errorLine(`${counted(found.length, "model")}; US dollars per million tokens; ${about}`);
+    return exitCodes.completed;
+  },
+};
+
+function asJson({ provider, model, facts, vision, reasoning }: CatalogueEntry): object {
+  return { name: `${provider}/${model}`, ...facts, vision, reasoning };
+}
+
+const headings = ["MODEL", "WINDOW", "OUTPUT", "$ IN", "$ OUT", "ABILITIES"];
+
+/** The models as lines of a table, numbers to the right. Its first line names the columns. */
+export function asTable(entries: readonly CatalogueEntry[]): string[] {
+  const rows = [headings, ...entries.map(cellsOf)];
+  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return (entries.length === 0 ? [] : rows).map((row) =>
+    row
+      .map((cell, column) =>
+        column === 0 || column === headings.length - 1
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function cellsOf({ provider, model, facts, vision, reasoning }: CatalogueEntry): string[] {
+  const { contextWindow, maxOutputTokens, price, tools } = facts;
+  const abilities = [tools ? "tools" : "", vision ? "vision" : "", reasoning ? "reasoning" : ""];
+  return [
+    `${provider}/${model}`,
+    tokens(contextWindow),
+    tokens(maxOutputTokens),
+    price === undefined ? "-" : String(price.input),
+    price === undefined ? "-" : String(price.output),
+    abilities.filter(Boolean).join(" "),
+  ];
+}
+
+/** `200k`, `1.05M`: as short as providers write it, and rounded. */
+function tokens(count: number | undefined): string {
+  if (count === undefined) return "-";
+  if (count < 1_000) return String(count);
+  return count < 999_500 ? `${Math.round(count / 1_000)}k` : `${Number((count / 1e6).toFixed(2))}M`;
+}

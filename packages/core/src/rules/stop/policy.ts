@@ -1,0 +1,171 @@
+// The room of termination policies: whether a run goes on, as a pure function of the answer and the calls before it.
+//
+// A policy says one of four things. It can be wrapped by another (duplicate detection), or asked after another
+// (composite). `continueBy` makes the run's continue rule of one.
+
+import { canonical, digest } from "../../digest.ts";
+import type { EndReason, Follows } from "../../loop/records.ts";
+import type { Run } from "../../loop/state.ts";
+import { type JsonObject, type Stop, textOf } from "../../message.ts";
+import type { Rule } from "../rule.ts";
+
+/** An answer as a policy sees it. */
+export interface Answer {
+  stop: Stop;
+  text: string;
+  calls: readonly { name: string; args: JsonObject; rawArgs: string }[];
+}
+
+/** Why a policy ended a run at once. */
+export type TerminationReason =
+  | { reason: "completed" }
+  | { reason: "max_steps"; steps: number }
+  | { reason: "duplicate_call"; tool: string; count: number }
+  | { reason: "tool_call_limit"; tool: string; count: number }
+  | { reason: "unexpected_stop"; stop?: string }
+  | { reason: "empty_response" };
+
+export type PolicyDecision =
+  | { decision: "continueWithTools" }
+  | { decision: "continueWithThinking" }
+  | { decision: "terminateWithOutput"; text: string }
+  | { decision: "terminateImmediately"; because: TerminationReason };
+
+/** The calls of a run before the answer at hand. */
+export interface CallHistory {
+  /** Calls of a tool, whatever their arguments. */
+  named(tool: string): number;
+  /** Calls of a tool with the same arguments, as written. */
+  equal(tool: string, rawArgs: string): number;
+}
+
+export type Policy = (answer: Answer, history: CallHistory) => PolicyDecision;
+
+export const continueWithTools: PolicyDecision = { decision: "continueWithTools" };
+export const continueWithThinking: PolicyDecision = { decision: "continueWithThinking" };
+
+export function terminateWithOutput(text: string): PolicyDecision {
+  return { decision: "terminateWithOutput", text };
+}
+
+export function terminateImmediately(because: TerminationReason): PolicyDecision {
+  return { decision: "terminateImmediately", because };
+}
+
+/** The stop reason first: `end_turn` ends whatever the answer holds; else calls go on, and none ends. */
+export const byStopReasonPolicy: Policy = ({ stop, text, calls }) =>
+  stop.wire === "end_turn" || calls.length === 0 ? terminateWithOutput(text) : continueWithTools;
+
+/** The stop reason decides, and is doubted where providers misuse it: calls under `end_turn` go on. */
+export const standardPolicy: Policy = ({ stop, text, calls }) => {
+  const output = text === "" ? undefined : terminateWithOutput(text);
+  const completed = terminateImmediately({ reason: "completed" });
+  switch (stop.wire) {
+    case "tool_use":
+      return calls.length > 0
+        ? continueWithTools
+        : terminateImmediately({ reason: "unexpected_stop", stop: "tool_use without tool calls" });
+    case "end_turn":
+      return calls.length > 0 ? continueWithTools : (output ?? completed);
+    case "max_tokens":
+      return output ?? terminateImmediately({ reason: "unexpected_stop", stop: "max_tokens" });
+    case "stop_sequence":
+      return output ?? completed;
+    default:
+      if (calls.length > 0) return continueWithTools;
+      return output ?? terminateImmediately({ reason: "empty_response" });
+  }
+};
+
+/**
+ * A policy that ends the run instead of running a call once too often.
+ * @param limits.maxDuplicates equal calls that may run; default 2
+ * @param limits.maxToolCallsPerTool calls of one tool that may run, whatever their arguments; default 5, `null`: any number
+ */
+export function duplicateDetection(
+  policy: Policy = standardPolicy,
+  limits: { maxDuplicates?: number; maxToolCallsPerTool?: number | null } = {},
+): Policy {
+  const { maxDuplicates = 2, maxToolCallsPerTool = 5 } = limits;
+  return (answer, history) => {
+    const decided = policy(answer, history);
+    if (decided.decision !== "continueWithTools") return decided;
+    for (const { name, rawArgs } of answer.calls) {
+      const named = history.named(name);
+      if (maxToolCallsPerTool !== null && named >= maxToolCallsPerTool)
+        return terminateImmediately({ reason: "tool_call_limit", tool: name, count: named + 1 });
+      const equal = history.equal(name, rawArgs);
+      if (equal >= maxDuplicates)
+        return terminateImmediately({ reason: "duplicate_call", tool: name, count: equal + 1 });
+    }
+    return decided;
+  };
+}
+
+/** The first policy that ends the run wins; otherwise the last one's answer stands. */
+export function composite(first: Policy, ...rest: readonly Policy[]): Policy {
+  return (answer, history) => {
+    let decided = first(answer, history);
+    for (const policy of rest) {
+      if (decided.decision.startsWith("terminate")) return decided;
+      decided = policy(answer, history);
+    }
+    return decided;
+  };
+}
+
+/** Counts by tool, and by tool and arguments. */
+interface Counts {
+  readonly [key: string]: number;
+}
+
+/** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. */
+export function continueBy(name: string, policy: Policy): Rule<Counts> {
+  return {
+    name,
+    version: 1,
+    init: () => ({}),
+    fold(counts, record, before) {
+      if (record.type !== "turn_judged" || record.follows.do !== "act") return counts;
+      const next: { [key: string]: number } = { ...counts };
+      for (const call of before.run?.turn?.calls ?? [])
+        for (const key of [call.name, equalKey(call.name, call.rawArgs)]) next[key] = (next[key] ?? 0) + 1;
+      return next;
+    },
+    judge(counts, state) {
+      const { turn } = state.run as Run;
+      if (turn === undefined) return undefined;
+      const { message, calls } = turn;
+      const history: CallHistory = {
+        named: (tool) => counts[tool] ?? 0,
+        equal: (tool, rawArgs) => counts[equalKey(tool, rawArgs)] ?? 0,
+      };
+      const decided = policy({ stop: message.stop, text: textOf(message), calls }, history);
+      return { follows: followsFrom(decided), evidence: evidenceOf(decided, message.stop) };
+    },
+  };
+}
+
+/** The raw bytes decide: the order of keys matters. */
+const equalKey = (tool: string, rawArgs: string): string => `${tool} ${digest(canonical(rawArgs))}`;
+
+function followsFrom(decided: PolicyDecision): Follows {
+  switch (decided.decision) {
+    case "continueWithTools":
+      return { do: "act" };
+    case "continueWithThinking":
+      return { do: "ask_again" };
+    case "terminateWithOutput":
+      return { do: "finish" };
+    case "terminateImmediately": {
+      const { reason } = decided.because;
+      return { do: "stop", reason: reason satisfies EndReason, text: "" };
+    }
+  }
+}
+
+function evidenceOf(decided: PolicyDecision, stop: Stop): JsonObject {
+  const { decision } = decided;
+  const because = decided.decision === "terminateImmediately" ? decided.because : {};
+  return { decision, wire: stop.wire, ...because };
+}

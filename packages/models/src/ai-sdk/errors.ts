@@ -1,0 +1,118 @@
+// The room of errors between the two: what an AI SDK model throws becomes ours, what ours throw the AI SDK understands.
+//
+// Both sides know errors by structure, not by class, because two copies of a package have two classes. Status and body
+// are read as those of any provider; the retry flag is followed where it says something that the status does not.
+
+import { type ErrorKind, type Json, messageOf, RondoError } from "@rondo/core";
+import { optionsOf } from "../receive.ts";
+import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
+import { codeOf, networkError } from "../transport/network.ts";
+import { asRecord } from "./words.ts";
+
+const byName: { readonly [name: string]: ErrorKind } = {
+  AI_LoadAPIKeyError: "auth",
+  AI_LoadSettingError: "invalid_request",
+  AI_NoSuchModelError: "invalid_request",
+  AI_NoSuchProviderReferenceError: "invalid_request",
+  AI_InvalidPromptError: "invalid_request",
+  AI_InvalidArgumentError: "invalid_request",
+  AI_UnsupportedModelVersionError: "invalid_request",
+  AI_UnsupportedFunctionalityError: "capability",
+  AI_EmptyResponseBodyError: "empty_response",
+  AI_NoContentGeneratedError: "empty_response",
+  AI_InvalidResponseDataError: "protocol",
+  AI_JSONParseError: "protocol",
+  AI_TypeValidationError: "protocol",
+  TimeoutError: "timeout",
+};
+
+/** Whatever an AI SDK model threw, or told in its stream. */
+export function errorFrom(thrown: unknown, id: string, inStream: boolean = false): RondoError {
+  const rondo = ownError(thrown);
+  if (rondo !== undefined) return rondo;
+  const { name, statusCode, isRetryable, responseBody, lastError, url } = asRecord(thrown);
+  if (lastError !== undefined) return errorFrom(lastError, id, inStream);
+  // A status of success stands on the error of a body that broke off: no refusal.
+  if (typeof statusCode === "number" && statusCode >= 300) {
+    const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(thrown);
+    const error = classifyHttpError({ status: statusCode, header: headerOf(thrown), body }, { provider: id });
+    // The SDK's own reading of the status adds nothing; a provider that says otherwise does.
+    const usual = [408, 409, 429].includes(statusCode) || statusCode >= 500;
+    const retryable =
+      typeof isRetryable === "boolean" && isRetryable !== usual ? isRetryable : error.retryable;
+    return new RondoError(error.kind, error.message, { ...optionsOf(error), retryable, cause: thrown });
+  }
+  const kind = typeof name === "string" && Object.hasOwn(byName, name) ? byName[name] : undefined;
+  if (kind !== undefined) return new RondoError(kind, `${id}: ${messageOf(thrown)}`, { cause: thrown });
+  if (typeof isRetryable === "boolean" || codeOf(thrown) !== undefined || thrown instanceof TypeError) {
+    const error = networkError(thrown, typeof url === "string" ? url : "");
+    return new RondoError(error.kind, `${id}: ${error.message}`, {
+      ...optionsOf(error),
+      ...(typeof isRetryable === "boolean" ? { retryable: isRetryable } : {}),
+      cause: thrown,
+    });
+  }
+  if (!inStream) return new RondoError("internal", `${id}: ${messageOf(thrown)}`, { cause: thrown });
+  // In a stream providers hand on the event as it came: an object, or its text.
+  const body = thrown instanceof Error ? { message: thrown.message } : (thrown as Json);
+  const error = classifyStreamError(body ?? "the stream failed", { provider: id });
+  return new RondoError(error.kind, error.message, { ...optionsOf(error), cause: thrown });
+}
+
+/** One of ours that went through the AI SDK and came back. */
+function ownError(thrown: unknown): RondoError | undefined {
+  let at = thrown;
+  for (let depth = 0; depth < 4 && at !== undefined && at !== null; depth++) {
+    if (at instanceof RondoError) return at;
+    at = asRecord(at).cause;
+  }
+  return undefined;
+}
+
+function headerOf(thrown: unknown): (name: string) => string | null {
+  const headers = asRecord(asRecord(thrown).responseHeaders);
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return (name) => {
+    const value = lower.get(name);
+    return typeof value === "string" ? value : null;
+  };
+}
+
+/** An error of ours as the AI SDK knows errors of calls: by these symbols it retries, and waits as long as it is told. */
+export class CallError extends Error {
+  override readonly name: string = "AI_APICallError";
+  readonly url: string = "";
+  readonly requestBodyValues: unknown = {};
+  readonly statusCode: number | undefined;
+  readonly responseHeaders: Record<string, string> | undefined;
+  readonly responseBody: string | undefined;
+  readonly isRetryable: boolean;
+  readonly data: unknown;
+
+  constructor(error: RondoError) {
+    super(error.message, { cause: error });
+    this.statusCode = error.status;
+    this.isRetryable = error.retryable;
+    if (error.retryAfterMs !== undefined)
+      this.responseHeaders = { "retry-after-ms": String(error.retryAfterMs) };
+    if (error.raw !== undefined)
+      this.responseBody = typeof error.raw === "string" ? error.raw : JSON.stringify(error.raw);
+    this.data = error.toJSON();
+    for (const marker of ["vercel.ai.error", "vercel.ai.error.AI_APICallError"])
+      Object.defineProperty(this, Symbol.for(marker), { value: true });
+  }
+}
+
+/** What a model of ours threw, for the AI SDK. An abort is thrown as the signal's own reason. */
+export function errorTo(thrown: unknown, signal: AbortSignal | undefined): unknown {
+  const error =
+    thrown instanceof RondoError ? thrown : new RondoError("internal", messageOf(thrown), { cause: thrown });
+  if (signal?.aborted === true) {
+    const reason: unknown = signal.reason;
+    const known = asRecord(reason).name;
+    return known === "AbortError" || known === "TimeoutError"
+      ? reason
+      : new DOMException("the call was aborted", "AbortError");
+  }
+  return new CallError(error);
+}

@@ -1,0 +1,129 @@
+// The room of the catalogue: what is known of a model, by its name.
+//
+// A snapshot of others' data with its date, small enough to be there always, read only when somebody asks, a row at a
+// time. What it does not know stays unknown: no default, no zero, no guess from a similar name.
+
+import type { ModelFacts } from "@rondo/core";
+import { anthropicName, type Found, resolveIn } from "./names.ts";
+import { date, snapshot, source } from "./snapshot.generated.ts";
+
+/** The day of the catalogue's data, `YYYY-MM-DD`. */
+export const catalogueDate: string = date;
+
+/** Where the data come from: a package and its version. */
+export const catalogueSource: string = source;
+
+/** A model of the catalogue. */
+export interface CatalogueEntry {
+  /** As `modelFromName` takes it: the provider ends at the first slash. */
+  provider: string;
+  model: string;
+  facts: ModelFacts;
+  /** It takes images. */
+  vision: boolean;
+  /** It can think before it answers. */
+  reasoning: boolean;
+}
+
+/**
+ * What is known of a model, e.g. `factsOf("anthropic", "claude-sonnet-4-5-20250929")`. Dated names, Bedrock's regional
+ * prefixes and Vertex's `@` versions lead to the model they stand for. A Claude at Bedrock or Vertex without a row of
+ * its own has the facts of Anthropic's without their price. Undefined when nothing is known, as of Azure's deployments.
+ * `override` wins, member by member.
+ */
+export function factsOf(provider: string, model: string, override?: ModelFacts): ModelFacts | undefined {
+  const entry = entryOf(provider, model);
+  if (entry === undefined) return override;
+  return override === undefined ? entry.facts : { ...entry.facts, ...override };
+}
+
+/** As `factsOf`, with what is not a fact to the loop: vision and reasoning. */
+export function entryOf(provider: string, model: string): CatalogueEntry | undefined {
+  const found = lookUp(provider, model);
+  if (found !== undefined) return entryFrom(provider, model, found);
+  const claude = anthropicName(provider, model);
+  const own = claude === undefined ? undefined : lookUp("anthropic", claude);
+  return own === undefined ? undefined : entryFrom(provider, model, { ...own, exactPrice: false });
+}
+
+/**
+ * The models of the catalogue whose `provider/model` holds every word of the filter, without regard to case, by
+ * provider and name. Default: all.
+ */
+export function listModels(filter: string = ""): CatalogueEntry[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return Object.entries(snapshot).flatMap(([provider, rows]) =>
+    rows
+      .trim()
+      .split("\n")
+      .flatMap((line) => {
+        const end = line.indexOf("|");
+        const model = line.slice(0, end);
+        const name = `${provider}/${model}`.toLowerCase();
+        if (!words.every((word) => name.includes(word))) return [];
+        return [entryFrom(provider, model, { row: line.slice(end + 1), exactPrice: true })];
+      }),
+  );
+}
+
+function lookUp(provider: string, model: string): Found | undefined {
+  const rows = Object.hasOwn(snapshot, provider) ? snapshot[provider] : undefined;
+  // A name with a separator in it would match across cells.
+  if (rows === undefined || /[|\n]/.test(model)) return undefined;
+  return resolveIn(provider, model, (name) => {
+    const start = rows.indexOf(`\n${name}|`);
+    if (start === -1) return undefined;
+    const from = start + name.length + 2;
+    return rows.slice(from, rows.indexOf("\n", from));
+  });
+}
+
+function entryFrom(provider: string, model: string, { row, exactPrice }: Found): CatalogueEntry {
+  const cells = row.split("|");
+  const [window, limit, input, output, cachedInput, cacheWrite] = cells
+    .slice(0, 6)
+    .map((cell) => (cell === "" ? undefined : Number(cell)));
+  const flags = cells[6] ?? "";
+  const vision = flags.includes("v");
+  const accepts = acceptsOf(provider, vision);
+  return {
+    provider,
+    model,
+    vision,
+    reasoning: flags.includes("r"),
+    facts: {
+      ...(window === undefined ? {} : { contextWindow: window }),
+      ...(limit === undefined ? {} : { maxOutputTokens: limit }),
+      ...(!exactPrice || input === undefined || output === undefined
+        ? {}
+        : {
+            price: {
+              input,
+              output,
+              ...(cachedInput === undefined ? {} : { cachedInput }),
+              ...(cacheWrite === undefined ? {} : { cacheWrite }),
+            },
+          }),
+      ...(accepts === undefined ? {} : { accepts }),
+      tools: true,
+    },
+  };
+}
+
+/** What models take that see images. The data tell of images only; the rest is the provider's, for all of its models. */
+const seeing: { readonly [provider: string]: readonly string[] } = {
+  anthropic: ["image/*", "application/pdf", "text/*"],
+  google: ["image/*", "audio/*", "video/*", "application/pdf", "text/*"],
+  openai: ["image/*", "application/*", "text/*"],
+};
+
+/**
+ * Codecs leave out what a model does not accept, so this errs towards sending: of a model that sees, at a provider
+ * whose other files are not known, nothing is said. Bedrock's and OpenRouter's documents do not depend on sight.
+ */
+function acceptsOf(provider: string, vision: boolean): readonly string[] | undefined {
+  if (vision) return seeing[provider];
+  return provider === "bedrock" || provider === "openrouter" || provider === "mistral"
+    ? ["application/*", "text/*"]
+    : ["text/*"];
+}

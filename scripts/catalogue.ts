@@ -1,0 +1,118 @@
+// The room of the catalogue's data: takes the snapshot that `@rondo/models` carries.
+//
+// The data come from a package that is kept up to date by others and is far too large to depend on; npm fetches it into
+// a folder that is thrown away. A number the source does not know, and a price of nothing that is not called free, is
+// left out: unknown is not zero. Run it with `npm run catalogue` after raising the version below.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { resolveIn } from "../packages/models/src/catalogue/names.ts";
+
+/** MIT. Follows models.dev and the providers' own lists; holds only chat models that can call tools. */
+const source = { name: "@earendil-works/pi-ai", version: "1.5.2", folder: "package/dist/providers/data" };
+
+/** Our providers, and the source's files. Azure is not among them: a deployment's name tells nothing. */
+const files: { readonly [provider: string]: string } = {
+  anthropic: "anthropic",
+  bedrock: "amazon-bedrock",
+  cerebras: "cerebras",
+  deepseek: "deepseek",
+  fireworks: "fireworks",
+  google: "google",
+  groq: "groq",
+  mistral: "mistral",
+  moonshot: "moonshotai",
+  openai: "openai",
+  openrouter: "openrouter",
+  together: "together",
+  vertex: "google-vertex",
+  xai: "xai",
+  zai: "zai",
+};
+
+interface SourceModel {
+  id: string;
+  type: string;
+  reasoning?: boolean;
+  input?: string[];
+  contextWindow?: number;
+  maxTokens?: number;
+  cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+}
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-catalogue-"));
+try {
+  execFileSync(
+    "npm",
+    ["pack", "--silent", `${source.name}@${source.version}`, "--pack-destination", folder],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+  const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
+  if (tarball === undefined) throw new Error(`npm pack brought no ${source.name}`);
+  execFileSync("tar", ["-xzf", join(folder, tarball), "-C", folder]);
+  const data = join(folder, source.folder);
+  const { generatedAt } = JSON.parse(readFileSync(join(data, ".manifest.json"), "utf8")) as {
+    generatedAt: string;
+  };
+  const date = generatedAt.slice(0, 10);
+  const blocks = Object.entries(files).map(
+    ([provider, file]) =>
+      `  ${provider}: \`\n${rowsOf(provider, join(data, `${file}.json`)).join("\n")}\n\`,`,
+  );
+  const text = `// Made by scripts/catalogue.ts from ${source.name} ${source.version} (MIT), data of ${date}. Not edited by hand.
+// A row: model|window|output limit|input|output|cached input|cache write|v (sees images), r (reasons). Tokens, and US
+// dollars per million of them. Empty is unknown.
+
+export const date: string = "${date}";
+
+export const source: string = "${source.name} ${source.version}";
+
+export const snapshot: { readonly [provider: string]: string } = {
+${blocks.join("\n")}
+};
+`;
+  const target = new URL("../packages/models/src/catalogue/snapshot.generated.ts", import.meta.url);
+  writeFileSync(target, text);
+  console.log(
+    `${text.split("\n").filter((line) => line.includes("|")).length - 1} models, ${text.length} bytes, data of ${date}`,
+  );
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function rowsOf(provider: string, file: string): string[] {
+  const byApi = JSON.parse(readFileSync(file, "utf8")) as { [api: string]: { [key: string]: SourceModel } };
+  const rows = new Map<string, string>();
+  for (const model of Object.values(byApi).flatMap((models) => Object.values(models)))
+    if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id)) rows.set(model.id, rowOf(model));
+  // What a dated or regional name would be resolved to anyway needs no row of its own.
+  for (const [id, row] of [...rows].sort(([a], [b]) => b.length - a.length)) {
+    rows.delete(id);
+    const found = resolveIn(provider, id, (name) => rows.get(name));
+    if (found === undefined || !found.exactPrice || found.row !== row) rows.set(id, row);
+  }
+  return [...rows].map(([id, row]) => `${id}|${row}`).sort();
+}
+
+function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning }: SourceModel): string {
+  const free = id.endsWith(":free");
+  const priced = free || ((cost.input ?? 0) > 0 && (cost.output ?? 0) > 0);
+  const price = (value: number | undefined): string =>
+    !priced || value === undefined || value < 0 ? "" : String(Number(value.toPrecision(6)));
+  // Nobody gives a cache away: nothing means that the source does not know, or that there is none.
+  const cache = (value: number | undefined): string => (value === 0 ? "" : price(value));
+  const window = contextWindow !== undefined && contextWindow > 0 ? contextWindow : undefined;
+  const limit =
+    maxTokens !== undefined && maxTokens > 0 ? Math.min(maxTokens, window ?? maxTokens) : undefined;
+  return [
+    window ?? "",
+    limit ?? "",
+    price(cost.input),
+    price(cost.output),
+    cache(cost.cacheRead),
+    cache(cost.cacheWrite),
+    `${input.includes("image") ? "v" : ""}${reasoning === true ? "r" : ""}`,
+  ].join("|");
+}
