@@ -17,6 +17,8 @@ export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
 export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
+export type { LlamaLibrary } from "./llama/library.ts";
+export { type LlamaModel, type LlamaOptions, llama } from "./llama/llama.ts";
 export { type OfflineOptions, offline } from "./offline/offline.ts";
 export { neutralised, neutralTokens } from "./prompted/control-tokens.ts";
 export { type PromptedOptions, promptedJson } from "./prompted/prompted-json.ts";

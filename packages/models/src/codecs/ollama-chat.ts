@@ -61,9 +61,13 @@ class OllamaDecoder implements Decoder {
   push(frame: Frame): void {
     const body = parseJson(frame.data);
     if (body === undefined)
-      throw new RondoError("stream_error", `Ollama sent a line that is no JSON: ${frame.data.slice(0, 120)}`, {
-        raw: cutRaw(frame.data),
-      });
+      throw new RondoError(
+        "stream_error",
+        `Ollama sent a line that is no JSON: ${frame.data.slice(0, 120)}`,
+        {
+          raw: cutRaw(frame.data),
+        },
+      );
     this.take(body);
   }
 
@@ -71,7 +75,9 @@ class OllamaDecoder implements Decoder {
   take(given: Json): void {
     const body = objectIn(given);
     if (body === undefined)
-      throw new RondoError("protocol", "Ollama answered with something that is no object", { raw: cutRaw(given) });
+      throw new RondoError("protocol", "Ollama answered with something that is no object", {
+        raw: cutRaw(given),
+      });
     if (body.error !== undefined && body.error !== null) throw classifyStreamError(body);
     const message = objectIn(body.message);
     const thinking = textIn(message?.thinking);
@@ -79,7 +85,10 @@ class OllamaDecoder implements Decoder {
     const content = textIn(message?.content);
     if (content) this.#text(this.#thoughts.push(content));
     for (const call of listIn(message?.tool_calls)) this.#call(objectIn(call));
-    this.#answer.count({ inputTokens: numberIn(body.prompt_eval_count), outputTokens: numberIn(body.eval_count) });
+    this.#answer.count({
+      inputTokens: numberIn(body.prompt_eval_count),
+      outputTokens: numberIn(body.eval_count),
+    });
     if (body.done !== true) return;
     this.#text(this.#thoughts.end());
     this.#reason = textIn(body.done_reason);

@@ -4,8 +4,8 @@
 // warning. `num_ctx` is always worth setting: without it the server cuts a long prompt from the front and says nothing (F184).
 
 import {
-  callsOf,
   type ContentPart,
+  callsOf,
   type Json,
   type JsonObject,
   type Message,
@@ -111,12 +111,17 @@ export class OllamaEncoder implements Encoder {
       case "assistant": {
         const { api, provider, model } = this.#target.origin;
         const mine =
-          message.origin.api === api && message.origin.provider === provider && message.origin.model === model;
+          message.origin.api === api &&
+          message.origin.provider === provider &&
+          message.origin.model === model;
         const thought = mine
           ? message.content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
           : "";
         const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
-        const calls = callsOf(message).map(({ id, name, args }) => ({ id, function: { name, arguments: args } }));
+        const calls = callsOf(message).map(({ id, name, args }) => ({
+          id,
+          function: { name, arguments: args },
+        }));
         return {
           json: jsonOf({
             role: "assistant",

@@ -52,7 +52,9 @@ export function meaningOf(value: Json, known: ReadonlySet<string>): Meaning {
     };
   }
   const response = member(value, "response");
-  const isEnvelope = Object.keys(value).every((key) => key === "response" || key === "thought" || key === "tool_call");
+  const isEnvelope = Object.keys(value).every(
+    (key) => key === "response" || key === "thought" || key === "tool_call",
+  );
   if (response !== undefined && isEnvelope) return { kind: "response", text: shown(response) };
   if (isEnvelope && thought !== "") return { kind: "response", text: thought };
   const bare = isBare(value, known) ? callsIn(value, known) : undefined;
@@ -82,7 +84,9 @@ function isBare(value: JsonObject, known: ReadonlySet<string>): boolean {
   if (name === undefined || !(known.has(plainName(name, known)) || name === parallel)) return false;
   return Object.keys(value).every(
     (key) =>
-      besides.has(key) || (nameKeys as readonly string[]).includes(key) || (argKeys as readonly string[]).includes(key),
+      besides.has(key) ||
+      (nameKeys as readonly string[]).includes(key) ||
+      (argKeys as readonly string[]).includes(key),
   );
 }
 

@@ -62,7 +62,9 @@ const leaks: RegExp =
 /** An answer's text without leaked control tokens, and without what a model wrote for others after its turn was over. */
 export function withoutLeaks(text: string): string {
   if (!text.includes("<")) return text;
-  const lead = /^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?\s*)?/.exec(text)?.[0] ?? "";
+  const lead =
+    /^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?\s*)?/.exec(text)?.[0] ??
+    "";
   const rest = text.slice(lead.length);
   const end = rest.search(turnEnds);
   return (end === -1 ? rest : rest.slice(0, end)).replace(leaks, "");

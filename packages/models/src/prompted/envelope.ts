@@ -9,7 +9,11 @@ import { isObject, member } from "./scan.ts";
 /** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
 export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {
   const callable =
-    choice === "none" ? [] : typeof choice === "object" ? tools.filter(({ name }) => name === choice.tool) : tools;
+    choice === "none"
+      ? []
+      : typeof choice === "object"
+        ? tools.filter(({ name }) => name === choice.tool)
+        : tools;
   const calls: JsonObject[] = callable.map(({ name, inputSchema }) =>
     closed({
       thought: { type: "string" },
@@ -37,7 +41,8 @@ export function grammarSchema(schema: Json | undefined, root: JsonObject, depth:
   const ref = member(schema, "$ref");
   if (typeof ref === "string") return grammarSchema(referred(ref, root), root, depth + 1);
   const constant = member(schema, "const");
-  if (constant !== undefined && (typeof constant !== "object" || constant === null)) return { const: constant };
+  if (constant !== undefined && (typeof constant !== "object" || constant === null))
+    return { const: constant };
   const words = member(schema, "enum");
   if (Array.isArray(words)) {
     const plain = words.filter((word) => typeof word !== "object" || word === null);
@@ -92,7 +97,9 @@ function objectSchema(schema: JsonObject, root: JsonObject, depth: number): Json
     type: "object",
     properties,
     required: Object.keys(properties),
-    additionalProperties: isObject(more) ? grammarSchema(more, root, depth + 1) : more === true || (free && own === undefined),
+    additionalProperties: isObject(more)
+      ? grammarSchema(more, root, depth + 1)
+      : more === true || (free && own === undefined),
   };
 }
 

@@ -9,7 +9,11 @@ import { type AssistantMessage, type Model, type ModelIo, type ModelRequest, Ron
  * `native` until it refuses tools, `prompted` from then on.
  * @param model what the result is known as
  */
-export function nativeOrPrompted(model: Pick<Model, "id" | "origin" | "facts">, native: Model, prompted: Model): Model {
+export function nativeOrPrompted(
+  model: Pick<Model, "id" | "origin" | "facts">,
+  native: Model,
+  prompted: Model,
+): Model {
   let toolless = false;
   return {
     id: model.id,
@@ -39,6 +43,7 @@ const words =
 
 function refusesTools(thrown: unknown): boolean {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return false;
-  if (thrown.kind !== "capability" && thrown.kind !== "server_error" && thrown.kind !== "invalid_request") return false;
+  if (thrown.kind !== "capability" && thrown.kind !== "server_error" && thrown.kind !== "invalid_request")
+    return false;
   return words.test(`${thrown.message} ${JSON.stringify(thrown.raw ?? "")}`);
 }

@@ -5,8 +5,8 @@
 // it encodes by identity still can.
 
 import {
-  callsOf,
   type ContentPart,
+  callsOf,
   type Json,
   type Message,
   type TextPart,
@@ -55,7 +55,10 @@ export class TextHistory {
     // Said anew each time and never kept: the group before it stays what it was.
     const end = out.at(-1);
     if (end?.role === "user" && last.length > 0 && !this.#options.strict)
-      out[out.length - 1] = { role: "user", content: joined([...end.content, { type: "text", text: "\n\n" }, words]) };
+      out[out.length - 1] = {
+        role: "user",
+        content: joined([...end.content, { type: "text", text: "\n\n" }, words]),
+      };
     else out.push({ role: "user", content: [words] });
     return out;
   }

@@ -71,7 +71,10 @@ class PromptedModel implements Model {
     this.#model = model;
     this.#options = options;
     this.#strict = options.mode === "strict";
-    this.#history = new TextHistory({ strict: this.#strict, neutralise: options.neutralise ?? !this.#strict });
+    this.#history = new TextHistory({
+      strict: this.#strict,
+      neutralise: options.neutralise ?? !this.#strict,
+    });
   }
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
@@ -150,8 +153,7 @@ class PromptedModel implements Model {
       io.emit({ type: "warning", code, message: `${this.id}: ${message}` });
     if (reading.text !== "") answer.textWhole("text", "text", reading.text);
     else answer.drop("text");
-    const calls =
-      request.settings.parallelToolCalls === false ? reading.calls.slice(0, 1) : reading.calls;
+    const calls = request.settings.parallelToolCalls === false ? reading.calls.slice(0, 1) : reading.calls;
     if (calls.length < reading.calls.length)
       io.emit({
         type: "warning",
@@ -190,13 +192,19 @@ class PromptedModel implements Model {
 
 function hasMember(schema: JsonObject, names: readonly string[]): boolean {
   const { properties } = schema;
-  return typeof properties === "object" && properties !== null && names.some((name) => Object.hasOwn(properties, name));
+  return (
+    typeof properties === "object" &&
+    properties !== null &&
+    names.some((name) => Object.hasOwn(properties, name))
+  );
 }
 
 /** The protocol's own word: a call or the end of the turn. What cut the answer off stays. */
 function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
   if (strict) return called ? "tool_use" : "end_turn";
-  return called && (inner === "end_turn" || inner === "stop_sequence" || inner === "unknown") ? "tool_use" : inner;
+  return called && (inner === "end_turn" || inner === "stop_sequence" || inner === "unknown")
+    ? "tool_use"
+    : inner;
 }
 
 /** The answer while it arrives: thoughts are thoughts at once, text is shown as soon as it cannot be a call. */
@@ -273,7 +281,8 @@ class LiveAnswer {
     const again = new ThoughtSplitter(this.#startsInThought);
     const [head, tail] = [again.push(text), again.end()];
     const split = splitStray(head.body + tail.body);
-    if (split.reasoning.trim() !== "" && this.#shown === "") this.answer.reasoning("thought", split.reasoning);
+    if (split.reasoning.trim() !== "" && this.#shown === "")
+      this.answer.reasoning("thought", split.reasoning);
     return { body: split.body };
   }
 

@@ -58,7 +58,10 @@ class AnswerReader {
   readonly #warnings: Reading["warnings"] = [];
 
   constructor(body: string, context: ReadContext) {
-    this.#body = body.replace(/^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?)?\s*/, "");
+    this.#body = body.replace(
+      /^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?)?\s*/,
+      "",
+    );
     this.#context = context;
   }
 
@@ -109,7 +112,9 @@ class AnswerReader {
       }
       const value = parsed(text.slice(at, end));
       const meaning: Meaning =
-        value === undefined ? this.#broken(text.slice(at, end), inTag) : meaningOf(value, this.#context.known);
+        value === undefined
+          ? this.#broken(text.slice(at, end), inTag)
+          : meaningOf(value, this.#context.known);
       // After a call nothing but calls belongs to the message.
       if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) break;
       run.end = end;
@@ -140,7 +145,10 @@ class AnswerReader {
       if (this.#context.begun !== undefined && this.#context.begun !== "" && run.calls.length === 0) {
         run.texts.push(this.#context.begun);
         run.end = this.#body.length;
-        this.#warn("prompted_json_invalid", "the answer's JSON was not closed; its response is taken as far as it goes");
+        this.#warn(
+          "prompted_json_invalid",
+          "the answer's JSON was not closed; its response is taken as far as it goes",
+        );
       }
       return;
     }
@@ -244,7 +252,10 @@ class AnswerReader {
       return { text: said === "" ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
     }
     if (withoutLeaks(rest).trim() !== "")
-      this.#warn("text_after_call_dropped", "what the model wrote after its calls was left out: no result can be known yet");
+      this.#warn(
+        "text_after_call_dropped",
+        "what the model wrote after its calls was left out: no result can be known yet",
+      );
     return { text: said, calls: run.calls, warnings: this.#warnings };
   }
 
@@ -263,7 +274,10 @@ class AnswerReader {
   #plain(): Reading {
     const text = withoutLeaks(this.#body).trim();
     if (this.#context.tools && text !== "" && this.#warnings.length === 0)
-      this.#warn("prompted_json_invalid", "the answer is no JSON of the protocol: its whole text is taken as the answer");
+      this.#warn(
+        "prompted_json_invalid",
+        "the answer is no JSON of the protocol: its whole text is taken as the answer",
+      );
     return this.#said(text);
   }
 

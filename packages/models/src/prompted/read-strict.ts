@@ -34,7 +34,9 @@ export function readStrict(text: string): Reading {
 function callOf(call: Json | undefined): WrittenCall {
   const name = isObject(call) ? member(call, "name") : undefined;
   if (!isObject(call) || typeof name !== "string" || name === "")
-    throw new RondoError("malformed_tool_call", 'the answer\'s "tool_call" has no name', { retryable: false });
+    throw new RondoError("malformed_tool_call", 'the answer\'s "tool_call" has no name', {
+      retryable: false,
+    });
   return { name, args: member(call, "input") ?? {} };
 }
 

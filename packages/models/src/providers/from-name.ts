@@ -66,7 +66,8 @@ export async function modelFromName(
   const maker = Object.hasOwn(makers, provider) ? makers[provider] : undefined;
   if (model === "" || (maker === undefined && !Object.hasOwn(compatibleServers, provider)))
     throw unknownName(name, model, provider);
-  const host = provider === "ollama" && env.OLLAMA_HOST ? (await import("./ollama.ts")).ollamaURL(env) : undefined;
+  const host =
+    provider === "ollama" && env.OLLAMA_HOST ? (await import("./ollama.ts")).ollamaURL(env) : undefined;
   const moved = env[`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`]?.trim() || host;
   const all: ProviderOptions = { ...(moved ? { baseURL: moved } : {}), ...options };
   if (maker !== undefined) return await maker(model, all);

@@ -86,7 +86,9 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
       };
     failed.push(`${titles[kind]} at ${baseURL}: ${found.why}`);
   }
-  return { why: failed.length === 0 ? "there is nowhere to look" : `no model server answers (${failed.join("; ")})` };
+  return {
+    why: failed.length === 0 ? "there is nowhere to look" : `no model server answers (${failed.join("; ")})`,
+  };
 }
 
 /** A model of a server on this machine: tools natively where it takes them, as text where it refuses them. */

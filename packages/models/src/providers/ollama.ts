@@ -79,7 +79,16 @@ class OllamaModel implements Model {
   readonly #sizes = new WeakMap<Message, number>();
 
   constructor(name: string, options: OllamaOptions) {
-    const { toolProtocol, prompted, contextSize, keepAlive, format, neutralise, onPromptCut: _, ...rest } = options;
+    const {
+      toolProtocol,
+      prompted,
+      contextSize,
+      keepAlive,
+      format,
+      neutralise,
+      onPromptCut: _,
+      ...rest
+    } = options;
     const numCtx = contextSize ?? rest.facts?.contextWindow;
     this.facts = {
       tools: true,
