@@ -4,11 +4,11 @@
 // puts the text into its template: there they are broken up, visibly, so that nobody wonders what happened (F237). In
 // a model's answer they are leaks: what ends a turn ends the answer, the rest is left out (F236). Linear scans only.
 
-import type { ContentPart, Message, Model, ModelRequest, Part } from "@rondo/core";
+import type { ContentPart, JsonObject, Message, Model, ModelRequest, Part } from "@rondo/core";
 
 /** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, and those that stand in no bars. */
 const tokens: RegExp =
-  /<(?=\|[A-Za-z0-9_ :.\-/"]{0,64}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|gMASK)\])/g;
+  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|gMASK)\])/g;
 
 /** The text with every control token broken up by a space: `<|im_end|>` becomes `< |im_end|>`. */
 export function neutralised(text: string): string {
@@ -20,6 +20,15 @@ export function neutralised(text: string): string {
 export function neutralisedMessage(message: Message): Message {
   let changed = false;
   const content = (message.content as readonly (Part | ContentPart)[]).map((part) => {
+    if (part.type === "tool_call") {
+      // Such a token can stand in a string only: JSON stays JSON.
+      const rawArgs = neutralised(part.rawArgs);
+      const args = JSON.stringify(part.args);
+      const clean = neutralised(args);
+      if (rawArgs === part.rawArgs && clean === args) return part;
+      changed = true;
+      return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
+    }
     if (part.type !== "text") return part;
     const text = neutralised(part.text);
     if (text === part.text) return part;

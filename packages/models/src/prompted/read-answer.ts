@@ -46,7 +46,7 @@ interface Run {
 }
 
 const separator: RegExp =
-  /[\s,;]+|```[A-Za-z_]*|<\/?(?:tool_calls?|function_calls?|tools)>|<\|(?:python_tag|tool_call|tool_calls|constrain|message)\|>|\[TOOL_CALLS\]/y;
+  /\s+|[,;]|```[A-Za-z_]*|<\/?(?:tool_calls?|function_calls?|tools)>|<\|(?:python_tag|tool_call|tool_calls|constrain|message)\|>|\[TOOL_CALLS\]/y;
 const toolTag = /<(?:tool_call|function_call)>/;
 /** What a model writes when it goes on to invent the result, or another's turn. */
 const invented: RegExp =
@@ -94,6 +94,8 @@ class AnswerReader {
       separator.lastIndex = at;
       for (let found = separator.exec(text); found !== null; found = separator.exec(text)) {
         const [word] = found;
+        // Between values, never before the first: a text may begin with a comma.
+        if ((word === "," || word === ";") && run.end === from) break;
         at = separator.lastIndex;
         if (word.startsWith("```")) {
           inFence = !inFence;

@@ -6,8 +6,10 @@
 
 /** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
 const stops: readonly string[] = [
-  "<tool_call>",
-  "<function_call>",
+  "<tool",
+  "</tool",
+  "<function_call",
+  "</function_call",
   "<|",
   "<｜",
   "</think>",
@@ -186,10 +188,10 @@ class ResponseWatch {
   #escaped(char: string): string | undefined {
     this.#escape += char;
     if (this.#escape.startsWith("\\u") && this.#escape.length < 6) return undefined;
-    const escape = this.#escape;
+    const written = this.#escape;
     this.#escape = "";
     try {
-      return JSON.parse(`"${escape}"`) as string;
+      return JSON.parse(`"${written}"`) as string;
     } catch {
       // No JSON: what is shown of it is decided at the end.
       this.#over = true;
