@@ -59,7 +59,7 @@ describe("an answer while it arrives", () => {
         ];
         expect(read(cut)).toEqual(read(whole));
       }),
-      { numRuns: 4000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -74,7 +74,7 @@ describe("an answer while it arrives", () => {
         if (says.includes("</think>")) return;
         expect(text.startsWith(shown), `${JSON.stringify(says)}: ${shown} / ${text}`).toBe(true);
       }),
-      { numRuns: 20000 },
+      { numRuns: 2000 },
     );
   });
 

@@ -198,7 +198,7 @@ class AnswerReader {
     if (tag !== null && !line.slice(0, tag.index).includes("`")) {
       const from = at + tag.index;
       const run = this.#run(from + tag[0].length, true);
-      if (run.malformed !== undefined) return this.#malformed(run);
+      if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
       if (run.calls.length > 0) return this.#called(run, text.slice(0, from), text.slice(run.end));
       return run.seen;
     }
@@ -207,13 +207,13 @@ class AnswerReader {
         const attempt = text.slice(start);
         if (!/"(?:tool_calls?|function_call)"\s*:/.test(attempt)) return "over";
         const run = this.#run(start);
-        if (run.malformed !== undefined) return this.#malformed(run);
+        if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
         return run.calls.length > 0 ? this.#called(run, text.slice(0, start), "") : "over";
       }
       const run = this.#run(start);
       const rest = text.slice(run.end);
       const alone = withoutLeaks(rest).trim() === "" || invented.test(rest);
-      if (alone && run.malformed !== undefined) return this.#malformed(run);
+      if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
       if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
       if (run.calls.length > 0)
         this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
@@ -248,7 +248,7 @@ class AnswerReader {
   }
 
   #called(run: Run, before: string, rest: string): Reading {
-    const said = [withoutLeaks(before).trim(), ...run.texts].filter((text) => text !== "").join("\n");
+    const said = joined(before, run.texts);
     if (!this.#context.tools) {
       this.#warn("text_call_ignored", "the answer calls a tool although none may be called; it was not run");
       return { text: said === "" ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
@@ -261,11 +261,11 @@ class AnswerReader {
     return { text: said, calls: run.calls, warnings: this.#warnings };
   }
 
-  #malformed(run: Run): Reading {
+  #malformed(run: Run, before: string = ""): Reading {
     const why = run.malformed ?? "";
     if (!this.#context.tools) return this.#plain();
     this.#warn("prompted_json_invalid", `the answer tries to call a tool and cannot be read: ${why}`);
-    return { text: run.texts.join("\n"), calls: [], malformed: why, warnings: this.#warnings };
+    return { text: joined(before, run.texts), calls: [], malformed: why, warnings: this.#warnings };
   }
 
   #said(text: string): Reading {
@@ -286,6 +286,11 @@ class AnswerReader {
   #warn(code: string, message: string): void {
     this.#warnings.push({ code, message });
   }
+}
+
+/** Prose and what was said in JSON below it. */
+function joined(before: string, texts: readonly string[]): string {
+  return [withoutLeaks(before).trim(), ...texts].filter((text) => text !== "").join("\n");
 }
 
 /** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
