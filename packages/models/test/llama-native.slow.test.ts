@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Agent, type JsonObject, type ModelRequest, tool } from "@rondo/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type LlamaLibrary, type LlamaModel, type LlamaOptions, llama } from "../src/index.ts";
 import { writeTinyModel } from "./llama-tiny-gguf.ts";
 import { ask, hear, weather } from "./prompted-model.ts";
@@ -51,8 +51,11 @@ beforeAll(async () => {
   await writeTinyModel(modelPath);
 }, 230_000);
 
+afterEach(async () => {
+  for (const model of open.splice(0)) await model.dispose();
+});
+
 afterAll(async () => {
-  for (const model of open) await model.dispose();
   if (place !== "") await rm(place, { recursive: true, force: true });
 });
 
@@ -128,6 +131,31 @@ describe("llama, with a real model file in this process", () => {
       [],
       expect.stringMatching(/^(?:end_turn|max_tokens)$/),
     ]);
+  });
+
+  it("takes tools whose schema says little, or refers to itself", async ({ skip }) => {
+    if (reason !== undefined) skip(reason);
+    const node: JsonObject = { anyOf: [{ type: "string", maxLength: 5 }, { $ref: "#/$defs/pair" }] };
+    const pair: JsonObject = { type: "object", properties: { a: { $ref: "#/$defs/node" } }, required: ["a"] };
+    const tools = [
+      { name: "free", description: "Takes anything", inputSchema: { type: "object" } },
+      {
+        name: "tree",
+        description: "Takes a tree",
+        inputSchema: { $ref: "#/$defs/pair", $defs: { node, pair } } satisfies JsonObject,
+      },
+    ];
+    const model = tiny();
+    for (const { name } of tools) {
+      const { calls, warnings, answer } = await hear(model, {
+        ...ask,
+        tools,
+        toolChoice: { tool: name },
+        settings: lively(9),
+      });
+      if (answer.stop.kind === "max_tokens") continue;
+      expect([calls.map((call) => call.name), warnings]).toEqual([[name], []]);
+    }
   });
 
   it("holds typed output to its schema", async ({ skip }) => {

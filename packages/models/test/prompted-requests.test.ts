@@ -140,6 +140,37 @@ describe("the request to a model without tools", () => {
     ]);
   });
 
+  it("asks a grammar only for what it can carry, and unfolds no schema without end", async () => {
+    const node: JsonObject = {
+      anyOf: [
+        { type: "string" },
+        { type: "array", items: { $ref: "#/$defs/node" } },
+        { $ref: "#/$defs/pair" },
+      ],
+    };
+    const pair: JsonObject = {
+      type: "object",
+      properties: { a: { $ref: "#/$defs/node" }, b: { $ref: "#/$defs/node" } },
+      required: ["a", "b"],
+    };
+    const inputSchema: JsonObject = { $ref: "#/$defs/pair", $defs: { node, pair } };
+    const model = speaking('{"response":"ok"}', { facts: { output: "native" } });
+    await hear(promptedJson(model, { constrain: true }), {
+      ...ask,
+      tools: [
+        { ...list, inputSchema },
+        {
+          ...weather,
+          inputSchema: { type: "object", properties: { n: { type: "integer", minimum: 1, pattern: "x" } } },
+        },
+      ],
+    });
+    const text = JSON.stringify(model.asked[0]?.outputSchema);
+    expect(text.length).toBeLessThan(200_000);
+    for (const word of ["$ref", "anyOf", "pattern", "minimum"]) expect(text).not.toContain(`"${word}"`);
+    expect(text).toContain('{"n":{"oneOf":[{"type":"integer"},{"type":"null"}]}}');
+  });
+
   it("takes back the nulls a grammar made the model write for what may be left out (F098)", async () => {
     const tool = {
       ...list,

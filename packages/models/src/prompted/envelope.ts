@@ -17,7 +17,10 @@ export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolCho
   const calls: JsonObject[] = callable.map(({ name, inputSchema }) =>
     closed({
       thought: { type: "string" },
-      tool_call: closed({ name: { const: name }, input: grammarSchema(inputSchema, inputSchema) }),
+      tool_call: closed({
+        name: { const: name },
+        input: grammarSchema(inputSchema, inputSchema, { left: maxNodes }),
+      }),
     }),
   );
   const response = closed({ response: { type: "string" } });
@@ -31,15 +34,23 @@ function closed(properties: { [name: string]: JsonObject }): JsonObject {
 }
 
 const maxDepth = 12;
+/** A schema that refers to itself unfolds without end: what is beyond this is anything. */
+const maxNodes = 400;
 
 /**
  * A schema in the part of JSON Schema that grammars carry: types, constants, lists, objects, alternatives. A grammar
  * always writes every property, so one that may be left out may also be null; see `withoutFillers`.
  */
-export function grammarSchema(schema: Json | undefined, root: JsonObject, depth: number = 0): JsonObject {
-  if (!isObject(schema) || depth > maxDepth) return anyValue();
+export function grammarSchema(
+  schema: Json | undefined,
+  root: JsonObject,
+  budget: { left: number },
+  depth: number = 0,
+): JsonObject {
+  budget.left -= 1;
+  if (!isObject(schema) || depth > maxDepth || budget.left < 0) return anyValue();
   const ref = member(schema, "$ref");
-  if (typeof ref === "string") return grammarSchema(referred(ref, root), root, depth + 1);
+  if (typeof ref === "string") return grammarSchema(referred(ref, root), root, budget, depth + 1);
   const constant = member(schema, "const");
   if (constant !== undefined && (typeof constant !== "object" || constant === null))
     return { const: constant };
@@ -50,19 +61,19 @@ export function grammarSchema(schema: Json | undefined, root: JsonObject, depth:
   }
   const ways = member(schema, "oneOf") ?? member(schema, "anyOf");
   if (Array.isArray(ways) && ways.length > 0)
-    return { oneOf: ways.map((way) => grammarSchema(way, root, depth + 1)) };
+    return { oneOf: ways.map((way) => grammarSchema(way, root, budget, depth + 1)) };
   const all = member(schema, "allOf");
-  if (Array.isArray(all) && all.length === 1) return grammarSchema(all[0], root, depth + 1);
+  if (Array.isArray(all) && all.length === 1) return grammarSchema(all[0], root, budget, depth + 1);
   const type = member(schema, "type");
   if (Array.isArray(type))
-    return { oneOf: type.map((one) => grammarSchema({ ...schema, type: one }, root, depth + 1)) };
+    return { oneOf: type.map((one) => grammarSchema({ ...schema, type: one }, root, budget, depth + 1)) };
   switch (type) {
     case "object":
-      return objectSchema(schema, root, depth);
+      return objectSchema(schema, root, budget, depth);
     case "array":
       return {
         type: "array",
-        items: grammarSchema(member(schema, "items"), root, depth + 1),
+        items: grammarSchema(member(schema, "items"), root, budget, depth + 1),
         ...numbers(schema, ["minItems", "maxItems"]),
       };
     case "string":
@@ -73,16 +84,21 @@ export function grammarSchema(schema: Json | undefined, root: JsonObject, depth:
     case "null":
       return { type };
     default:
-      return isObject(member(schema, "properties")) ? objectSchema(schema, root, depth) : anyValue();
+      return isObject(member(schema, "properties")) ? objectSchema(schema, root, budget, depth) : anyValue();
   }
 }
 
-function objectSchema(schema: JsonObject, root: JsonObject, depth: number): JsonObject {
+function objectSchema(
+  schema: JsonObject,
+  root: JsonObject,
+  budget: { left: number },
+  depth: number,
+): JsonObject {
   const own = member(schema, "properties");
   const required = member(schema, "required");
   const properties: { [name: string]: JsonObject } = {};
   for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
-    const one = grammarSchema(value, root, depth + 1);
+    const one = grammarSchema(value, root, budget, depth + 1);
     const needed = Array.isArray(required) && required.includes(name);
     Object.defineProperty(properties, name, {
       value: needed ? one : { oneOf: [one, { type: "null" }] },
@@ -98,7 +114,7 @@ function objectSchema(schema: JsonObject, root: JsonObject, depth: number): Json
     properties,
     required: Object.keys(properties),
     additionalProperties: isObject(more)
-      ? grammarSchema(more, root, depth + 1)
+      ? grammarSchema(more, root, budget, depth + 1)
       : more === true || (free && own === undefined),
   };
 }

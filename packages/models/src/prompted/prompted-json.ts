@@ -20,6 +20,7 @@ import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai-names.ts";
 import { optionsOf } from "../receive.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
+import { fromHarmony, speaksHarmony } from "./harmony.ts";
 import { neutralTools, TextHistory } from "./history.ts";
 import { protocolPrompt, reminder, strictPrompt } from "./prompt.ts";
 import { type Reading, readAnswer } from "./read-answer.ts";
@@ -82,6 +83,7 @@ class PromptedModel implements Model {
       watch: !this.#strict && request.outputSchema === undefined,
       split: !this.#strict,
       startsInThought: this.#options.startsInThought ?? false,
+      harmony: speaksHarmony(this.origin.model),
     });
     let inner: AssistantMessage;
     try {
@@ -214,6 +216,7 @@ class LiveAnswer {
   readonly #watch: AnswerWatch | undefined;
   readonly #split: boolean;
   readonly #startsInThought: boolean;
+  readonly #harmony: boolean;
   readonly #thoughts: ThoughtSplitter;
   #shown = "";
   #heardText = false;
@@ -221,13 +224,14 @@ class LiveAnswer {
   constructor(
     origin: Origin,
     io: ModelIo,
-    how: { watch: boolean; split: boolean; startsInThought: boolean },
+    how: { watch: boolean; split: boolean; startsInThought: boolean; harmony: boolean },
   ) {
     this.answer = new Answer(origin, (event) => io.emit(event));
     this.#io = io;
     this.#watch = how.watch ? new AnswerWatch() : undefined;
     this.#split = how.split;
     this.#startsInThought = how.startsInThought;
+    this.#harmony = how.harmony;
     this.#thoughts = new ThoughtSplitter(how.startsInThought);
   }
 
@@ -277,6 +281,11 @@ class LiveAnswer {
     if (!this.#heardText && text !== "") this.#hearText(text);
     if (!this.#split) return { body: text };
     this.#take(this.#thoughts.end());
+    const channels = this.#harmony ? fromHarmony(text) : undefined;
+    if (channels !== undefined) {
+      if (channels.reasoning !== "") this.answer.reasoning("thought", channels.reasoning);
+      return { body: channels.body };
+    }
     // Read again from the whole, which is what counts: what the pieces said was for showing.
     const again = new ThoughtSplitter(this.#startsInThought);
     const [head, tail] = [again.push(text), again.end()];
