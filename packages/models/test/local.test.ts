@@ -220,6 +220,11 @@ describe("a model of a local server", () => {
     });
   });
 
+  it("may be a file, by its path", async () => {
+    expect((await modelFromName("llama//models/qwen3.gguf", {})).id).toBe("llama/qwen3");
+    expect((await errorFrom(modelFromName("llama/llama3.2", {}))).message).toContain("ollama/llama3.2");
+  });
+
   test("A4.28 a provider's name is read without regard to case, and an unknown one is told what is known", async () => {
     expect((await modelFromName("OLLAMA/llama3.2", {})).id).toBe("ollama/llama3.2");
     const error = await errorFrom(modelFromName("nobody/llama3.2", {}));

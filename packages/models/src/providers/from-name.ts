@@ -16,6 +16,14 @@ const makers: { readonly [provider: string]: Maker } = {
   bedrock: async (model, options) => (await import("./bedrock.ts")).bedrock(model, options),
   azure: async (model, options) => (await import("./azure.ts")).azure(model, options),
   ollama: async (model, options) => (await import("./ollama.ts")).ollama(model, options),
+  llama: async (model) => {
+    if (!/\.gguf$/i.test(model))
+      throw new RondoError(
+        "invalid_request",
+        `llama/ takes the path of a GGUF file, and ${JSON.stringify(model)} is none; a model of Ollama is ollama/${model}`,
+      );
+    return (await import("../llama/llama.ts")).llama({ modelPath: model });
+  },
   llamacpp: async (model, options) => (await import("./local.ts")).localModel("llamacpp", model, options),
   lmstudio: async (model, options) => (await import("./local.ts")).localModel("lmstudio", model, options),
   vllm: async (model, options) => (await import("./local.ts")).localModel("vllm", model, options),
