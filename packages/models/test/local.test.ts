@@ -124,6 +124,25 @@ describe("looking for a model server on this machine", () => {
     );
   });
 
+  it("goes through no proxy, nor do the models it leads to", async () => {
+    const before = process.env.HTTP_PROXY;
+    process.env.HTTP_PROXY = "http://127.0.0.1:1";
+    try {
+      await withServer(ollamaServer(qwen), async ({ url }) => {
+        expect((await findLocal({ timeoutMs, places: [place("ollama", url)] })).server?.models).toEqual([
+          "qwen3:8b",
+        ]);
+        expect((await hear(localModel("ollama", "q", { baseURL: url }), ask)).text).toBe("from Ollama");
+      });
+      await withServer(openaiServer(["q"]), async ({ url }) => {
+        expect((await hear(localModel("llamacpp", "q", { baseURL: url }), ask)).text).toBe("from llama.cpp");
+      });
+    } finally {
+      if (before === undefined) delete process.env.HTTP_PROXY;
+      else process.env.HTTP_PROXY = before;
+    }
+  });
+
   it("looks at loopback only, or where the user said that Ollama is", () => {
     expect(localPlaces({}).map(({ baseURL }) => new URL(baseURL).host)).toEqual([
       "127.0.0.1:11434",

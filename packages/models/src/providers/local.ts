@@ -13,6 +13,8 @@ import type { ProviderOptions } from "../provider.ts";
 import { defaultClient } from "../transport/default-client.ts";
 import { bodyText, type HttpClient } from "../transport/http.ts";
 import { openaiCompatible } from "./compatible.ts";
+import { compatibleServers } from "./compatible-servers.ts";
+import { directClient } from "./loopback.ts";
 import { ollama, ollamaURL } from "./ollama.ts";
 
 export type LocalKind = "ollama" | "llamacpp" | "lmstudio" | "vllm";
@@ -70,9 +72,11 @@ export function localPlaces(env: Environment = processEnvironment()): LocalPlace
  * @throws RondoError `aborted` only
  */
 export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch> {
-  const { signal, timeoutMs = 400, env = processEnvironment(), http = defaultClient() } = options;
+  const { signal, timeoutMs = 400, env = processEnvironment(), http } = options;
   const places = options.places ?? localPlaces(env);
-  const looks = places.map((place) => look(place, http, timeoutMs, signal));
+  const looks = places.map((place) =>
+    look(place, http ?? directClient(place.baseURL) ?? defaultClient(), timeoutMs, signal),
+  );
   const failed: string[] = [];
   for (const [at, asked] of looks.entries()) {
     const found = await asked;
@@ -94,7 +98,16 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
 /** A model of a server on this machine: tools natively where it takes them, as text where it refuses them. */
 export function localModel(kind: LocalKind, model: string, options: ProviderOptions = {}): Model {
   if (kind === "ollama") return ollama(model, options);
-  const wire = openaiCompatible({ ...options, provider: kind, model });
+  const direct =
+    options.http === undefined && options.fetch === undefined
+      ? directClient(options.baseURL ?? compatibleServers[kind]?.baseURL ?? "")
+      : undefined;
+  const wire = openaiCompatible({
+    ...options,
+    ...(direct === undefined ? {} : { http: direct }),
+    provider: kind,
+    model,
+  });
   return nativeOrPrompted(wire, neutralTokens(wire), promptedJson(wire, { origin: wire.origin }));
 }
 

@@ -20,6 +20,7 @@ import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts
 import { createModel, type ProviderOptions } from "../provider.ts";
 import { optionsOf } from "../receive.ts";
 import { ollamaChat } from "./codecs.ts";
+import { directClient } from "./loopback.ts";
 
 export interface OllamaOptions extends ProviderOptions {
   /**
@@ -97,12 +98,15 @@ class OllamaModel implements Model {
       ...(numCtx === undefined ? {} : { contextWindow: numCtx }),
       ...rest.facts,
     };
+    const baseURL = (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, "");
+    const direct = rest.http === undefined && rest.fetch === undefined ? directClient(baseURL) : undefined;
     const wire = createModel({
       ...rest,
+      ...(direct === undefined ? {} : { http: direct }),
       codec: ollamaChat,
       provider: "ollama",
       model: name,
-      baseURL: (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, ""),
+      baseURL,
       facts: this.facts,
       compat: {
         ...(numCtx === undefined ? {} : { numCtx }),
