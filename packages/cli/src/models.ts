@@ -19,18 +19,6 @@ export interface ChosenModel {
   why: string;
 }
 
-/** Keys that choose a model by being there, in this order. */
-const byKey: readonly { variable: string; name: string }[] = [
-  { variable: "ANTHROPIC_API_KEY", name: "anthropic/claude-sonnet-5" },
-];
-
-/** Keys of providers whose model somebody has to choose. */
-const otherKeys: readonly { variable: string; provider: string }[] = [
-  { variable: "OPENAI_API_KEY", provider: "openai" },
-  { variable: "GEMINI_API_KEY", provider: "google" },
-  { variable: "OPENROUTER_API_KEY", provider: "openrouter" },
-];
-
 /**
  * The model of a run.
  * @param given what `--model` says
@@ -39,15 +27,9 @@ const otherKeys: readonly { variable: string; provider: string }[] = [
 export async function chooseModel(given: string | undefined, env: Environment): Promise<ChosenModel> {
   if (given !== undefined) return { ...(await modelOf(given, env)), why: "--model" };
   if (env.RONDO_MODEL) return { ...(await modelOf(env.RONDO_MODEL, env)), why: "RONDO_MODEL is set" };
-  for (const { variable, name } of byKey)
-    if (env[variable]?.trim())
-      return { ...(await modelOf(name, env)), why: `${variable} is set; another with --model` };
-  const other = otherKeys.find(({ variable }) => env[variable]?.trim());
-  const why =
-    other === undefined
-      ? "no key found; set ANTHROPIC_API_KEY or use --model"
-      : `${other.variable} is set: choose a model with --model ${other.provider}/NAME`;
-  return { ...(await modelOf("offline", env)), why };
+  const { chooseModel: choose } = await import("@rondo/models");
+  const { model, name, why } = await choose(env);
+  return { model, name, why: `${why}; another with --model` };
 }
 
 async function modelOf(name: string, env: Environment): Promise<{ model: Model; name: string }> {

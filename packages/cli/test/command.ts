@@ -30,6 +30,8 @@ export function place(env: { readonly [name: string]: string } = {}): Place {
     journal: join(base, "state", "rondo", "runs.db"),
     env: {
       PATH: process.env.PATH ?? "",
+      // No model server on the machine of the test may have a say.
+      RONDO_LOCAL: "off",
       HOME: join(base, "home"),
       XDG_STATE_HOME: join(base, "state"),
       ...env,

@@ -5,12 +5,15 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { UsageError } from "../src/failure.ts";
 import { chooseModel } from "../src/models.ts";
 
+/** No server on the machine of the test may have a say. */
+const alone = { RONDO_LOCAL: "off" };
+
 describe("the model of a run", () => {
   it("is the offline one without a key, and says why", async () => {
-    expect(await chooseModel(undefined, {})).toMatchObject({
+    expect(await chooseModel(undefined, alone)).toMatchObject({
       name: "offline",
       model: { id: "offline/planner" },
-      why: "no key found; set ANTHROPIC_API_KEY or use --model",
+      why: "no key is set, and RONDO_LOCAL switches local servers off; another with --model",
     });
   });
 
@@ -25,16 +28,22 @@ describe("the model of a run", () => {
     const byKey = await chooseModel(undefined, { ANTHROPIC_API_KEY: "a-key" });
     expect(byKey.model.origin.provider).toBe("anthropic");
     expect(byKey.why).toContain("ANTHROPIC_API_KEY is set");
+    for (const [variable, provider] of [
+      ["OPENAI_API_KEY", "openai"],
+      ["GEMINI_API_KEY", "google"],
+      ["GOOGLE_API_KEY", "google"],
+    ] as const)
+      expect((await chooseModel(undefined, { [variable]: "a-key" })).model.origin.provider).toBe(provider);
   });
 
   it("stays the offline one when a key is there whose model somebody must choose", async () => {
-    const chosen = await chooseModel(undefined, { OPENAI_API_KEY: "a-key" });
+    const chosen = await chooseModel(undefined, { OPENROUTER_API_KEY: "a-key" });
     expect(chosen.name).toBe("offline");
-    expect(chosen.why).toBe("OPENAI_API_KEY is set: choose a model with --model openai/NAME");
+    expect(chosen.why).toContain("OPENROUTER_API_KEY is set: choose a model, as openrouter/NAME");
   });
 
   it("does not take a blank key for a key", async () => {
-    expect((await chooseModel(undefined, { ANTHROPIC_API_KEY: " " })).name).toBe("offline");
+    expect((await chooseModel(undefined, { ...alone, ANTHROPIC_API_KEY: " " })).name).toBe("offline");
   });
 
   it("may be a module's, a model or a function that gives one", async () => {

@@ -171,10 +171,10 @@ describe("the model nobody named", () => {
       throw new Error("looked");
     };
     expect((await chooseModel({ ANTHROPIC_API_KEY: "k" }, { find })).name).toBe("anthropic/claude-sonnet-5");
-    const other = await chooseModel({ OPENAI_API_KEY: "k" }, { find });
+    const other = await chooseModel({ OPENROUTER_API_KEY: "k" }, { find });
     expect([other.name, other.why]).toEqual([
       "offline",
-      "OPENAI_API_KEY is set: choose a model, as openai/NAME",
+      "OPENROUTER_API_KEY is set: choose a model, as openrouter/NAME",
     ]);
     const off = await chooseModel({ RONDO_LOCAL: "off" }, { find });
     expect([off.name, off.why]).toEqual([

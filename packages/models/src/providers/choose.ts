@@ -26,12 +26,14 @@ export interface ChooseOptions {
 /** Keys that choose a model by being there, in this order. */
 const byKey: readonly { variable: string; name: string }[] = [
   { variable: "ANTHROPIC_API_KEY", name: "anthropic/claude-sonnet-5" },
+  { variable: "OPENAI_API_KEY", name: "openai/gpt-5.2" },
+  { variable: "GEMINI_API_KEY", name: "google/gemini-flash-latest" },
+  { variable: "GOOGLE_API_KEY", name: "google/gemini-flash-latest" },
 ];
 
 /** Keys of providers whose model somebody has to choose. */
 const otherKeys: readonly { variable: string; provider: string }[] = [
-  { variable: "OPENAI_API_KEY", provider: "openai" },
-  { variable: "GEMINI_API_KEY", provider: "google" },
+  { variable: "AWS_BEARER_TOKEN_BEDROCK", provider: "bedrock" },
   { variable: "OPENROUTER_API_KEY", provider: "openrouter" },
 ];
 
