@@ -49,7 +49,7 @@ export function byNode(url: string): Ask {
 }
 
 /** Takes text as it comes; returns the answer's text so far. */
-function splitter({ blank, textIn }: Protocol): (text: string) => string {
+export function splitter({ blank, textIn }: Protocol): (text: string) => string {
   let rest = "";
   let answer = "";
   return (text) => {

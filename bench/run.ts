@@ -6,12 +6,13 @@
 import { parseArgs } from "node:util";
 import { printTable } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
+import { decoding } from "./scenarios/decoding.ts";
 import { deltas } from "./scenarios/deltas.ts";
 import { imports } from "./scenarios/imports.ts";
 import { loop } from "./scenarios/loop.ts";
 import { steps } from "./scenarios/steps.ts";
 
-const scenarios: Readonly<Record<string, Scenario>> = { loop, deltas, steps, imports };
+const scenarios: Readonly<Record<string, Scenario>> = { loop, decoding, deltas, steps, imports };
 
 const { values } = parseArgs({
   options: {

@@ -36,7 +36,7 @@ export async function startServer(): Promise<Server> {
 }
 
 /** The writes of an answer, made once: the server is not what is measured, and shares the machine. */
-function writesOf({ protocol: name, deltas, perWrite }: Wish): string[] {
+export function writesOf({ protocol: name, deltas, perWrite }: Wish): string[] {
   const protocol = protocols[name];
   if (protocol === undefined) throw new Error(`there is no protocol ${name}`);
   const writes: string[] = [];

@@ -3,40 +3,16 @@
 // The floor is a fetch loop written by hand. A model's own call is measured over both of our clients, and the whole of
 // it (loop, events, stream) as Agent.stream.
 
-import { Agent, type Model, userText } from "@rondo/core";
+import { Agent, type Model } from "@rondo/core";
 import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
 import { type Ask, byFetch, byNode } from "../by-hand.ts";
+import { heardByAgent, heardByCall } from "../heard.ts";
 import { type Figure, measure, type Subject } from "../measure.ts";
 import { protocols } from "../protocols.ts";
 import type { Scenario } from "../scenario.ts";
 import { startServer, type Wish } from "../server.ts";
 
 const count = 20_000;
-
-async function heardByCall(model: Model): Promise<number> {
-  let heard = 0;
-  const answer = await model.call(
-    { messages: [userText("hi")], tools: [], toolChoice: "auto", settings: {} },
-    {
-      signal: new AbortController().signal,
-      emit: (event) => {
-        if (event.type === "text_delta") heard += event.text.length;
-      },
-    },
-  );
-  const [part] = answer.content;
-  if (part?.type !== "text" || part.text.length !== heard)
-    throw new Error("the answer is not what was heard");
-  return heard;
-}
-
-async function heardByAgent(model: Model): Promise<number> {
-  let heard = 0;
-  const stream = new Agent({ model }).stream("hi");
-  for await (const event of stream) if (event.type === "text_delta") heard += event.text.length;
-  if ((await stream.result).text.length !== heard) throw new Error("the answer is not what was heard");
-  return heard;
-}
 
 function subjectsOf(url: string, wish: Wish): Record<string, Subject> {
   const protocol = protocols[wish.protocol];
@@ -46,12 +22,13 @@ function subjectsOf(url: string, wish: Wish): Record<string, Subject> {
   const byHand = (ask: Ask) => async () => (await ask(protocol, headers, body)).length;
   const model = (http: HttpClient): Model => protocol.model({ baseURL: url, http, headers });
   const [portable, node] = [model(fetchClient()), model(nodeClient())];
+  const agent = new Agent({ model: node });
   return {
     "fetch by hand": byHand(byFetch(url)),
     "node:http by hand": byHand(byNode(url)),
     "Rondo over fetch": () => heardByCall(portable),
     "Rondo over node:http": () => heardByCall(node),
-    "Agent.stream, node:http": () => heardByAgent(node),
+    "Agent.stream, node:http": () => heardByAgent(agent),
   };
 }
 
