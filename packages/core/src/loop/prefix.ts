@@ -3,7 +3,7 @@
 // Providers cache the front of a request. A request whose front is the last one's is cheap; when something breaks it,
 // somebody should be told what. Costs what is new: each message is named once, and the names are chained.
 
-import { canonical, joined, numberOf, written } from "../digest.ts";
+import { canonical, joined, numberOf } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
 import { Log } from "./log.ts";
 import type { Request } from "./request.ts";
@@ -42,7 +42,7 @@ export class Prefix {
             ? `message ${kept + 1}`
             : undefined;
     const name = joined(joined(frontName, this.#nameRest(request)), this.#nameMessages(messages, kept));
-    return { digest: written(name), ...(broke === undefined ? {} : { broke }) };
+    return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
   }
 
   /** Names what stands before the messages. The same objects need not be looked into again. */
