@@ -148,12 +148,17 @@ export const emptyState: State = {
 
 /** Whether a model call or a tool is under way. */
 export function inFlight(run: Run): boolean {
-  return run.call !== undefined || running(run).length > 0;
+  return run.call !== undefined || (run.turn?.calls.some(isRunning) ?? false);
 }
 
 /** The calls that have started and have no result. */
 export function running(run: Run): readonly Call[] {
-  return run.turn?.calls.filter((call) => call.startedAt !== undefined && call.result === undefined) ?? [];
+  return run.turn?.calls.filter(isRunning) ?? [];
+}
+
+/** Whether a call has started and has no result. */
+export function isRunning(call: Call): boolean {
+  return call.startedAt !== undefined && call.result === undefined;
 }
 
 /** The run of a state that has one. */

@@ -14,11 +14,10 @@ export function finishModel(state: State, run: Run, record: LogRecord & { type: 
   if (run.call === undefined) return state;
   const parts = callsOf(record.message);
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
-  const tools = new Map(state.options?.tools.map((tool) => [tool.definition.name, tool]));
   const hookless = !state.options?.hooks.includes("afterTool");
   const calls = callsOf(message).map((part, at): Call => {
     const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
-    const tool = tools.get(part.name);
+    const tool = state.options?.tools.find(({ definition }) => definition.name === part.name);
     return {
       key: `${record.seq}.${at}`,
       id: part.id,
