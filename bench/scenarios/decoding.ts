@@ -39,7 +39,7 @@ function byHand(protocol: Protocol, chunks: readonly Uint8Array[]): number {
 export const decoding: Scenario = {
   about: `${deltas} text deltas from bytes to events, no network; in units of TextDecoder, split and JSON.parse by hand`,
   unit: "delta",
-  rounds: 9,
+  rounds: 5,
   async *run(rounds): AsyncGenerator<Figure[]> {
     for (const [name, protocol] of Object.entries(protocols))
       for (const perWrite of [1, 50]) {

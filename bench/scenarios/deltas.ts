@@ -35,7 +35,7 @@ function subjectsOf(url: string, wish: Wish): Record<string, Subject> {
 export const deltas: Scenario = {
   about: `${count} text deltas from the socket to the listener; in units of a fetch loop written by hand`,
   unit: "delta",
-  rounds: 7,
+  rounds: 5,
   async *run(rounds): AsyncGenerator<Figure[]> {
     const server = await startServer();
     try {

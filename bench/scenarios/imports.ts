@@ -34,7 +34,7 @@ function once(script: string): { cpu: number; wall: number } {
 export const imports: Scenario = {
   about: `a first import in a fresh process, from ${isBuilt ? "the built packages" : "unbuilt sources (npm run build first, for what users get)"}; in units of node:http's`,
   unit: "import",
-  rounds: 15,
+  rounds: 7,
   async *run(rounds): AsyncGenerator<Figure[]> {
     const taken = new Map(Object.keys(subjects).map((name) => [name, [] as ReturnType<typeof once>[]]));
     for (let round = 0; round < rounds; round += 1)

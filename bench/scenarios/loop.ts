@@ -120,7 +120,7 @@ export const loop: Scenario = {
   about:
     "what the loop costs in process, beside a while-loop with the same model and tool that costs next to nothing",
   unit: "step or delta",
-  rounds: 7,
+  rounds: 5,
   async *run(rounds): AsyncGenerator<Figure[]> {
     for (const steps of [50, 400, 1000]) {
       const times = 4000 / steps;

@@ -59,7 +59,7 @@ function subjectsOf(url: string, name: string, steps: number): Record<string, Su
 export const steps: Scenario = {
   about: "requests with a growing history, answers of ten deltas; in units of a fetch loop written by hand",
   unit: "step",
-  rounds: 5,
+  rounds: 3,
   async *run(rounds): AsyncGenerator<Figure[]> {
     const server = await startServer();
     try {
