@@ -1,25 +1,61 @@
-// The room of measuring: CPU and wall time of something, over several runs, as a median.
+// The room of measuring: the processor time of several subjects that do the same work, side by side.
+//
+// The machine is shared, so a figure alone says little. Subjects take turns, round by round, and each is compared with
+// the floor of its own round: a slow minute slows both. What a subject worked out is compared too: nobody wins by
+// leaving work out.
 
-export interface Measured {
-  /** Microseconds of CPU (user and system) of this process. */
-  cpu: number;
-  wall: number;
+/** Does the work once and returns what came of it, which must be the same for every subject of a cell. */
+export type Subject = () => Promise<number | string>;
+
+export interface Cell {
+  /** What is done, e.g. `openai-chat, 50 deltas a write`. */
+  title: string;
+  /** The subject that the others are compared with. */
+  floor: string;
+  subjects: Readonly<Record<string, Subject>>;
+  /** How many things one run does: figures are per thing. Default: 1. */
+  per?: number;
 }
 
-/** The median of `runs` runs, after one that is not counted. */
-export async function measure(body: () => Promise<void>, runs: number): Promise<Measured> {
-  await body();
-  const cpus: number[] = [];
-  const walls: number[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const cpuFrom = process.cpuUsage();
-    const from = performance.now();
-    await body();
-    const { user, system } = process.cpuUsage(cpuFrom);
-    cpus.push(user + system);
-    walls.push((performance.now() - from) * 1000);
-  }
-  return { cpu: median(cpus), wall: median(walls) };
+export interface Figure {
+  title: string;
+  subject: string;
+  /** Microseconds per thing: processor time (user and system, this process), and wall. Medians over the rounds. */
+  cpu: number;
+  wall: number;
+  /** Processor time in units of the floor's in the same round. The median over the rounds. */
+  ratio: number;
+}
+
+/** Measures every subject of a cell once a round, after one round that is not counted. */
+export async function measure(cell: Cell, rounds: number): Promise<Figure[]> {
+  const { title, floor, per = 1 } = cell;
+  const subjects = Object.entries(cell.subjects);
+  const taken = new Map(subjects.map(([name]) => [name, [] as { cpu: number; wall: number }[]]));
+  const outcomes = new Map<number | string, string>();
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [name, run] of subjects) {
+      globalThis.gc?.();
+      const cpuFrom = process.cpuUsage();
+      const from = performance.now();
+      const outcome = await run();
+      const wall = (performance.now() - from) * 1000;
+      const { user, system } = process.cpuUsage(cpuFrom);
+      outcomes.set(outcome, name);
+      if (outcomes.size > 1)
+        throw new Error(
+          `${title}: the subjects did different work: ${[...outcomes].map(([what, who]) => `${who} ${what}`).join(", ")}`,
+        );
+      if (round > 0) taken.get(name)?.push({ cpu: (user + system) / per, wall: wall / per });
+    }
+  const floors = taken.get(floor) ?? [];
+  return [...taken].map(([subject, runs]) => ({
+    title,
+    subject,
+    cpu: median(runs.map(({ cpu }) => cpu)),
+    wall: median(runs.map(({ wall }) => wall)),
+    ratio: median(runs.map(({ cpu }, round) => cpu / (floors[round]?.cpu ?? Number.NaN))),
+  }));
 }
 
 export function median(values: readonly number[]): number {
@@ -32,7 +68,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .map((cell, at) => (at < 2 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
       .join("  ");
   console.log(line(head));
   console.log(widths.map((width) => "-".repeat(width)).join("  "));

@@ -1,10 +1,13 @@
 // The build: every package's src to its dist, in dependency order.
 //
-// Plain tsc, a file in for a file out. tsc rewrites `./x.ts` to `./x.js` in code but leaves it in declarations, where
-// it would point beside dist; those are rewritten here. A dist that still names a .ts file fails the build.
+// tsc compiles a file to a file. It rewrites `./x.ts` to `./x.js` in code but leaves it in declarations, where it would
+// point beside dist; those are rewritten here. A dist that still names a .ts file fails the build. Then the code of a
+// package is put into as few files as its dynamic imports allow: finding and linking files is most of what a first
+// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports.
 
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { rolldown } from "rolldown";
 import { packagesInOrder, root } from "./packages.ts";
 import { mustRun } from "./run-command.ts";
 import { specifiersOf } from "./source-rules.ts";
@@ -23,6 +26,30 @@ function rewriteDeclaration(path: string): void {
   if (rewritten !== text) writeFileSync(path, rewritten);
 }
 
+/** The files a package is entered by: its face, and the programs in it (a command, a worker). */
+const entries = "{index.js,main.js,*/main.js}";
+
+/** Puts the code in `dist` together. What is imported by name stays outside; declarations stay as they are. */
+async function bundle(dist: string): Promise<void> {
+  const input = Object.fromEntries(
+    globSync(entries, { cwd: dist }).map((file) => [file.replace(/\.js$/, ""), join(dist, file)]),
+  );
+  const bundled = await rolldown({
+    input,
+    external: (id) => !/^[./]/.test(id),
+    // `modelFromName` loads by name what the face exports too: for those who import less than the face.
+    checks: { ineffectiveDynamicImport: false },
+  });
+  const { output } = await bundled.generate({
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  });
+  await bundled.close();
+  for (const file of globSync("**/*.js", { cwd: dist })) rmSync(join(dist, file));
+  for (const file of output) if (file.type === "chunk") writeFileSync(join(dist, file.fileName), file.code);
+}
+
 /** Builds every package. Throws with the compiler's words when one does not compile. */
 export async function build(say: (line: string) => void = () => {}): Promise<void> {
   for (const { name, folder } of packagesInOrder()) {
@@ -35,7 +62,9 @@ export async function build(say: (line: string) => void = () => {}): Promise<voi
       for (const { value } of specifiersOf(readFileSync(join(dist, file), "utf8"), file))
         if (isRelativeSource(value))
           throw new Error(`${name}: dist/${file} imports ${value}, which is not published`);
-    say(`built ${name}: ${files.filter((file) => file.endsWith(".js")).length} modules`);
+    await bundle(dist);
+    const code = globSync("**/*.js", { cwd: dist }).length;
+    say(`built ${name}: ${files.filter((file) => file.endsWith(".js")).length} modules in ${code} files`);
   }
 }
 

@@ -1,21 +1,45 @@
 // The room of digests: short names for long texts.
 //
-// Not for secrets: 64 bits tell texts apart in a journal, quickly and everywhere.
+// Not for secrets: 53 bits, which a number holds exactly, tell texts apart in a journal, quickly and everywhere.
 
 import type { Json } from "./message.ts";
 
-/** A name of 14 characters for a text of any length. */
+/** A name of at most 16 digits for a text of any length. */
 export function digest(text: string): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    high = Math.imul(high ^ unit, 2654435761);
-    low = Math.imul(low ^ unit, 1597334677);
+  // Decimal, which is five times as fast as any other base.
+  return String(numberOf(text));
+}
+
+/** The digest of a text as a number: an integer below 2^53. */
+export function numberOf(text: string): number {
+  let high = highStart ^ text.length;
+  let low = lowStart;
+  // Two code units at a time: each multiplication waits for the one before it.
+  for (let at = 0; at < text.length; at += 2) {
+    const units = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+    high = Math.imul(high ^ units, highPrime);
+    low = Math.imul(low ^ units, lowPrime);
   }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (high >>> 0).toString(36).padStart(7, "0") + (low >>> 0).toString(36).padStart(7, "0");
+  return stirred(high, low);
+}
+
+/** One digest for two, in their order. */
+export function joined(first: number, second: number): number {
+  const high = Math.imul(Math.imul(highStart ^ (first / 2 ** 32), highPrime) ^ (second / 2 ** 32), highPrime);
+  const low = Math.imul(Math.imul(lowStart ^ first, lowPrime) ^ second, lowPrime);
+  return stirred(high, low);
+}
+
+const highStart = 0xdeadbeef | 0;
+const lowStart = 0x41c6ce57;
+const highPrime = 2654435761 | 0;
+const lowPrime = 1597334677;
+
+/** Every bit of the one lets every bit of the other change. */
+function stirred(one: number, other: number): number {
+  const high = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
+  const low = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (high & 0x1fffff) * 2 ** 32 + (low >>> 0);
 }
 
 /** JSON text that is the same for the same value, whatever the order of its keys. */

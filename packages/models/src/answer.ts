@@ -71,6 +71,12 @@ export class Answer {
     return this.#blocks.has(key);
   }
 
+  /** The pieces of a text or reasoning block that came so far. */
+  pieces(key: BlockKey): readonly string[] {
+    const block = this.#blocks.get(key);
+    return block === undefined || block.type === "part" ? [] : block.pieces;
+  }
+
   text(key: BlockKey, text: string): void {
     const block = this.#textBlock(key, "text");
     if (text === "") return;
@@ -232,12 +238,19 @@ export class Answer {
   }
 
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
+    const known = this.#blocks.get(key);
+    if (known?.type === type) return known as TextBlock & { index: number };
+    if (known === undefined) return this.#openText(key, type);
     // A server may mix kinds under one key: each kind then has a block of its own.
-    const own = this.#blocks.get(key)?.type === type || !this.#blocks.has(key) ? key : `${key}/${type}`;
-    const known = this.#blocks.get(own);
-    if (known !== undefined) return known as TextBlock & { index: number };
+    const own = `${key}/${type}`;
+    return (
+      (this.#blocks.get(own) as (TextBlock & { index: number }) | undefined) ?? this.#openText(own, type)
+    );
+  }
+
+  #openText(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
     const block = { type, pieces: [], index: this.#blocks.size };
-    this.#blocks.set(own, block);
+    this.#blocks.set(key, block);
     return block;
   }
 

@@ -9,7 +9,7 @@ import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
 import { renderResult, renderThrown } from "../render.ts";
 import type { Tool, ToolContext } from "../tool.ts";
-import type { CallCheck, CallResult } from "./records.ts";
+import type { CallCheck, CallResult, ToolFacts } from "./records.ts";
 
 /** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
 export async function act(tool: Tool, args: JsonObject, context: ToolContext): Promise<CallResult> {
@@ -28,11 +28,12 @@ export async function act(tool: Tool, args: JsonObject, context: ToolContext): P
 /** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */
 export function checkCalls(
   message: AssistantMessage,
-  offered: ReadonlySet<string>,
+  offered: readonly ToolFacts[],
   tools: ReadonlyMap<string, Tool>,
 ): CallCheck[] | Promise<CallCheck[]> {
   const checks = callsOf(message).map((part) => {
-    const tool = offered.has(part.name) ? tools.get(part.name) : undefined;
+    const isOffered = offered.some(({ definition }) => definition.name === part.name);
+    const tool = isOffered ? tools.get(part.name) : undefined;
     if (tool === undefined) return unknownTool(part.name);
     if (part.argsError !== undefined)
       return { ok: false as const, code: "invalid_args" as const, error: part.argsError };

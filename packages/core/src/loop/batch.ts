@@ -4,7 +4,7 @@
 // arrive as records, and the question is asked again. Sequential, parallel and keyed are this one question.
 
 import type { CallKey, RunOptions } from "./records.ts";
-import type { Call } from "./state.ts";
+import { type Call, isRunning } from "./state.ts";
 
 /** The calls that may start: cleared to run, free of conflicts with all that run or come before, within the cap. */
 export function startable(calls: readonly Call[], options: RunOptions): CallKey[] {
@@ -13,9 +13,10 @@ export function startable(calls: readonly Call[], options: RunOptions): CallKey[
   calls.forEach((call, at) => {
     if (free <= 0 || !isCleared(call, options)) return;
     // A call also waits for earlier ones that have not started: their order is what the model wrote.
-    const before = calls.slice(0, at).filter((one) => !isDone(one));
-    const after = calls.slice(at + 1).filter(isRunning);
-    if ([...before, ...after].some((other) => conflict(call, other, options.toolOrder))) return;
+    const isInTheWay = (other: Call, place: number): boolean =>
+      (place < at ? !isDone(other) : place > at && isRunning(other)) &&
+      conflict(call, other, options.toolOrder);
+    if (calls.some(isInTheWay)) return;
     keys.push(call.key);
     free -= 1;
   });
@@ -43,8 +44,6 @@ export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" 
   if (options.hooks.includes("permission")) return "unasked";
   return call.tool?.permission ?? "allow";
 }
-
-const isRunning = (call: Call): boolean => call.startedAt !== undefined && call.result === undefined;
 
 const isDone = (call: Call): boolean => call.result !== undefined && call.settled;
 

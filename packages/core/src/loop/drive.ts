@@ -281,7 +281,7 @@ export class Driver {
     }
     const controller = new AbortController();
     this.#modelCall = controller;
-    const offered = new Set(offeredTools(this.#state).map((tool) => tool.definition.name));
+    const offered = offeredTools(this.#state);
     const came = (fact: Fact): void => {
       if (this.#modelCall === controller) this.#modelCall = undefined;
       this.post(fact);

@@ -3,7 +3,7 @@
 // Providers cache the front of a request. A request whose front is the last one's is cheap; when something breaks it,
 // somebody should be told what. Costs what is new: each message is named once, and the names are chained.
 
-import { canonical, digest } from "../digest.ts";
+import { canonical, joined, numberOf } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
 import { Log } from "./log.ts";
 import type { Request } from "./request.ts";
@@ -15,25 +15,15 @@ export interface PrefixNote {
   broke?: string;
 }
 
-const names = new WeakMap<Message, string>();
-
-function nameOf(message: Message): string {
-  let name = names.get(message);
-  if (name === undefined) {
-    name = digest(JSON.stringify(message));
-    names.set(message, name);
-  }
-  return name;
-}
-
 /** Follows the requests of one session. */
 export class Prefix {
   #messages: Log<Message> = Log.of<Message>();
-  /** `#chain[n]` names the first n messages. */
-  #chain: string[] = [""];
-  #front: { system: string | undefined; tools: Request["tools"]; name: string } | undefined;
+  /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
+  readonly #names: number[] = [];
+  readonly #chain: number[] = [0];
+  #front: { system: string | undefined; tools: Request["tools"]; name: number } | undefined;
   #rest:
-    | { choice: Request["toolChoice"]; settings: Request["settings"]; schema: unknown; name: string }
+    | { choice: Request["toolChoice"]; settings: Request["settings"]; schema: unknown; name: number }
     | undefined;
 
   /** Takes note of a request about to go out. */
@@ -51,27 +41,40 @@ export class Prefix {
           : kept < this.#messages.length
             ? `message ${kept + 1}`
             : undefined;
-    this.#chain.length = kept + 1;
-    for (let at = kept; at < messages.length; at += 1)
-      this.#chain.push(digest((this.#chain[at] ?? "") + nameOf(messages.at(at) as Message)));
-    this.#messages = messages;
-    const name = digest(frontName + this.#nameRest(request) + this.#chain.at(-1));
-    return { digest: name, ...(broke === undefined ? {} : { broke }) };
+    const name = joined(joined(frontName, this.#nameRest(request)), this.#nameMessages(messages, kept));
+    return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
   }
 
   /** Names what stands before the messages. The same objects need not be looked into again. */
-  #nameFront({ system, tools }: Request): string {
+  #nameFront({ system, tools }: Request): number {
     if (this.#front === undefined || this.#front.system !== system || this.#front.tools !== tools)
-      this.#front = { system, tools, name: digest((system ?? "") + canonical(tools as unknown as Json)) };
+      this.#front = { system, tools, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
     return this.#front.name;
   }
 
-  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: Request): string {
+  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: Request): number {
     const known = this.#rest;
     if (known?.choice === choice && known.settings === settings && known.schema === schema) return known.name;
-    const name = digest(JSON.stringify([choice, settings, schema ?? null]));
+    const name = numberOf(JSON.stringify([choice, settings, schema ?? null]));
     this.#rest = { choice, settings, schema, name };
     return name;
+  }
+
+  /** Names the messages, of which the first `kept` are those of the last request. One that only moved has its name already. */
+  #nameMessages(messages: Log<Message>, kept: number): number {
+    const moved = new Map<Message | undefined, number>();
+    for (let at = kept; at < this.#names.length; at += 1)
+      moved.set(this.#messages.at(at), this.#names[at] as number);
+    this.#names.length = kept;
+    this.#chain.length = kept + 1;
+    for (let at = kept; at < messages.length; at += 1) {
+      const message = messages.at(at) as Message;
+      const name = moved.get(message) ?? numberOf(JSON.stringify(message));
+      this.#names.push(name);
+      this.#chain.push(joined(this.#chain[at] as number, name));
+    }
+    this.#messages = messages;
+    return this.#chain[messages.length] as number;
   }
 
   /** How many messages from the front are those of the last request. */

@@ -108,8 +108,12 @@ function fold(state: State, record: LogRecord): State {
       });
     case "run_ended": {
       const history = record.keep === undefined ? state.history : state.history.push(record.keep);
-      const { turn: _turn, call: _call, answer: _answer, ...rest } = run;
-      return { ...state, history, run: { ...rest, end: record.end, text: record.text ?? "" } };
+      const ended = { end: record.end, text: record.text ?? "" };
+      return {
+        ...state,
+        history,
+        run: { ...run, turn: undefined, call: undefined, answer: undefined, ...ended },
+      };
     }
     case "woke":
     case "late_result":
@@ -159,20 +163,24 @@ function queue(state: State, record: LogRecord & { type: "queued" }): State {
 function deliver(state: State, run: Run, ids: readonly string[]): State {
   const delivered = state.inbox.filter((one) => ids.includes(one.id));
   if (delivered.length === 0) return state;
-  const { answer: _answer, checked: _checked, output: _output, ...rest } = run;
   return {
     ...state,
     inbox: state.inbox.filter((one) => !ids.includes(one.id)),
     history: state.history.push(...delivered.map((one) => one.message)),
-    run: rest,
+    run: working(run),
   };
+}
+
+/** A run with more to do: what was taken for its answer is none. */
+function working(run: Run): Run {
+  return { ...run, answer: undefined, checked: undefined, output: undefined };
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
 function interrupt(run: Run): Run {
-  const { call: _call, ...rest } = run;
   return {
-    ...rest,
+    ...run,
+    call: undefined,
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, ...unstarted } = call;
@@ -204,9 +212,11 @@ function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
         ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
       };
     case "output": {
-      const { answer: _answer, checked, ...rest } = run;
+      const { checked } = run;
       return {
-        ...rest,
+        ...run,
+        answer: undefined,
+        checked: undefined,
         output: {
           attempt: record.attempt,
           ...(checked?.error === undefined ? {} : { error: checked.error }),
@@ -219,15 +229,15 @@ function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
 }
 
 function startModel(run: Run, record: LogRecord & { type: "model_started" }): Run {
-  const { notBefore: _notBefore, failure: _failure, ...rest } = run;
-  return { ...rest, call: { startedAt: record.at, step: record.step, attempt: record.attempt } };
+  const call = { startedAt: record.at, step: record.step, attempt: record.attempt };
+  return { ...run, notBefore: undefined, failure: undefined, call };
 }
 
 function failModel(state: State, run: Run, record: LogRecord & { type: "model_failed" }): Run {
   if (run.call === undefined) return run;
-  const { call: _call, ...rest } = run;
   const next: Run = {
-    ...rest,
+    ...run,
+    call: undefined,
     modelCalls: run.modelCalls + 1,
     spend: spendMore(state, run, record.usage ?? {}, true),
   };
@@ -293,8 +303,7 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
     case "onFinish": {
       const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
       if (record.messages.length === 0) return { ...state, run: asked };
-      const { answer: _answer, checked: _checked, output: _output, ...working } = asked;
-      return { ...state, history: state.history.push(...record.messages), run: working };
+      return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
 }

@@ -68,6 +68,7 @@ export interface Spend {
   readonly uncounted: number;
 }
 
+/** What is over is `undefined`, not left out: a run keeps its shape, and copying it stays cheap. */
 export interface Run {
   readonly number: number;
   readonly startedAt: number;
@@ -87,22 +88,22 @@ export interface Run {
   /** Rules that nudged or hid a tool since the last model call: each may do so once. */
   readonly spoken: readonly string[];
   readonly landing?: { reason: EndReason } & Because;
-  readonly output?: { attempt: number; error?: string };
+  readonly output?: { attempt: number; error?: string } | undefined;
   readonly abort?: { at: number; reason: string; error?: ErrorData };
   /** Since when what is in flight is no longer wanted. */
-  readonly cancelledAt?: number;
-  readonly call?: { startedAt: number; step: number; attempt: number };
-  readonly failure?: { error: ErrorData; partial?: AssistantMessage; at: number; rand: number };
-  readonly turn?: Turn;
+  readonly cancelledAt?: number | undefined;
+  readonly call?: { startedAt: number; step: number; attempt: number } | undefined;
+  readonly failure?: { error: ErrorData; partial?: AssistantMessage; at: number; rand: number } | undefined;
+  readonly turn?: Turn | undefined;
   /** A paused answer is waiting to be sent again as it is. */
   readonly paused: boolean;
   /** The text of the paused answers that the coming one goes on with: together they are one answer. */
   readonly pausedText: string;
   /** No model call before this time. */
-  readonly notBefore?: number;
+  readonly notBefore?: number | undefined;
   /** The candidate for the final answer. */
-  readonly answer?: { text: string };
-  readonly checked?: { ok: boolean; value?: unknown; error?: string };
+  readonly answer?: { text: string } | undefined;
+  readonly checked?: { ok: boolean; value?: unknown; error?: string } | undefined;
   readonly finishAsked: boolean;
   readonly prepared?: { step: number; model?: number; tools?: readonly string[]; toolChoice?: ToolChoice };
   readonly transformed?: { step: number; edit?: HistoryEdit };
@@ -150,12 +151,17 @@ export const emptyState: State = {
 
 /** Whether a model call or a tool is under way. */
 export function inFlight(run: Run): boolean {
-  return run.call !== undefined || running(run).length > 0;
+  return run.call !== undefined || (run.turn?.calls.some(isRunning) ?? false);
 }
 
 /** The calls that have started and have no result. */
 export function running(run: Run): readonly Call[] {
-  return run.turn?.calls.filter((call) => call.startedAt !== undefined && call.result === undefined) ?? [];
+  return run.turn?.calls.filter(isRunning) ?? [];
+}
+
+/** Whether a call has started and has no result. */
+export function isRunning(call: Call): boolean {
+  return call.startedAt !== undefined && call.result === undefined;
 }
 
 /** The run of a state that has one. */

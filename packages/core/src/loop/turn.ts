@@ -12,14 +12,12 @@ import { type Call, inFlight, type Run, type State, type Turn } from "./state.ts
 /** The answer has arrived: the turn is open. */
 export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
   if (run.call === undefined) return state;
-  const { call: _call, ...rest } = run;
   const parts = callsOf(record.message);
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
-  const tools = new Map(state.options?.tools.map((tool) => [tool.definition.name, tool]));
   const hookless = !state.options?.hooks.includes("afterTool");
   const calls = callsOf(message).map((part, at): Call => {
     const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
-    const tool = tools.get(part.name);
+    const tool = state.options?.tools.find(({ definition }) => definition.name === part.name);
     return {
       key: `${record.seq}.${at}`,
       id: part.id,
@@ -39,7 +37,8 @@ export function finishModel(state: State, run: Run, record: LogRecord & { type: 
     ...state,
     ids,
     run: settleCancel({
-      ...rest,
+      ...run,
+      call: undefined,
       modelCalls: run.modelCalls + 1,
       spend: spendMore(state, run, record.message.usage),
       notes: [],
@@ -79,8 +78,7 @@ function withUniqueIds(
 export function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged" }): State {
   const because = { rule: record.rule, evidence: record.evidence };
   if (run.failure !== undefined) {
-    const { failure: _failure, ...rest } = run;
-    const failed = { ...rest, failures: run.failures + 1 };
+    const failed = { ...run, failure: undefined, failures: run.failures + 1 };
     return { ...state, run: follow(failed, record.follows, because) };
   }
   const { turn } = run;
@@ -171,7 +169,7 @@ function closeTurn(state: State): State {
   const turn = run?.turn;
   if (run === undefined || turn?.judged === undefined) return state;
   if (turn.calls.some((call) => call.result === undefined || !call.settled)) return state;
-  const { turn: _turn, ...rest } = run;
+  const closed = { ...run, turn: undefined };
   const results = turn.calls.map(
     (call): ToolMessage => ({
       role: "tool",
@@ -186,7 +184,7 @@ function closeTurn(state: State): State {
     ...state,
     history: judged.store ? state.history.push(turn.message, ...results) : state.history,
     run: settleCancel(
-      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
+      follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
   };
 }
@@ -194,8 +192,7 @@ function closeTurn(state: State): State {
 /** A cancellation that was not an abort is over once nothing is in flight. */
 export function settleCancel(run: Run): Run {
   if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  const { cancelledAt: _cancelledAt, ...rest } = run;
-  return rest;
+  return { ...run, cancelledAt: undefined };
 }
 
 /** What a judgement leads to. */

@@ -56,11 +56,11 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
     encode(request) {
       const warnings = new Map<string, { code: string; message: string }>();
       const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const history = historyOf(request.messages);
-      for (const { code, message } of history.warnings) warn(code, message);
+      const read = historyOf(request.messages);
+      for (const { code, message } of read.warnings) warn(code, message);
 
-      const { before, messages } = pieces.lay(history.turns, warn);
-      const toolNames = request.tools.length > 0 ? [] : calledTools(history.turns);
+      const { before, messages } = pieces.lay(read.turns, warn);
+      const toolNames = request.tools.length > 0 ? [] : calledTools(read.turns);
       const hasTools = request.tools.length > 0 || toolNames.length > 0;
       const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
       const toolBlocks = [
@@ -70,7 +70,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       ];
       const system = systemBlocks(
         request,
-        history.lead.flatMap((message) => message.content),
+        read.lead.flatMap((message) => message.content),
         target,
         warn,
       );
@@ -79,7 +79,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         warn("cache_marks_dropped", `${dropped} cache marks were left out: a request may hold four`);
 
       const betas = options.betas;
-      const body = [
+      const front = [
         ...Object.entries(host.front(target, stream)).map(([name, value]) => member(name, toJson(value))),
         member("max_tokens", String(options.maxTokens)),
         ...Object.entries(options.fields).map(([name, value]) => member(name, toJson(value))),
@@ -87,8 +87,9 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
         ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
         ...(system.length === 0 ? [] : [member("system", list(system))]),
-        member("messages", `[${before}${messages.map((message) => pieces.text(message)).join(",")}]`),
       ].join(",");
+      // Put together with +, which copies nothing: a join would copy the whole history once more than sending it does.
+      const history = `[${before}${messages.map((message) => pieces.text(message)).join(",")}]`;
       return {
         path: host.path(target, stream),
         headers: {
@@ -97,7 +98,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
           ...(host.betasIn === undefined && betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
           ...request.settings.headers,
         },
-        body: `{${body}}`,
+        body: `{${front},"messages":${history}}`,
         warnings: [...warnings.values()],
       };
     },

@@ -36,13 +36,13 @@ export function bedrockEncoder(target: Target): Encoder {
     encode(request) {
       const warnings = new Map<string, { code: string; message: string }>();
       const warn: Warn = (code, message) => void warnings.set(`${code} ${message}`, { code, message });
-      const history = historyOf(request.messages);
-      for (const { code, message } of history.warnings) warn(code, message);
+      const read = historyOf(request.messages);
+      for (const { code, message } of read.warnings) warn(code, message);
 
-      const { before, messages } = pieces.lay(history.turns, warn);
-      const { toolBlocks, hasTools } = toolsOf(request, history.turns, tools);
+      const { before, messages } = pieces.lay(read.turns, warn);
+      const { toolBlocks, hasTools } = toolsOf(request, read.turns, tools);
       const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
-      const lead = history.lead.flatMap((message) => message.content);
+      const lead = read.lead.flatMap((message) => message.content);
       const system: Block[] = [
         ...(isBlank(request.system) ? [] : [{ json: toJson({ text: request.system }) }]),
         ...bedrockContent(lead, target, warn),
@@ -67,12 +67,13 @@ export function bedrockEncoder(target: Target): Encoder {
               }}`,
             ]),
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
-        `"messages":[${before}${messages.map((message) => pieces.text(message)).join(",")}]`,
       ];
+      // Last and with +, which copies nothing: a join would copy the whole history once more than sending it does.
+      const history = `"messages":[${before}${messages.map((message) => pieces.text(message)).join(",")}]`;
       return {
         path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
         headers: { "content-type": "application/json", ...request.settings.headers },
-        body: `{${members.join(",")}}`,
+        body: `{${[...members, ""].join(",")}${history}}`,
         warnings: [...warnings.values()],
       };
     },

@@ -12,7 +12,7 @@ interface ExactJson {
 /** JSON.parse, except that integers too large for a double keep their digits, for `rawArgs`. */
 export function parseJson(text: string): Json {
   const exact = JSON as unknown as ExactJson;
-  if (exact.rawJSON === undefined || !/\d{16}/.test(text) || !text.includes("functionCall"))
+  if (exact.rawJSON === undefined || !text.includes("functionCall") || !/\d{16}/.test(text))
     return JSON.parse(text) as Json;
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === "number" &&

@@ -3,19 +3,19 @@
 import type { Usage } from "@rondo/core";
 import type { GoogleUsage } from "./google-wire.ts";
 
-const counts = [
-  "promptTokenCount",
-  "candidatesTokenCount",
-  "thoughtsTokenCount",
-  "toolUsePromptTokenCount",
-  "cachedContentTokenCount",
-  "totalTokenCount",
-] as const;
-
-/** The last word on each count; what an event does not tell changes nothing. */
+/** The last word on each count; what an event does not tell changes nothing. Asked with every event: no names are looked up. */
 export function latest(before: GoogleUsage, told: GoogleUsage): GoogleUsage {
-  for (const name of counts) if (typeof told[name] === "number") before[name] = told[name];
+  keep(before, "promptTokenCount", told.promptTokenCount);
+  keep(before, "candidatesTokenCount", told.candidatesTokenCount);
+  keep(before, "thoughtsTokenCount", told.thoughtsTokenCount);
+  keep(before, "toolUsePromptTokenCount", told.toolUsePromptTokenCount);
+  keep(before, "cachedContentTokenCount", told.cachedContentTokenCount);
+  keep(before, "totalTokenCount", told.totalTokenCount);
   return before;
+}
+
+function keep(usage: GoogleUsage, name: keyof GoogleUsage, count: number | undefined): void {
+  if (typeof count === "number" && usage[name] !== count) usage[name] = count;
 }
 
 /** Google counts thoughts and the prompts of its own tools apart; ours are sums. */

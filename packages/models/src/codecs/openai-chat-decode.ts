@@ -30,10 +30,8 @@ export class ChatDecoder implements Decoder {
   readonly #names: NameTable;
   readonly #calls = new CallTracker();
   readonly #details = new ReasoningDetails();
-  readonly #texts = {
-    text: { length: 0, pieces: [] as string[] },
-    reasoning: { length: 0, pieces: [] as string[] },
-  };
+  /** Characters said so far. */
+  readonly #said = { text: 0, reasoning: 0 };
   #refused: AssistantMessage | undefined;
   #word: string | undefined;
   #nativeWord: string | undefined;
@@ -142,19 +140,16 @@ export class ChatDecoder implements Decoder {
 
   #say(kind: "text" | "reasoning", text: string): void {
     if (text === "") return;
-    const said = this.#texts[kind];
-    // Some servers repeat the whole at the end as if it were one more delta (F085). Only a long exact copy is taken for one.
-    if (
-      text.length === said.length &&
-      said.pieces.length > 1 &&
-      text.length >= 32 &&
-      said.pieces.join("") === text
-    )
-      return;
-    said.length += text.length;
-    said.pieces.push(text);
+    if (text.length === this.#said[kind] && text.length >= 32 && this.#repeats(kind, text)) return;
+    this.#said[kind] += text.length;
     if (kind === "text") this.#answer.text("text", text);
     else this.#answer.reasoning("reasoning", text);
+  }
+
+  /** Some servers repeat the whole at the end as if it were one more delta (F085). Only a long exact copy is taken for one. */
+  #repeats(kind: "text" | "reasoning", text: string): boolean {
+    const pieces = this.#answer.pieces(kind);
+    return pieces.length > 1 && pieces.join("") === text;
   }
 
   #contentPart(given: Json): void {
@@ -280,7 +275,8 @@ export class ChatDecoder implements Decoder {
 
 /** Only the first of several answers is read. */
 function firstChoice(given: Json | undefined): JsonObject | undefined {
-  for (const one of listIn(given)) {
+  if (!Array.isArray(given)) return undefined;
+  for (const one of given) {
     const choice = objectIn(one);
     if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
   }

@@ -11,6 +11,8 @@ import { type NameTable, nameTable } from "./openai-names.ts";
 
 interface Item {
   key: string;
+  /** The keys of its parts, made once: they are asked for with every delta. */
+  parts: string[];
   type: string;
   done: boolean;
   /** Ids it was seen under: they may change. */
@@ -126,6 +128,7 @@ export class ResponseItems {
     if (item === undefined) {
       item = {
         key: `item ${index}`,
+        parts: [],
         type,
         done: false,
         ids: new Set(),
@@ -138,7 +141,7 @@ export class ResponseItems {
   }
 
   #part(index: number, event: JsonObject, type: string): string {
-    return `${this.#item(index, type).key} part ${numberIn(event.content_index) ?? 0}`;
+    return partKey(this.#item(index, type), numberIn(event.content_index) ?? 0);
   }
 
   #call(index: number, event: JsonObject): string {
@@ -235,7 +238,7 @@ export class ResponseItems {
     for (const [position, one] of listIn(given.content).entries()) {
       const part = objectIn(one);
       if (part === undefined) continue;
-      const key = `${item.key} part ${position}`;
+      const key = partKey(item, position);
       if (part.type === "refusal") this.#answer.textWhole(key, "refusal", textIn(part.refusal) ?? "");
       else if (typeof part.text === "string") {
         this.#answer.textWhole(key, "text", part.text);
@@ -255,11 +258,20 @@ export class ResponseItems {
   #cite(index: number, position: number, annotation: Json | undefined): void {
     if (annotation === undefined || annotation === null) return;
     const item = this.#item(index, "message");
-    const key = `${item.key} part ${position}`;
+    const key = partKey(item, position);
     this.#answer.text(key, "");
     this.#answer.attach(key, { citation: annotation });
     item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
   }
+}
+
+function partKey(item: Item, position: number): string {
+  let key = item.parts[position];
+  if (key === undefined) {
+    key = `${item.key} part ${position}`;
+    item.parts[position] = key;
+  }
+  return key;
 }
 
 /** What a call must bring along when it is sent back to where it came from. */

@@ -27,10 +27,11 @@ export class SseDecoder {
   constructor(onFrame: (frame: Frame) => void, limit: number = maxEventChars) {
     this.#parser = createParser({
       maxBufferSize: limit,
-      onEvent: ({ event, data }) => {
+      onEvent: (frame) => {
+        const { data } = frame;
         if (data === "" || data.charCodeAt(0) === colon) return;
         if (this.#ending && !isWhole(data)) this.#cut = true;
-        else onFrame({ event, data });
+        else onFrame(frame as Frame);
       },
       onError: (error) => {
         if (error.type === "max-buffer-size-exceeded")
