@@ -11,7 +11,7 @@ export type { Action, HookAsk, Phase } from "./loop/action.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
-export { type Request, requestOf } from "./loop/request.ts";
+export { requestOf } from "./loop/request.ts";
 export { type Call, emptyState, type Run, type State, type Turn } from "./loop/state.ts";
 export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./memory-journal.ts";
 export * from "./message.ts";

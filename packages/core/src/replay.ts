@@ -6,8 +6,9 @@
 import { Prefix } from "./loop/prefix.ts";
 import type { LogRecord } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
-import { type Request, requestOf } from "./loop/request.ts";
+import { requestOf } from "./loop/request.ts";
 import { emptyState } from "./loop/state.ts";
+import type { ModelRequest } from "./model.ts";
 import type { Rules } from "./rules/rule.ts";
 
 /** One request of a run, as it follows from the records before it. */
@@ -16,7 +17,7 @@ export interface ReplayedRequest {
   seq: number;
   step: number;
   attempt: number;
-  request: Request;
+  request: ModelRequest;
   /** Whether it is the request that was sent, byte for byte. */
   same: boolean;
 }

@@ -1,7 +1,7 @@
 // The room of actions: everything `next` may ask of the driver.
 
+import type { ModelRequest } from "../model.ts";
 import type { CallKey, Fact } from "./records.ts";
-import type { Request } from "./request.ts";
 
 /** A hook to be run: which, and about what. */
 export type HookAsk =
@@ -13,7 +13,7 @@ export type HookAsk =
 export type Action =
   /** Append these facts, as one group. */
   | { do: "record"; facts: Fact[] }
-  | { do: "call_model"; step: number; attempt: number; model: number; request: Request }
+  | { do: "call_model"; step: number; attempt: number; model: number; request: ModelRequest }
   | { do: "start_tools"; calls: CallKey[] }
   /** Tell whoever watches that these calls need an approval. */
   | { do: "ask"; calls: CallKey[] }

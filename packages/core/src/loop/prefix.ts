@@ -5,8 +5,8 @@
 
 import { canonical, joined, numberOf } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
+import type { ModelRequest } from "../model.ts";
 import { Log } from "./log.ts";
-import type { Request } from "./request.ts";
 
 export interface PrefixNote {
   /** The name of the whole request: the same bytes, the same name. */
@@ -21,13 +21,18 @@ export class Prefix {
   /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
   readonly #names: number[] = [];
   readonly #chain: number[] = [0];
-  #front: { system: string | undefined; tools: Request["tools"]; name: number } | undefined;
+  #front: { system: string | undefined; tools: ModelRequest["tools"]; name: number } | undefined;
   #rest:
-    | { choice: Request["toolChoice"]; settings: Request["settings"]; schema: unknown; name: number }
+    | {
+        choice: ModelRequest["toolChoice"];
+        settings: ModelRequest["settings"];
+        schema: unknown;
+        name: number;
+      }
     | undefined;
 
   /** Takes note of a request about to go out. */
-  note(request: Request): PrefixNote {
+  note(request: ModelRequest): PrefixNote {
     const front = this.#front;
     const frontName = this.#nameFront(request);
     const messages =
@@ -46,13 +51,13 @@ export class Prefix {
   }
 
   /** Names what stands before the messages. The same objects need not be looked into again. */
-  #nameFront({ system, tools }: Request): number {
+  #nameFront({ system, tools }: ModelRequest): number {
     if (this.#front === undefined || this.#front.system !== system || this.#front.tools !== tools)
       this.#front = { system, tools, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
     return this.#front.name;
   }
 
-  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: Request): number {
+  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: ModelRequest): number {
     const known = this.#rest;
     if (known?.choice === choice && known.settings === settings && known.schema === schema) return known.name;
     const name = numberOf(JSON.stringify([choice, settings, schema ?? null]));

@@ -1,8 +1,8 @@
 // The room of the request: what the model is sent, made from the state alone (P7).
 
-import type { JsonObject, Message } from "../message.ts";
+import type { Message } from "../message.ts";
 import { userText } from "../message.ts";
-import type { MessageList, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { MessageList, ModelRequest, ToolDefinition } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
@@ -10,18 +10,8 @@ import type { HistoryEdit, ToolFacts } from "./records.ts";
 import type { State } from "./state.ts";
 import { runOf, stepOf } from "./state.ts";
 
-/** What a model is to be sent. */
-export interface Request {
-  system?: string;
-  messages: MessageList;
-  tools: readonly ToolDefinition[];
-  toolChoice: ToolChoice;
-  settings: Settings;
-  outputSchema?: JsonObject;
-}
-
 /** What the model is to be sent now: a function of the state alone (P7). */
-export function requestOf(state: State, rules: Rules): Request {
+export function requestOf(state: State, rules: Rules): ModelRequest {
   const { options } = state;
   const run = runOf(state);
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");

@@ -74,6 +74,11 @@ export function think(
       if (over) return;
       events += 1;
       lastAt = clock.now();
+      // The first event ends the wait for it; the idle clock, mostly a shorter one, starts here.
+      if (events === 1) {
+        cancel();
+        watch();
+      }
       if (event.type === "text_delta" || event.type === "reasoning_delta") keep(heard, event);
       emit(event);
     };

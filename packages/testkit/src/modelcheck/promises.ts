@@ -72,6 +72,12 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     before.inbox.some((one) => one.lane === "steer")
   )
     broken.push("P8: the model was asked before a steering message was delivered");
+  if (
+    record.type === "turn_judged" &&
+    before.run?.failure !== undefined &&
+    ["act", "finish"].includes(record.follows.do)
+  )
+    broken.push("a failed model call was judged as if it had answered");
   if (shadow.ended > 1) broken.push("P6: the run ended twice");
   if (new Set(shadow.delivered).size !== shadow.delivered.length)
     broken.push("P8: a message was delivered twice");

@@ -35,6 +35,7 @@ export function subjects(): Subject[] {
     subject("refusing tools at the limit", {}, { onLimit: "refuse_tools" }),
     subject("failing at the limit", {}, { onLimit: "error", onTruncated: "run_complete" }),
     subject("not running tools", { autoExecuteTools: false }, { onTruncated: "ignore_calls" }),
+    subject("never retrying", {}, { retry: null }),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

@@ -13,8 +13,10 @@ export function byContent(): Rule {
     version: 1,
     judge(_memory, state) {
       const { turn } = state.run as Run;
-      const calls = turn?.calls.length ?? 0;
-      const evidence = { calls, stop: turn?.message.stop.kind ?? "unknown" };
+      // A failed call has no content to read.
+      if (turn === undefined) return undefined;
+      const calls = turn.calls.length;
+      const evidence = { calls, stop: turn.message.stop.kind };
       return { follows: { do: calls > 0 ? "act" : "finish" }, evidence };
     },
   };
