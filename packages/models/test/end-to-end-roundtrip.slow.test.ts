@@ -136,7 +136,7 @@ describe.each(rows)("a conversation with $name", (row) => {
           if (row.name !== "google")
             expect(new Set(ids.filter((id) => id !== "")).size).toBe(one.calls.length);
         }),
-        { numRuns: 40 },
+        { numRuns: 150 },
       );
       for (const wire of wires) expect([wire.violations, wire.problems]).toEqual([[], []]);
     },
