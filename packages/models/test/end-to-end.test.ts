@@ -312,7 +312,7 @@ describe("an answer that pauses", () => {
     ]);
     const [row] = rows;
     const result = await new Agent({ model: (row ?? fail("no row")).model(wire) }).run("Weather?");
-    expect(result).toMatchObject({ end: { reason: "completed" }, text: "Cold." });
+    expect(result).toMatchObject({ end: { reason: "completed" }, text: "Searching.Cold." });
     const body = wire.requests[1]?.body as { messages: { role: string; content: object[] }[] };
     expect(body.messages.at(-1)).toMatchObject({ role: "assistant", content: [{}, search] });
     expectValid(wire, result);
