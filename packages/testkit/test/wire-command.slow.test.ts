@@ -1,0 +1,93 @@
+// The command that serves a script file to programs in any language.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+const main = fileURLToPath(new URL("../src/wire/main.ts", import.meta.url));
+
+interface Started {
+  child: ChildProcess;
+  line: Promise<string>;
+  outcome: Promise<{ code: number | null; stdout: string; stderr: string }>;
+}
+
+function start(...args: readonly string[]): Started {
+  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let stdout = "";
+  let stderr = "";
+  const line = Promise.withResolvers<string>();
+  line.promise.catch(() => {});
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+    stdout += piece;
+    if (stdout.includes("\n")) line.resolve(stdout.slice(0, stdout.indexOf("\n")));
+  });
+  child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+    stderr += piece;
+  });
+  const outcome = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once("close", (code) => {
+      line.reject(new Error(`it ended: ${stderr}`));
+      resolve({ code, stdout, stderr });
+    });
+  });
+  return { child, line: line.promise, outcome };
+}
+
+function file(name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-wire-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+describe("the command rondo-wire", () => {
+  it("prints its addresses as one line of JSON, serves the script, writes down requests, and ends when told", async () => {
+    const script = file("script.json", '["Hello from a file.", {"status": 429, "retryAfterMs": 2000}]');
+    const log = join(script, "..", "requests.jsonl");
+    const { child, line, outcome } = start("--script", script, "--requests", log);
+    const told = JSON.parse(await line) as { url: string; urls: Record<string, string>; pid: number };
+    expect(told).toMatchObject({ urls: { openai: `${told.url}/v1`, anthropic: told.url }, pid: child.pid });
+    const post = (): Promise<Response> =>
+      fetch(`${told.urls.openai}/chat/completions`, {
+        method: "POST",
+        headers: { authorization: "Bearer k" },
+        body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }),
+      });
+    expect(await (await post()).text()).toContain("Hello from a file.");
+    const limited = await post();
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "2"]);
+    const requests = readFileSync(log, "utf8").trimEnd().split("\n");
+    expect(requests.map((one) => (JSON.parse(one) as { protocol: string }).protocol)).toEqual([
+      "openai-chat",
+      "openai-chat",
+    ]);
+    child.kill("SIGTERM");
+    expect(await outcome).toMatchObject({ code: 0, stdout: `${JSON.stringify(told)}\n`, stderr: "" });
+  });
+
+  it.each([
+    [["--port", "1"], 2, /--script is needed/],
+    [["--script", "x", "--prot", "1"], 2, /--prot/],
+    [["--script", "x", "--port", "many"], 2, /--port many: a number/],
+    [["--script", "x", "--chunks", "bit"], 2, /frame, byte or whole/],
+    [["--script", "/no/such/file.json"], 1, /\/no\/such\/file\.json/],
+  ] as const)("%j is refused, saying why", async (args, code, words) => {
+    const out = await start(...args).outcome;
+    expect([out.code, out.stdout]).toEqual([code, ""]);
+    expect(out.stderr).toMatch(words);
+  });
+
+  it("shows its help", async () => {
+    const out = await start("--help").outcome;
+    expect(out).toMatchObject({ code: 0, stdout: expect.stringContaining("--repeat-last") });
+  });
+});
