@@ -1,0 +1,28 @@
+// The face of @rondo/testkit/wire.
+
+export {
+  type ErrorResponse,
+  errorBody,
+  errorResponse,
+  type Refusal,
+  refusalOf,
+  refusalWith,
+} from "./errors.ts";
+export { eventStreamMessage } from "./framing.ts";
+export { type Asked, flattenWire, type Plan, planOf, render, type Step } from "./plan.ts";
+export {
+  type Protocol,
+  protocols,
+  type Rendered,
+  type Reply,
+  type ReplyBlock,
+  ScriptError,
+  type WireFrame,
+} from "./reply.ts";
+export { checkAnthropicRequest } from "./rules/anthropic.ts";
+export { checkBedrockRequest } from "./rules/bedrock.ts";
+export { checkGoogleRequest, type GoogleRules } from "./rules/google.ts";
+export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./rules/openai-chat.ts";
+export { checkOpenaiResponsesRequest } from "./rules/openai-responses.ts";
+export { type RondoWire, rondoWire, type WireName, type WireOptions, type WireRequest } from "./server.ts";
+export * from "./words.ts";

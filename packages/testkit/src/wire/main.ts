@@ -1,0 +1,90 @@
+// The command rondo-wire: a script file in, a server out, for clients in any language.
+//
+// Its first line on standard output is one JSON object with the addresses; it serves until it is told to stop.
+
+import { appendFileSync, readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { messageOf } from "@rondo/core";
+import { readScript } from "./script-json.ts";
+import { rondoWire } from "./server.ts";
+import type { Chunks } from "./words.ts";
+
+const usage = `rondo-wire --script FILE [options]
+
+  --script FILE      the script, as JSON; - reads it from standard input
+  --port N           default 0: any that is free
+  --chunks FORM      frame, byte or whole: how bodies are handed to the socket
+  --lenient          take requests that break their provider's rules
+  --repeat-last      play the last turn again when the script has run out
+  --key KEY          the only key that is right
+  --requests FILE    append every request to this file, one JSON object a line
+
+Prints {"url", "urls", "pid"} as one line of JSON, and serves on 127.0.0.1 until SIGINT or SIGTERM.`;
+
+function fail(message: string, code: number): never {
+  process.stderr.write(`rondo-wire: ${message}\n`);
+  process.exit(code);
+}
+
+function options(): { [name: string]: string | boolean | undefined } {
+  try {
+    return parseArgs({
+      options: {
+        script: { type: "string" },
+        port: { type: "string", default: "0" },
+        chunks: { type: "string" },
+        lenient: { type: "boolean", default: false },
+        "repeat-last": { type: "boolean", default: false },
+        key: { type: "string" },
+        requests: { type: "string" },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    }).values;
+  } catch (thrown) {
+    fail(`${messageOf(thrown)}\n\n${usage}`, 2);
+  }
+}
+
+const given = options();
+if (given.help === true) {
+  process.stdout.write(`${usage}\n`);
+  process.exit(0);
+}
+if (typeof given.script !== "string") fail(`--script is needed\n\n${usage}`, 2);
+const port = Number(given.port);
+if (!Number.isInteger(port) || port < 0 || port > 65_535)
+  fail(`--port ${String(given.port)}: a number from 0 to 65535 is needed`, 2);
+if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(String(given.chunks)))
+  fail(`--chunks ${String(given.chunks)}: frame, byte or whole is needed`, 2);
+
+try {
+  const { requests } = given;
+  const file = readScript(readFileSync(given.script === "-" ? 0 : given.script, "utf8"));
+  const wire = await rondoWire({
+    ...file,
+    port,
+    ...(given.lenient === true ? { strict: false } : {}),
+    ...(given["repeat-last"] === true ? { repeatLast: true } : {}),
+    ...(typeof given.chunks === "string" ? { chunks: given.chunks as Chunks } : {}),
+    ...(typeof given.key === "string" ? { key: given.key } : {}),
+    ...(typeof requests === "string"
+      ? {
+          onRequest: ({ text: _, ...request }) => appendFileSync(requests, `${JSON.stringify(request)}\n`),
+        }
+      : {}),
+  });
+  const urls = {
+    anthropic: wire.urlFor("anthropic"),
+    openai: wire.urlFor("openai"),
+    google: wire.urlFor("google"),
+    bedrock: wire.urlFor("bedrock"),
+  };
+  process.stdout.write(`${JSON.stringify({ url: wire.url, urls, pid: process.pid })}\n`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => {
+      for (const problem of wire.problems) process.stderr.write(`rondo-wire: ${problem}\n`);
+      void wire.close().then(() => process.exit(0));
+    });
+} catch (thrown) {
+  fail(messageOf(thrown), 1);
+}

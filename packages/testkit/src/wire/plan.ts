@@ -1,0 +1,437 @@
+// The room of the plan: a turn's words, put together into what is to be sent and how.
+//
+// Pure but for the gates it passes on. What a turn says becomes a reply; where it waits or fails stands between the
+// reply's blocks; what is wrong with the wire stands beside it.
+
+import type { Part, Usage } from "@rondo/core";
+import { flatten } from "../scripted-play.ts";
+import type { Act, Gate, ScriptedCall } from "../scripted-turns.ts";
+import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
+import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";
+import { renderAnthropic } from "./render-anthropic.ts";
+import { renderBedrock } from "./render-bedrock.ts";
+import { renderGoogle } from "./render-google.ts";
+import { renderOpenaiChat } from "./render-openai-chat.ts";
+import { renderOpenaiResponses } from "./render-openai-responses.ts";
+import {
+  type Protocol,
+  type Rendered,
+  type Reply,
+  type ReplyBlock,
+  ScriptError,
+  type WireFrame,
+} from "./reply.ts";
+import type { Chunks, CutHow, Place, WireAct, WireTurn } from "./words.ts";
+
+/** What the server does, in order. */
+export type Step =
+  | { do: "bytes"; bytes: Uint8Array }
+  | { do: "wait"; gate: Gate; deaf: boolean }
+  | { do: "tick" }
+  /** Ends the connection inside the body. */
+  | { do: "break"; how: "close" | "reset" }
+  /** Never goes on. */
+  | { do: "stall" };
+
+export interface Plan {
+  status: number;
+  headers: Record<string, string>;
+  steps: Step[];
+  /** The body is a stream of frames, not one document. */
+  streams: boolean;
+  delayMs: number;
+  chunks: Chunks | undefined;
+  slow: { bytes: number; ms: number } | undefined;
+  cut: { at: Place; how: CutHow } | undefined;
+  stall: { at: Place; pings: boolean } | undefined;
+  /** Nothing is answered: the connection is reset. */
+  reset: boolean;
+}
+
+export interface Asked {
+  protocol: Protocol;
+  model: string;
+  stream: boolean;
+  /** Google without `alt=sse`: the stream is a JSON array. */
+  asArray: boolean;
+  tellsUsage: boolean;
+  number: number;
+  /** Characters (code points) a delta where a part does not say. */
+  chunk: number | undefined;
+  /** Of answers that do not tell their own. Default: counted roughly. */
+  usage: Usage | undefined;
+  /** Characters of the request, for the rough count. */
+  requestChars: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+const renderers: { readonly [P in Protocol]: (reply: Reply) => Rendered } = {
+  "anthropic-messages": renderAnthropic,
+  "openai-chat": renderOpenaiChat,
+  "openai-responses": renderOpenaiResponses,
+  "google-generative-ai": renderGoogle,
+  "bedrock-converse": renderBedrock,
+};
+
+/** A reply in a protocol's form. */
+export function render(protocol: Protocol, reply: Reply): Rendered {
+  return renderers[protocol](reply);
+}
+
+/** A turn's words in one list. */
+export function flattenWire(turn: WireTurn): (Act | WireAct)[] {
+  if (Array.isArray(turn)) return (turn as readonly WireTurn[]).flatMap(flattenWire);
+  // The word `stop` has a member `wire` too: only `act` tells them apart.
+  return "act" in turn ? flatten(turn) : [turn as WireAct];
+}
+
+/** What happens between blocks: `at` is the number of blocks before it. */
+type Between =
+  | { at: number; step: Step }
+  | { at: number; fails: Extract<Act, { act: "fail" }> }
+  | { at: number; alive: true };
+
+/** What a turn comes to for this request. Throws `ScriptError` where the protocol has no form for a word. */
+export function planOf(turn: WireTurn, asked: Asked): Plan {
+  const acts = flattenWire(turn);
+  const plan: Plan = {
+    status: 200,
+    headers: {},
+    steps: [],
+    streams: asked.stream,
+    delayMs: 0,
+    chunks: undefined,
+    slow: undefined,
+    cut: undefined,
+    stall: undefined,
+    reset: false,
+  };
+  const said = new Said(asked);
+  const wire: WireAct[] = [];
+  for (const act of acts) {
+    if ("act" in act) said.take(act);
+    else wire.push(act);
+  }
+  for (const act of wire) direct(plan, act);
+  const refused = wire.find((act) => act.wire === "status");
+  const rawBody = wire.find((act) => act.wire === "raw");
+  const given = wire.find((act) => act.wire === "frames");
+  if (refused !== undefined)
+    answer(
+      plan,
+      errorResponse(asked.protocol, refusalWith(asked.protocol, refused.status), refused.options, asked.now),
+      said,
+    );
+  else if (rawBody !== undefined) {
+    const isText = typeof rawBody.body === "string";
+    answer(
+      plan,
+      {
+        status: rawBody.status,
+        headers: { "content-type": isText ? "text/plain" : "application/json", ...rawBody.headers },
+        body: isText ? (rawBody.body as string) : JSON.stringify(rawBody.body),
+      },
+      said,
+    );
+  } else if (given !== undefined)
+    stream(
+      plan,
+      asked,
+      given.frames.map(({ event, data }) => ({
+        ...(event === undefined ? {} : { event }),
+        data: typeof data === "string" ? data : JSON.stringify(data),
+      })),
+    );
+  else
+    said.perform(
+      plan,
+      wire.some((act) => act.wire === "plain_json"),
+    );
+  mangle(plan, wire, asked.protocol);
+  const type = wire.find((act) => act.wire === "content_type");
+  if (type !== undefined) plan.headers["content-type"] = type.value;
+  return plan;
+}
+
+/** Words about the wire as a whole. */
+function direct(plan: Plan, act: WireAct): void {
+  if (act.wire === "delay") plan.delayMs += act.ms;
+  else if (act.wire === "chunks") plan.chunks = act.chunks;
+  else if (act.wire === "slow") plan.slow = { bytes: Math.max(1, act.bytes), ms: act.ms };
+  else if (act.wire === "cut") plan.cut = { at: act.at, how: act.how };
+  else if (act.wire === "stall") plan.stall = { at: act.at, pings: act.pings };
+  else if (act.wire === "reset") plan.reset = true;
+}
+
+/** Words about single frames and bytes. */
+function mangle(plan: Plan, wire: readonly WireAct[], protocol: Protocol): void {
+  const places = (): number[] => plan.steps.flatMap((step, at) => (step.do === "bytes" ? [at] : []));
+  for (const act of wire) {
+    if (act.wire === "garbage") {
+      const at = places()[act.frames] ?? plan.steps.length;
+      const bytes =
+        protocol === "bedrock-converse"
+          ? new TextEncoder().encode(act.text.padEnd(16, "?"))
+          : frameBytes(protocol, { data: act.text });
+      plan.steps.splice(at, 0, { do: "bytes", bytes });
+    } else if (act.wire === "duplicate") {
+      const at = places()[act.frame];
+      const step = at === undefined ? undefined : plan.steps[at];
+      if (at === undefined || step === undefined)
+        throw new ScriptError(
+          `the script doubles frame ${act.frame}, and the answer has ${places().length}; frames count from 0`,
+        );
+      plan.steps.splice(at, 0, step);
+    } else if (act.wire === "corrupt") {
+      let before = 0;
+      for (const step of plan.steps) {
+        if (step.do !== "bytes") continue;
+        const at = act.at - before;
+        before += step.bytes.length;
+        if (at < 0 || at >= step.bytes.length) continue;
+        step.bytes = step.bytes.slice();
+        step.bytes[at] = (step.bytes[at] ?? 0) ^ 0x01;
+      }
+    }
+  }
+}
+
+function answer(plan: Plan, response: ErrorResponse, said: Said): void {
+  plan.status = response.status;
+  plan.headers = response.headers;
+  plan.streams = false;
+  plan.steps.push(...said.waits(), { do: "bytes", bytes: new TextEncoder().encode(response.body) });
+}
+
+function stream(plan: Plan, asked: Asked, frames: readonly WireFrame[]): void {
+  plan.streams = true;
+  plan.headers = { "content-type": streamType(asked.protocol) };
+  for (const one of frames) plan.steps.push({ do: "bytes", bytes: frameBytes(asked.protocol, one) });
+}
+
+/** What the model says in a turn, as it is gathered. */
+class Said {
+  readonly #asked: Asked;
+  readonly #blocks: ReplyBlock[] = [];
+  readonly #between: Between[] = [];
+  #stop: Extract<Act, { act: "stop" }> | undefined;
+  #usage: Usage | undefined;
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+  }
+
+  take(act: Act): void {
+    const at = this.#blocks.length;
+    switch (act.act) {
+      case "part":
+        this.#blocks.push(this.#block(act.part, act.chunk));
+        return;
+      case "call":
+        this.#blocks.push(this.#call(act.call));
+        return;
+      case "stop":
+        this.#stop = act;
+        return;
+      case "usage":
+        this.#usage = { ...this.#usage, ...act.usage };
+        return;
+      case "tick":
+        this.#between.push({ at, step: { do: "tick" } });
+        return;
+      case "gate":
+        this.#between.push({ at, step: { do: "wait", gate: act.gate, deaf: act.ignoreSignal } });
+        return;
+      case "fail":
+        this.#between.push({ at, fails: act });
+        return;
+      case "throw":
+        this.#between.push({ at, step: { do: "break", how: "reset" } });
+        return;
+      case "emit":
+        if (act.event.type === "progress") {
+          this.#between.push({ at, alive: true });
+          return;
+        }
+        break;
+    }
+    throw new ScriptError(`the word \`${act.act}\` has no meaning on the wire: use frames() or raw()`);
+  }
+
+  /** The turn's waits alone, for an answer that has no blocks. */
+  waits(): Step[] {
+    return this.#between.flatMap((one) => ("step" in one && one.step.do === "wait" ? [one.step] : []));
+  }
+
+  perform(plan: Plan, plain: boolean): void {
+    const { protocol } = this.#asked;
+    const failing = this.#between.find((one) => "fails" in one);
+    if (failing !== undefined && "fails" in failing && this.#refuses(plan, failing.fails, failing.at)) return;
+    const reply: Reply = this.#reply();
+    const rendered = render(protocol, reply);
+    if (!this.#asked.stream || plain) {
+      this.#performWhole(plan, rendered);
+      return;
+    }
+    stream(plan, this.#asked, []);
+    const say = (frames: readonly WireFrame[]): void => {
+      for (const one of frames) plan.steps.push({ do: "bytes", bytes: frameBytes(protocol, one) });
+    };
+    // A call that breaks off before anything is said has no head either.
+    if (this.#between[0]?.at !== 0 || !("step" in this.#between[0]) || this.#between[0].step.do !== "break")
+      say(rendered.head);
+    for (let at = 0; at <= reply.blocks.length; at++) {
+      for (const one of this.#between) {
+        if (one.at !== at) continue;
+        if ("step" in one) plan.steps.push(one.step);
+        else if ("alive" in one && !this.#asked.asArray)
+          plan.steps.push({ do: "bytes", bytes: pingBytes(protocol) });
+        else if ("fails" in one && this.#breaksOff(plan, one.fails)) return;
+      }
+      say(rendered.blocks[at] ?? []);
+    }
+    say(rendered.tail);
+    if (this.#asked.asArray) asArray(plan, [...rendered.head, ...rendered.blocks.flat(), ...rendered.tail]);
+  }
+
+  #performWhole(plan: Plan, rendered: Rendered): void {
+    plan.streams = false;
+    plan.headers = { "content-type": "application/json" };
+    const text = JSON.stringify(rendered.whole);
+    for (const one of this.#between)
+      if ("step" in one) plan.steps.push(one.step);
+      else if ("fails" in one) {
+        plan.steps.push({ do: "bytes", bytes: new TextEncoder().encode(text.slice(0, text.length >> 1)) });
+        if (one.fails.kind !== "stream_truncated") plan.steps.push({ do: "break", how: "close" });
+        return;
+      }
+    plan.steps.push({ do: "bytes", bytes: new TextEncoder().encode(text) });
+  }
+
+  /** A failure before anything was said, or in an answer that comes whole, is a status. */
+  #refuses(plan: Plan, failing: Extract<Act, { act: "fail" }>, at: number): boolean {
+    const { kind, options } = failing;
+    if (kind === "stream_truncated" || kind === "network" || kind === "stream_idle") return false;
+    if (at > 0 && this.#asked.stream) return false;
+    const base = refusalOf(this.#asked.protocol, kind);
+    const response = errorResponse(
+      this.#asked.protocol,
+      { ...base, status: options.status ?? base.status },
+      {
+        ...(options.message === undefined ? {} : { message: options.message }),
+        ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
+        ...(options.raw === undefined ? {} : { body: options.raw }),
+      },
+      this.#asked.now,
+    );
+    answer(plan, response, this);
+    return true;
+  }
+
+  /** A failure inside the stream. True when nothing can follow it. */
+  #breaksOff(plan: Plan, failing: Extract<Act, { act: "fail" }>): true {
+    const { kind, options } = failing;
+    if (kind === "network") plan.steps.push({ do: "break", how: "close" });
+    else if (kind === "stream_idle") plan.steps.push({ do: "stall" });
+    else if (kind !== "stream_truncated") {
+      const base = refusalOf(this.#asked.protocol, kind);
+      const refusal = options.message === undefined ? base : { ...base, message: options.message };
+      for (const one of errorFrames(this.#asked.protocol, refusal))
+        plan.steps.push({ do: "bytes", bytes: frameBytes(this.#asked.protocol, one) });
+    }
+    return true;
+  }
+
+  #reply(): Reply {
+    const calls = this.#blocks.some((block) => block.type === "call");
+    const refuses = this.#blocks.some((block) => block.type === "refusal");
+    const { wire, raw, detail } = this.#stop ?? {
+      wire: calls ? "tool_use" : refuses ? "refusal" : "end_turn",
+      raw: undefined,
+      detail: undefined,
+    };
+    const { number, model, tellsUsage } = this.#asked;
+    return {
+      number,
+      model,
+      tellsUsage,
+      blocks: this.#blocks,
+      stop: { wire, ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) },
+      usage: this.#usage ?? this.#asked.usage ?? this.#roughly(),
+    };
+  }
+
+  /** About four characters a token. */
+  #roughly(): Usage {
+    let chars = 0;
+    for (const block of this.#blocks)
+      if (block.type === "call") chars += block.name.length + block.rawArgs.length;
+      else if (block.type !== "native") chars += block.text.length;
+    return {
+      inputTokens: Math.ceil(this.#asked.requestChars / 4),
+      outputTokens: Math.max(1, Math.ceil(chars / 4)),
+    };
+  }
+
+  #block(part: Part, chunk: number | undefined): ReplyBlock {
+    switch (part.type) {
+      case "text":
+      case "reasoning":
+        return {
+          type: part.type,
+          text: part.text,
+          pieces: this.#pieces(part.text, chunk),
+          ...(part.opaque === undefined ? {} : { opaque: part.opaque }),
+        };
+      case "refusal":
+        return { type: "refusal", text: part.text, pieces: this.#pieces(part.text, chunk) };
+      case "tool_call":
+        return this.#call(part);
+      case "native":
+        return { type: "native", opaque: part.opaque };
+      case "file":
+        throw new ScriptError(
+          'a file in an answer has another form in every protocol: give it as part({ type: "native", … })',
+        );
+    }
+  }
+
+  #call(call: ScriptedCall): ReplyBlock {
+    return {
+      type: "call",
+      ...(call.id === undefined ? {} : { id: call.id }),
+      name: call.name,
+      args: call.args,
+      rawArgs: call.rawArgs,
+      broken: call.argsError !== undefined,
+      pieces: this.#pieces(call.rawArgs, call.chunk),
+      ...(call.opaque === undefined ? {} : { opaque: call.opaque }),
+    };
+  }
+
+  /** By code points, so that no delta holds half a character. */
+  #pieces(text: string, chunk: number | undefined = this.#asked.chunk): string[] {
+    if (text === "") return [];
+    if (chunk === undefined) return [text];
+    const characters = [...text];
+    const size = Math.max(1, chunk);
+    const pieces: string[] = [];
+    for (let at = 0; at < characters.length; at += size)
+      pieces.push(characters.slice(at, at + size).join(""));
+    return pieces;
+  }
+}
+
+/** Google's stream as it is without `alt=sse`: one JSON array, an element a frame. */
+function asArray(plan: Plan, frames: readonly WireFrame[]): void {
+  const utf8 = new TextEncoder();
+  plan.headers = { "content-type": "application/json; charset=UTF-8" };
+  const bytes = frames.map((one, at) =>
+    utf8.encode(`${at === 0 ? "[" : ",\r\n"}${one.data}${at === frames.length - 1 ? "]" : ""}`),
+  );
+  let next = 0;
+  plan.steps = plan.steps.map((step) =>
+    step.do === "bytes" ? { do: "bytes", bytes: bytes[next++] ?? joined([]) } : step,
+  );
+}

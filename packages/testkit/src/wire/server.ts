@@ -1,0 +1,298 @@
+// The room of the server: requests in, checked as their provider would check them; answers out, from a script.
+//
+// It listens on the loopback and nowhere else. The order is a provider's: the path, the key, the body's form, the
+// rules, the model; and only a request that passes all of these reaches the script.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Json, messageOf, RondoError, type Usage } from "@rondo/core";
+import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
+import { type Plan, planOf } from "./plan.ts";
+import type { Protocol } from "./reply.ts";
+import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
+import type { ChatRules, Violation } from "./rules/openai-chat.ts";
+import { send } from "./send.ts";
+import type { Chunks, WireScript, WireTurn } from "./words.ts";
+
+/** A request as it came. */
+export interface WireRequest {
+  protocol: Protocol;
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  model: string;
+  /** Whether a stream was asked for. */
+  stream: boolean;
+  /** Parsed; null when it is no JSON. */
+  body: Json;
+  /** As it came, byte for byte. */
+  text: string;
+  /** What its provider would refuse about it. */
+  violations: readonly Violation[];
+}
+
+export interface WireOptions {
+  /** What is answered, in the order in which requests come that are let in. */
+  script: WireScript;
+  /** Default: 0, which is any that is free. */
+  port?: number;
+  /** Loopback only. Default: `127.0.0.1`. */
+  host?: "127.0.0.1" | "::1" | "localhost";
+  /** Answer 400, as the provider would, to a request that breaks its rules. Default: true. `false`: only take note. */
+  strict?: boolean;
+  /** When the script runs out: play its last turn again. Default: answer 500, saying so. */
+  repeatLast?: boolean;
+  /** How bodies are handed to the socket. Default: `frame`. */
+  chunks?: Chunks;
+  /** Characters (code points) a delta where a part does not say. Default: a part is one delta. */
+  chunk?: number;
+  /** Usage of answers that do not tell their own. Default: counted roughly, four characters a token. */
+  usage?: Usage;
+  /** The only key that is right. Default: any; but there must be one. */
+  key?: string;
+  /** The only models there are; another is answered as unknown. Default: any. */
+  models?: readonly string[];
+  /** Rules of single OpenAI-compatible servers. */
+  chatRules?: ChatRules;
+  /** Hears every request when it has been read. */
+  onRequest?: (request: WireRequest) => void;
+}
+
+/** Names for `urlFor`: a provider's, or a protocol's. */
+export type WireName = "anthropic" | "openai" | "google" | "bedrock" | Protocol;
+
+export interface RondoWire extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`, without a path. */
+  readonly url: string;
+  /** The base URL to give to a provider, as its own SDK expects it. */
+  urlFor(name: WireName): string;
+  /** Every request on a known path, in order. */
+  readonly requests: readonly WireRequest[];
+  /** Everything that providers would have refused, in order. */
+  readonly violations: readonly Violation[];
+  /** What was wrong with the script: it ran out, or asked a protocol for what it cannot say. */
+  readonly problems: readonly string[];
+  /** Ends every connection, and the server. */
+  close(): Promise<void>;
+}
+
+const maxBodyBytes = 32 * 1024 * 1024;
+
+/**
+ * Starts a server that speaks every provider's protocol from a script.
+ *
+ *     const wire = await rondoWire({ script: [call("weather", { city: "Oslo" }), say("It snows.")] });
+ *     const agent = new Agent({ model: anthropic("claude-sonnet-5", { baseURL: wire.url, apiKey: "k" }), … });
+ *
+ * @throws RondoError `invalid_request` for a host that is not the loopback; what the system says when the port is taken
+ */
+export async function rondoWire(options: WireOptions): Promise<RondoWire> {
+  const host = options.host ?? "127.0.0.1";
+  if (!["127.0.0.1", "::1", "localhost"].includes(host))
+    throw new RondoError(
+      "invalid_request",
+      `host ${JSON.stringify(host)}: rondo-wire listens on the loopback only (127.0.0.1, ::1 or localhost)`,
+    );
+  const wire = new Wire(options);
+  const server = createServer((message, response) => void wire.serve(message, response));
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://${host === "::1" ? "[::1]" : host}:${port}`;
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    return closing;
+  };
+  return {
+    url,
+    urlFor: (name) => (name.startsWith("openai") ? `${url}/v1` : url),
+    requests: wire.requests,
+    violations: wire.violations,
+    problems: wire.problems,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+class Wire {
+  readonly requests: WireRequest[] = [];
+  readonly violations: Violation[] = [];
+  readonly problems: string[] = [];
+  readonly #options: WireOptions;
+  /** Requests that reached the script. */
+  #played = 0;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  async serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const path = message.url ?? "/";
+      const route = routeOf(path);
+      const text = await bodyOf(message);
+      if (text === undefined) {
+        if (route === undefined) respond(response, 413, { error: "the request is too large" });
+        else this.#refuse(response, route.protocol, refusalWith(route.protocol, 413));
+        return;
+      }
+      if (route === undefined || message.method !== "POST") {
+        respond(response, route === undefined ? 404 : 405, {
+          error: { message: `rondo-wire has nothing at ${message.method} ${path}`, type: "not_found_error" },
+        });
+        return;
+      }
+      await this.#answer(message, response, route, text);
+    } catch (thrown) {
+      // A client that went away while it was read needs no answer; anything else is a defect, and is told.
+      if (message.errored || response.destroyed) return;
+      this.problems.push(messageOf(thrown));
+      if (response.headersSent) response.destroy();
+      else respond(response, 500, { error: { message: messageOf(thrown) } });
+    }
+  }
+
+  async #answer(
+    message: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    text: string,
+  ): Promise<void> {
+    const { protocol } = route;
+    const options = this.#options;
+    const request = this.#read(message, route, text);
+    this.requests.push(request);
+    this.violations.push(...request.violations);
+    options.onRequest?.(request);
+    const refusal =
+      refusedAtTheDoor(protocol, request.path, message.headers, options.key) ?? this.#refusalOf(request);
+    if (refusal !== undefined) {
+      this.#refuse(response, protocol, refusal);
+      return;
+    }
+    const number = ++this.#played;
+    let plan: Plan;
+    try {
+      plan = planOf(await this.#turn(request, number), {
+        protocol,
+        model: request.model,
+        stream: request.stream,
+        asArray: route.asArray,
+        tellsUsage: asksForUsage(request),
+        number,
+        chunk: options.chunk,
+        usage: options.usage,
+        requestChars: text.length,
+        now: Date.now(),
+      });
+    } catch (thrown) {
+      const problem = `request ${number} (${protocol}): ${messageOf(thrown)}`;
+      this.problems.push(problem);
+      const refused = errorResponse(
+        protocol,
+        { ...refusalWith(protocol, 500), message: `rondo-wire: ${problem}` },
+        { headers: { "x-should-retry": "false" } },
+        Date.now(),
+      );
+      respondWith(response, refused);
+      return;
+    }
+    await send(response, plan, protocol, options.chunks ?? "frame");
+  }
+
+  #read(message: IncomingMessage, route: Route, text: string): WireRequest {
+    let body: Json = null;
+    let unreadable: Violation[] = [];
+    try {
+      body = JSON.parse(text) as Json;
+    } catch (thrown) {
+      unreadable = [{ path: "", message: `The request body is not valid JSON: ${messageOf(thrown)}` }];
+    }
+    const members = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+    const model = route.model ?? (typeof members.model === "string" ? members.model : "");
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(message.headers))
+      if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+    return {
+      protocol: route.protocol,
+      method: message.method ?? "",
+      path: message.url ?? "",
+      headers,
+      model,
+      stream: route.stream ?? members.stream === true,
+      body,
+      text,
+      violations:
+        unreadable.length > 0
+          ? unreadable
+          : violationsOf(route.protocol, body, model, this.#options.chatRules ?? {}),
+    };
+  }
+
+  /** What the provider refuses about a request that was let in. */
+  #refusalOf(request: WireRequest): Refusal | undefined {
+    const { strict = true, models } = this.#options;
+    const [first] = request.violations;
+    if (first !== undefined && (strict || request.body === null))
+      return { ...refusalWith(request.protocol, 400), message: first.message, param: first.path };
+    if (models === undefined || models.includes(request.model)) return undefined;
+    const refusal = refusalWith(request.protocol, 404);
+    return { ...refusal, message: refusal.message.replaceAll("no-such-model", request.model) };
+  }
+
+  #turn(request: WireRequest, number: number): WireTurn | Promise<WireTurn> {
+    const { script, repeatLast } = this.#options;
+    if (typeof script === "function") return script(request, number);
+    const turn = script[number - 1] ?? (repeatLast === true ? script.at(-1) : undefined);
+    if (turn !== undefined) return typeof turn === "function" ? turn(request, number) : turn;
+    throw new Error(
+      `the script has ${script.length} turns and this is request ${number}: add a turn, or set repeatLast`,
+    );
+  }
+
+  #refuse(response: ServerResponse, protocol: Protocol, refusal: Refusal): void {
+    respondWith(response, errorResponse(protocol, refusal, {}, Date.now()));
+  }
+}
+
+/** Chat Completions tells the usage of a stream only when it is asked to; the others always do. */
+function asksForUsage({ protocol, body }: WireRequest): boolean {
+  if (protocol !== "openai-chat") return true;
+  const options = (body as { stream_options?: { include_usage?: unknown } | null }).stream_options;
+  return options?.include_usage === true;
+}
+
+/** The body's text; undefined when it is larger than any provider takes. */
+async function bodyOf(message: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of message as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length <= maxBodyBytes) pieces.push(piece);
+  }
+  return length > maxBodyBytes ? undefined : Buffer.concat(pieces).toString();
+}
+
+function respond(response: ServerResponse, status: number, body: Json): void {
+  respondWith(response, {
+    status,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+function respondWith(response: ServerResponse, { status, headers, body }: ErrorResponse): void {
+  response.writeHead(status, { ...headers, "content-length": String(Buffer.byteLength(body)) });
+  response.end(body);
+}

@@ -1,0 +1,152 @@
+// The room of the wire's own words: what a provider's server can do wrong, as plain data.
+//
+// They stand in a turn beside the words of the scripted model (`say`, `call`, `think`, …). Where in the answer a fault
+// strikes is told in bytes of the body, or in frames: a frame is one event of the stream.
+
+import type { Json } from "@rondo/core";
+import type { Turn } from "../scripted-turns.ts";
+import type { WireRequest } from "./server.ts";
+
+/** A place in the answer's body: after so many bytes, or after so many frames. */
+export type Place = number | { frames: number };
+
+/** How a connection ends before its time. */
+export type CutHow =
+  /** The body ends as if it were whole: a proxy gave up politely. */
+  | "end"
+  /** The connection is closed inside the body. */
+  | "close"
+  /** The connection is reset. */
+  | "reset";
+
+/** How a body is handed to the socket: a frame at a time, a byte at a time, or all at once. */
+export type Chunks = "frame" | "byte" | "whole";
+
+/** Where and how a wait is told. */
+export type WaitForm =
+  /** `retry-after: 2` */
+  | "seconds"
+  /** `retry-after-ms: 1500` */
+  | "ms"
+  /** `retry-after: Sat, 21 Nov 2026 …`, beside a `date` of the same clock. */
+  | "date"
+  /** Google's `RetryInfo` in the body. */
+  | "retry_info"
+  /** "Please try again in 1.5s." */
+  | "words"
+  /** The reset times of exhausted limits, in the provider's own headers. */
+  | "resets"
+  | "none";
+
+export interface StatusOptions {
+  /** The provider's words. Default: what it says with this status. */
+  message?: string;
+  /** The provider's type or code, e.g. `overloaded_error`. Default: by status. */
+  code?: string;
+  /** A wait that is asked for, in milliseconds. */
+  retryAfterMs?: number;
+  /** Default: the provider's habit: `seconds`, at Google `retry_info`. */
+  form?: WaitForm;
+  headers?: Record<string, string>;
+  /** In place of the provider's body: a value (sent as JSON) or a text. */
+  body?: Json;
+}
+
+/** A word of the wire. Made by the functions of this file. */
+export type WireAct =
+  | { wire: "status"; status: number; options: StatusOptions }
+  | { wire: "raw"; body: Json; status: number; headers: Record<string, string> }
+  | { wire: "frames"; frames: readonly { event?: string; data: Json }[] }
+  | { wire: "cut"; at: Place; how: CutHow }
+  | { wire: "stall"; at: Place; pings: boolean }
+  | { wire: "slow"; bytes: number; ms: number }
+  | { wire: "delay"; ms: number }
+  | { wire: "chunks"; chunks: Chunks }
+  | { wire: "garbage"; text: string; frames: number }
+  | { wire: "duplicate"; frame: number }
+  | { wire: "corrupt"; at: number }
+  | { wire: "content_type"; value: string }
+  | { wire: "plain_json" }
+  | { wire: "reset" };
+
+/** What the server answers to one request: words in order, of the model or of the wire. Lists may be nested. */
+export type WireTurn = Turn | WireAct | readonly WireTurn[];
+
+/** Decides a turn when its request comes. `number` counts the requests that reached the script, from 1. */
+export type WireDecide = (request: WireRequest, number: number) => WireTurn | Promise<WireTurn>;
+
+/** Turns in order, each a turn or a function of the request; or one function for all requests. */
+export type WireScript = readonly (WireTurn | WireDecide)[] | WireDecide;
+
+/** Answers with this status and the provider's own error body. */
+export function status(code: number, options: StatusOptions = {}): WireAct {
+  return { wire: "status", status: code, options };
+}
+
+/** Answers with this body as it is: a value (as JSON) or a text. */
+export function raw(
+  body: Json,
+  options: { status?: number; headers?: Record<string, string> } = {},
+): WireAct {
+  return { wire: "raw", body, status: options.status ?? 200, headers: options.headers ?? {} };
+}
+
+/** Streams these frames as they are, in the protocol's framing. `data` that is no text is sent as JSON. */
+export function frames(list: readonly { event?: string; data: Json }[]): WireAct {
+  return { wire: "frames", frames: list };
+}
+
+/** Ends the connection at a place of the body. Default: as if it were whole. */
+export function cutAt(at: Place, how: CutHow = "end"): WireAct {
+  return { wire: "cut", at, how };
+}
+
+/** Sends nothing more from a place on, and keeps the connection; with `pings` it goes on to say that it is alive. */
+export function stallAfter(at: Place, options: { pings?: boolean } = {}): WireAct {
+  return { wire: "stall", at, pings: options.pings ?? false };
+}
+
+/** Sends so many bytes at a time, and waits `ms` (default 0: one turn of the event loop) between. */
+export function slow(bytesPerTick: number, ms: number = 0): WireAct {
+  return { wire: "slow", bytes: bytesPerTick, ms };
+}
+
+/** Waits before the first byte of the answer, its status among them. */
+export function delayed(ms: number): WireAct {
+  return { wire: "delay", ms };
+}
+
+/** How this answer's body is handed to the socket. Default: the server's `chunks`. */
+export function chunked(chunks: Chunks): WireAct {
+  return { wire: "chunks", chunks };
+}
+
+/** A frame of nonsense after so many frames. Default: after the first. */
+export function garbage(text: string = "\u0000not json{", afterFrames: number = 1): WireAct {
+  return { wire: "garbage", text, frames: afterFrames };
+}
+
+/** Sends one frame twice; frames count from 0. */
+export function duplicate(frame: number): WireAct {
+  return { wire: "duplicate", frame };
+}
+
+/** Turns over one bit of the body's byte at this place: checksums must notice. */
+export function corrupt(at: number): WireAct {
+  return { wire: "corrupt", at };
+}
+
+/** Labels the answer as something else. */
+export function contentType(value: string): WireAct {
+  return { wire: "content_type", value };
+}
+
+/** Answers a request for a stream with the whole answer as plain JSON. */
+export function plainJson(): WireAct {
+  return { wire: "plain_json" };
+}
+
+/** Resets the connection before anything is answered. */
+export function reset(): WireAct {
+  return { wire: "reset" };
+}
