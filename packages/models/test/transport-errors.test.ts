@@ -256,6 +256,27 @@ describe("errors inside a successful answer", () => {
       { message: "Input is too long for requested model." },
       "validationException",
     ],
+    [
+      "OpenAI's overload, by its code",
+      "overloaded",
+      {
+        error: {
+          type: "service_unavailable_error",
+          code: "server_is_overloaded",
+          message: "Our servers are currently overloaded. Please try again later.",
+        },
+      },
+    ],
+    [
+      "an overload that only asks to come back later",
+      "overloaded",
+      { error: { message: "Our servers are currently overloaded. Please try again later." } },
+    ],
+    [
+      "a rate limit that says it is busy too",
+      "rate_limit",
+      { error: { message: "Rate limit reached: the model is overloaded. Please try again in 2s." } },
+    ],
     ["nothing known", "stream_error", {}],
   ];
   it.each(frames)("%s is %s", (_title, kind, body, code) => {

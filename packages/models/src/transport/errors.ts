@@ -125,6 +125,8 @@ function kindOfWords(
   if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
   if (byCode !== undefined) return byCode;
   if (facts.codes.some((code) => requestCodes.has(code.toLowerCase()))) return "invalid_request";
+  // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
+  if (overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text)) return "overloaded";
   if (rateWords.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
 }
@@ -186,6 +188,7 @@ const filterWords =
   /content[ _-](?:filter|management policy|policy violation)|flagged by (?:our|the) (?:content|safety)/i;
 const capabilityWords =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|function calling|image input|vision|streaming) (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
+const overloadWords = /overloaded|at capacity|high demand/i;
 const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
 
 /** Codes that only say "your request"; what is wrong with it the words say. */
@@ -222,6 +225,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     overloaded_error: "overloaded",
     engine_overloaded_error: "overloaded",
     slow_down: "overloaded",
+    server_is_overloaded: "overloaded",
+    service_unavailable_error: "overloaded",
     unavailable: "overloaded",
     modelnotreadyexception: "overloaded",
     authentication_error: "auth",
