@@ -66,7 +66,7 @@ const byStatus: { readonly [H in House]: { readonly [status: number]: readonly [
     ],
     500: ["server_error", "The server had an error while processing your request. Sorry about that!"],
     503: ["server_is_overloaded", "Our servers are currently overloaded. Please try again later."],
-    504: ["gateway_timeout", "The request timed out."],
+    504: ["", "The request timed out."],
     529: ["server_is_overloaded", "Our servers are currently overloaded. Please try again later."],
   },
   google: {
@@ -132,6 +132,7 @@ const byKind: { readonly [H in House]: { readonly [K in ErrorKind]?: Row } } = {
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens.",
     ],
     capability: [400, "unsupported_value", "This model does not support tools."],
+    timeout: [408, "request_timeout", "Request timed out."],
     content_filter: [400, "content_policy_violation", "This request was rejected by our safety system."],
   },
   google: {
@@ -200,7 +201,9 @@ export function errorBody(protocol: Protocol, refusal: Refusal, details: readonl
     case "anthropic":
       return { type: "error", error: { type: code, message }, request_id: "req_wire" };
     case "openai":
-      return { error: { message, type: openaiType(refusal), param: refusal.param ?? null, code } };
+      return {
+        error: { message, type: openaiType(refusal), param: refusal.param ?? null, code: code || null },
+      };
     case "google": {
       const reasons: Json[] = /API key not valid/.test(message)
         ? [
@@ -245,6 +248,10 @@ export function errorResponse(
     wait === undefined
       ? "none"
       : (options.form ?? (houses[protocol] === "google" ? "retry_info" : "seconds"));
+  if (form === "retry_info" && houses[protocol] !== "google")
+    throw new ScriptError(
+      `the script tells a wait as retry_info, which is Google's form and not ${protocol}'s`,
+    );
   const details: Json[] =
     form === "retry_info"
       ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${(wait ?? 0) / 1000}s` }]

@@ -1,0 +1,80 @@
+// Our own stack against rondo-wire: every provider as a user makes it, its server on the loopback.
+
+import type { Agent, Model, RondoEvent, RunResult } from "@rondo/core";
+import { isPaired } from "@rondo/core";
+import { type RondoWire, rondoWire, type WireOptions, type WireScript } from "@rondo/testkit/wire";
+import { expect, onTestFinished } from "vitest";
+import { anthropic, bedrock, google, openai, type ProviderOptions } from "../src/index.ts";
+
+/** A provider's row: its model at a wire server. */
+export interface Row {
+  name: "anthropic" | "openai" | "openai-chat" | "google" | "bedrock";
+  model(wire: RondoWire, options?: ProviderOptions & { id?: string }): Model;
+}
+
+const at = (name: Row["name"], id: string, make: (id: string, options: ProviderOptions) => Model): Row => ({
+  name,
+  model: (wire, { id: own = id, ...options } = {}) =>
+    make(own, { apiKey: "key-of-the-tests", baseURL: wire.urlFor(name), ...options }),
+});
+
+export const rows: readonly Row[] = [
+  at("anthropic", "claude-sonnet-5", anthropic),
+  at("openai", "gpt-5.2", openai),
+  at("openai-chat", "gpt-5.2", openai.chat),
+  at("google", "gemini-3-pro", google),
+  at("bedrock", "anthropic.claude-sonnet-5-v1:0", bedrock),
+];
+
+export type Mode = { chunks: "frame" | "byte" | "whole"; stream: boolean };
+
+/** Streams in the three chunkings, and whole answers. */
+export const modes: readonly Mode[] = [
+  { chunks: "frame", stream: true },
+  { chunks: "byte", stream: true },
+  { chunks: "whole", stream: true },
+  { chunks: "frame", stream: false },
+];
+
+export const cells: readonly { row: Row; mode: Mode; name: string }[] = rows.flatMap((row) =>
+  modes.map((mode) => ({
+    row,
+    mode,
+    name: `${row.name}, ${mode.stream ? `streamed by the ${mode.chunks}` : "whole"}`,
+  })),
+);
+
+/** A wire server for the running test; at its end everything that was sent must have kept every rule. */
+export async function serve(
+  script: WireScript,
+  options: Omit<WireOptions, "script"> = {},
+): Promise<RondoWire> {
+  const wire = await rondoWire({ script, chunk: 4, ...options });
+  onTestFinished(() => wire.close());
+  return wire;
+}
+
+/** What must hold after every run, whatever came of it. */
+export function expectValid(wire: RondoWire, ...results: readonly RunResult<unknown>[]): void {
+  expect(wire.violations).toEqual([]);
+  expect(wire.problems).toEqual([]);
+  for (const { messages } of results) expect(isPaired(messages)).toBe(true);
+}
+
+/** A run with the events it told. */
+export async function watched<Output>(
+  agent: Agent<Output>,
+  input: string,
+): Promise<{ result: RunResult<Output>; events: RondoEvent[] }> {
+  const events: RondoEvent[] = [];
+  const result = await agent.run(input, { onEvent: (event) => events.push(event) });
+  return { result, events };
+}
+
+/** The events of one type. */
+export function of<T extends RondoEvent["type"]>(
+  events: readonly RondoEvent[],
+  type: T,
+): Extract<RondoEvent, { type: T }>[] {
+  return events.filter((event): event is Extract<RondoEvent, { type: T }> => event.type === type);
+}
