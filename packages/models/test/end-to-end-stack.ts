@@ -1,9 +1,27 @@
 // Our own stack against rondo-wire: every provider as a user makes it, its server on the loopback.
 
-import type { Agent, Model, RondoEvent, RunResult } from "@rondo/core";
-import { isPaired } from "@rondo/core";
-import { type RondoWire, rondoWire, type WireOptions, type WireScript } from "@rondo/testkit/wire";
+import {
+  type Agent,
+  type AssistantMessage,
+  isPaired,
+  type Model,
+  RondoError,
+  type RondoEvent,
+  type RunResult,
+  type Tool,
+  tool,
+  userText,
+} from "@rondo/core";
+import { call, say, think } from "@rondo/testkit";
+import {
+  type RondoWire,
+  rondoWire,
+  type WireOptions,
+  type WireScript,
+  type WireTurn,
+} from "@rondo/testkit/wire";
 import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
 import { anthropic, bedrock, google, openai, type ProviderOptions } from "../src/index.ts";
 
 /** A provider's row: its model at a wire server. */
@@ -77,4 +95,67 @@ export function of<T extends RondoEvent["type"]>(
   type: T,
 ): Extract<RondoEvent, { type: T }>[] {
   return events.filter((event): event is Extract<RondoEvent, { type: T }> => event.type === type);
+}
+
+export const weather: Tool = tool({
+  name: "weather",
+  description: "Weather of a city",
+  inputSchema: z.object({ city: z.string() }),
+  effect: "read",
+  execute: ({ city }) => `-5 degrees in ${city}`,
+});
+
+/** One attempt: the answer, or its error. */
+export async function attempt(model: Model): Promise<AssistantMessage | RondoError> {
+  try {
+    return await model.call(
+      {
+        messages: [userText("hi")],
+        tools: [weather.definition],
+        toolChoice: "auto",
+        settings: { maxOutputTokens: 4000 },
+      },
+      { signal: new AbortController().signal, emit: () => {} },
+    );
+  } catch (thrown) {
+    if (thrown instanceof RondoError) return thrown;
+    throw thrown;
+  }
+}
+
+export async function errorOf(model: Model): Promise<RondoError> {
+  const outcome = await attempt(model);
+  if (outcome instanceof RondoError) return outcome;
+  throw new Error(`it answered: ${JSON.stringify(outcome)}`);
+}
+
+/** An answer with something of everything. */
+export const telling: WireTurn = [
+  think("Let me see."),
+  say("Looking for it."),
+  call("weather", { city: "Ōsaka" }),
+  call("weather", { city: "Rome" }),
+];
+
+export function callsIn(message: AssistantMessage): object[] {
+  return message.content.flatMap((part) =>
+    part.type === "tool_call" ? [{ name: part.name, args: part.args, error: part.argsError }] : [],
+  );
+}
+
+/** The bytes of the telling answer's body. */
+export async function sizeOf(row: Row, stream: boolean): Promise<number> {
+  const wire = await serve([telling], { chunk: 5 });
+  let size = 0;
+  const model = row.model(wire, {
+    stream,
+    fetch: async (url, init) => {
+      const response = await fetch(url as string, init as RequestInit);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      size = bytes.length;
+      return new Response(bytes, { status: response.status, headers: response.headers });
+    },
+  });
+  await attempt(model);
+  return size;
 }
