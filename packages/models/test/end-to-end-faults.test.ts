@@ -3,7 +3,7 @@
 
 import { Agent } from "@rondo/core";
 import { call, cut, fail, say, stall } from "@rondo/testkit";
-import { delayed, raw, stallAfter, status } from "@rondo/testkit/wire";
+import { delayed, raw, stallAfter, status, type WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { errorOf, expectValid, of, type Row, rows, serve, watched, weather } from "./end-to-end-stack.ts";
 
@@ -58,25 +58,6 @@ describe.each(rows)("the loop over $name", (row: Row) => {
     expectValid(wire, result);
   });
 
-  it("does not wait for ever: silence before an answer, in it, and behind pings are told apart", async () => {
-    const wire = await serve([
-      stall(),
-      [say("I was"), stall()],
-      [say("I was about to say"), stallAfter({ frames: 3 }, { pings: true })],
-      delayed(60_000),
-    ]);
-    // Only the clock that is to strike is short, so that a slow machine strikes no other.
-    const run = async (clocks: { firstByteMs?: number; idleMs?: number }): Promise<string | undefined> => {
-      const agent = new Agent({ model: row.model(wire), retry: { attempts: 1 }, clocks });
-      return (await agent.run("hi")).end?.error?.kind;
-    };
-    expect(await run({ firstByteMs: 100 })).toBe("timeout");
-    expect(await run({ idleMs: 100 })).toBe("stream_idle");
-    // Pings are no sign of life: what counts is what the model says.
-    expect(await run({ firstByteMs: 100, idleMs: 100 })).toMatch(/^(?:timeout|stream_idle)$/);
-    expect(await run({ firstByteMs: 100 })).toBe("timeout");
-  });
-
   it("an abort ends a stalled call at once, and the server sees the connection go", async () => {
     const held = stall({ afterText: "I was" });
     const wire = await serve([held]);
@@ -93,5 +74,37 @@ describe.each(rows)("the loop over $name", (row: Row) => {
     ]);
     const error = await errorOf(row.model(wire));
     expect(error.message).toMatch(/Please log in|web page|broken/);
+  });
+});
+
+describe("clocks", () => {
+  it("on every provider tell silence before an answer from silence in it, and take no ping for life", async () => {
+    const turns: { [task: string]: WireTurn } = {
+      silent: stall(),
+      late: delayed(60_000),
+      idle: [say("I was"), stall()],
+      pings: [say("I was about to say"), stallAfter({ frames: 3 }, { pings: true })],
+    };
+    // One clock is short where only it is to strike, the other long enough for a slow machine.
+    const expected = [
+      { task: "silent", clocks: { firstByteMs: 200 }, kind: /^timeout$/ },
+      { task: "late", clocks: { firstByteMs: 200 }, kind: /^timeout$/ },
+      { task: "idle", clocks: { firstByteMs: 3000, idleMs: 200 }, kind: /^stream_idle$/ },
+      { task: "pings", clocks: { firstByteMs: 3000, idleMs: 200 }, kind: /^(?:stream_idle|timeout)$/ },
+    ];
+    const wire = await serve((request) => {
+      const task = Object.keys(turns).find((name) => request.text.includes(`task ${name}`));
+      return turns[task ?? ""] ?? say("what?");
+    });
+    await Promise.all(
+      rows.flatMap((row) =>
+        expected.map(async ({ task, clocks, kind }) => {
+          const agent = new Agent({ model: row.model(wire), retry: { attempts: 1 }, clocks });
+          const { end } = await agent.run(`task ${task}`);
+          expect(end?.error?.kind, `${row.name}, ${task}`).toMatch(kind);
+        }),
+      ),
+    );
+    expect(wire.requests).toHaveLength(rows.length * expected.length);
   });
 });
