@@ -28,6 +28,8 @@ const byKey: readonly { variable: string; name: string }[] = [
 const otherKeys: readonly { variable: string; provider: string }[] = [
   { variable: "OPENAI_API_KEY", provider: "openai" },
   { variable: "GEMINI_API_KEY", provider: "google" },
+  { variable: "GOOGLE_API_KEY", provider: "google" },
+  { variable: "AWS_BEARER_TOKEN_BEDROCK", provider: "bedrock" },
   { variable: "OPENROUTER_API_KEY", provider: "openrouter" },
 ];
 
