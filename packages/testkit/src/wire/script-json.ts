@@ -160,9 +160,9 @@ const words: { readonly [name: string]: Word } = {
   chunks: word<{ chunks: wire.Chunks }>({ chunks: ["frame", "byte", "whole"] }, ({ chunks }) =>
     wire.chunked(chunks),
   ),
-  garbage: word<{ garbage: string; frames?: number }>(
-    { garbage: "string", frames: "number" },
-    ({ garbage, frames }) => wire.garbage(garbage, frames),
+  garbage: word<{ garbage: string; afterFrames?: number }>(
+    { garbage: "string", afterFrames: "number" },
+    ({ garbage, afterFrames }) => wire.garbage(garbage, afterFrames),
   ),
   duplicate: word<{ duplicate: number }>({ duplicate: "number" }, ({ duplicate }) =>
     wire.duplicate(duplicate),
