@@ -1,4 +1,4 @@
-// Scripts as files, and the command that serves them to programs in any language.
+// The command that serves a script file to programs in any language.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -6,116 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { badArgs, call, empty, fail, part, refuse, say, stop, think, usage } from "../src/index.ts";
-import {
-  chunked,
-  contentType,
-  corrupt,
-  cutAt,
-  delayed,
-  duplicate,
-  frames,
-  garbage,
-  plainJson,
-  raw,
-  reset,
-  slow,
-  stallAfter,
-  status,
-} from "../src/wire/index.ts";
-import { readScript } from "../src/wire/script-json.ts";
 
 const main = fileURLToPath(new URL("../src/wire/main.ts", import.meta.url));
-
-describe("a script file", () => {
-  it("says everything that a script can say", () => {
-    const { script, ...rest } = readScript(
-      JSON.stringify({
-        strict: false,
-        repeatLast: true,
-        chunks: "byte",
-        chunk: 3,
-        key: "k",
-        models: ["m"],
-        turns: [
-          "text",
-          [
-            { think: "hm", opaque: { signature: "s" } },
-            { say: "a", chunk: 2 },
-            { call: "x", args: { y: 1 }, id: "c1" },
-            { badArgs: "x", text: '{"a' },
-            { usage: { inputTokens: 1 } },
-            { stop: "max_tokens", raw: "cut" },
-          ],
-          [{ refuse: "no" }, { native: { type: "odd" } }, { empty: true }],
-          { fail: "rate_limit", retryAfterMs: 5, message: "m" },
-          {
-            status: 429,
-            retryAfterMs: 5,
-            form: "ms",
-            code: "c",
-            message: "m",
-            headers: { a: "b" },
-            body: {},
-          },
-          [{ cutAt: 9, how: "reset" }, { cutAt: { frames: 2 } }, { stallAfter: 3, pings: true }],
-          [
-            { slow: 2, ms: 1 },
-            { delay: 4 },
-            { chunks: "whole" },
-            { garbage: "g", afterFrames: 2 },
-            { duplicate: 1 },
-          ],
-          [{ corrupt: 7 }, { contentType: "text/plain" }, { plainJson: true }, { reset: true }],
-          { raw: "body", code: 201, headers: { x: "y" } },
-          { frames: [{ event: "e", data: { a: 1 } }] },
-        ],
-      }),
-    );
-    expect(rest).toEqual({
-      strict: false,
-      repeatLast: true,
-      chunks: "byte",
-      chunk: 3,
-      key: "k",
-      models: ["m"],
-    });
-    const odd = { type: "native" as const, kind: "odd", opaque: { type: "odd" } };
-    expect(script).toEqual([
-      say("text"),
-      [
-        think("hm", { opaque: { signature: "s" } }),
-        say("a", { chunk: 2 }),
-        call("x", { y: 1 }, { id: "c1" }),
-        badArgs("x", '{"a'),
-        usage({ inputTokens: 1 }),
-        stop("max_tokens", { raw: "cut" }),
-      ],
-      [refuse("no"), part(odd), empty()],
-      fail("rate_limit", { retryAfterMs: 5, message: "m" }),
-      status(429, { retryAfterMs: 5, form: "ms", code: "c", message: "m", headers: { a: "b" }, body: {} }),
-      [cutAt(9, "reset"), cutAt({ frames: 2 }), stallAfter(3, { pings: true })],
-      [slow(2, 1), delayed(4), chunked("whole"), garbage("g", 2), duplicate(1)],
-      [corrupt(7), contentType("text/plain"), plainJson(), reset()],
-      raw("body", { status: 201, headers: { x: "y" } }),
-      frames([{ event: "e", data: { a: 1 } }]),
-    ]);
-  });
-
-  it.each([
-    ["{", /not JSON/],
-    ["{}", /"turns"/],
-    ['{"turns":[],"strct":true}', /no member "strct"; there are strict/],
-    ['[["a",{"sya":"b"}]]', /turns\[0\]\[1\].*holds no word; there are say,/],
-    ['[{"say":1}]', /turns\[0\]\.say: "say" is 1; needed is a text/],
-    ['[{"call":"x","arg":{}}]', /no member "arg"/],
-    ['[{"fail":"tired"}]', /needed is one of rate_limit,/],
-    ['[{"cutAt":-1}]', /a number of bytes/],
-    ["[7]", /an object is needed, not 7/],
-  ])("%s is refused, naming the place", (text, words) => {
-    expect(() => readScript(text)).toThrow(words);
-  });
-});
 
 interface Started {
   child: ChildProcess;
