@@ -16,6 +16,8 @@ export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
 export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
 export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
+export { compatibleServers, type ServerName } from "./compat/choose.ts";
+export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
 export { type OfflineOptions, offline } from "./offline/offline.ts";
 export {
@@ -33,7 +35,30 @@ export { anthropic } from "./providers/anthropic.ts";
 export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
 export { type CompatibleOptions, openaiCompatible } from "./providers/compatible.ts";
-export { type CompatibleServer, compatibleServers } from "./providers/compatible-servers.ts";
+export {
+  alibaba,
+  cerebras,
+  copilot,
+  deepseek,
+  fireworks,
+  groq,
+  huggingface,
+  litellm,
+  llamacpp,
+  lmstudio,
+  minimax,
+  mistral,
+  moonshot,
+  ollama,
+  openrouter,
+  perplexity,
+  type ServerProvider,
+  sglang,
+  together,
+  vllm,
+  xai,
+  zai,
+} from "./providers/compatible-named.ts";
 export { knownProviders, modelFromName } from "./providers/from-name.ts";
 export { google } from "./providers/google.ts";
 export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/openai.ts";
