@@ -15,7 +15,8 @@ import {
   tool,
   userText,
 } from "@rondo/core";
-import { type ServerPersonality, serverPersonalities, unknownPersonality } from "@rondo/testkit";
+import { call as callTool, say, think } from "@rondo/testkit";
+import { raw, type ServerPersonality, serverPersonalities, unknownPersonality } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { compatibleServers, openaiCompatible } from "../src/index.ts";
 import { type Played, play, usage } from "./compat-server.ts";
@@ -27,6 +28,8 @@ const cities = [
   { name: "weather", args: { city: "Rome" } },
 ];
 
+const calls = cities.map(({ name, args }) => callTool(name, args));
+
 /** The name of a model that shows what is special at this server. */
 const models: { readonly [server: string]: string } = { lmstudio: "openai/gpt-oss-20b" };
 
@@ -35,7 +38,7 @@ const rows: [string, ServerPersonality][] = [
   ["nobody-knows-it", unknownPersonality],
 ];
 
-function modelOf(server: string, url: string, more: { compat?: JsonObject } = {}): Model {
+function modelOf(server: string, url: string, more: { compat?: JsonObject; stream?: boolean } = {}): Model {
   return openaiCompatible({
     provider: server,
     model: models[server] ?? "m",
@@ -55,7 +58,10 @@ describe("the table", () => {
 });
 
 describe.each(rows)("%s", (server, personality) => {
-  it("runs tools over two turns, and nothing that is sent is refused", async () => {
+  it.each([
+    ["as a stream", true],
+    ["at once", false],
+  ])("runs tools over two turns, and nothing that is sent is refused: %s", async (_, stream) => {
     const ran: Json[] = [];
     const weather = tool({
       name: "weather",
@@ -74,13 +80,10 @@ describe.each(rows)("%s", (server, personality) => {
     const withTools = !noTools(server);
     await play(
       personality,
-      [
-        ...(withTools ? [{ reasoning: thought, text: "Let me look.", calls: cities }] : []),
-        { reasoning: thought, text: said },
-      ],
+      [...(withTools ? [[think(thought), say("Let me look."), calls]] : []), [think(thought), say(said)]],
       async (played) => {
         const agent = new Agent({
-          model: modelOf(server, played.url),
+          model: modelOf(server, played.url, { stream }),
           system: "Be brief.",
           ...(withTools ? { tools: [weather] } : {}),
           settings: { maxOutputTokens: 900 },
@@ -88,13 +91,13 @@ describe.each(rows)("%s", (server, personality) => {
         });
         const result = await agent.run("How is the weather?");
         expect(played.refused).toEqual([]);
+        expect(played.problems).toEqual([]);
         expect(result.end?.reason).toBe("completed");
         expect(result.text).toBe(said);
         expect(ran).toEqual(withTools ? cities.map(({ args }) => args) : []);
         const answers = result.messages.filter((one): one is AssistantMessage => one.role === "assistant");
         const last = answers.at(-1);
-        if (personality.style.usage !== "none")
-          expect(last?.usage).toMatchObject({ inputTokens: usage.input, outputTokens: usage.output });
+        if (personality.style.usage !== "none") expect(last?.usage).toMatchObject(usage);
         expect(last?.content.map((part) => part.type)).toEqual([
           ...(tells(personality) ? ["reasoning"] : []),
           "text",
@@ -112,7 +115,7 @@ describe.each(rows)("%s", (server, personality) => {
   });
 
   it("takes a conversation over that other models began, with their reasoning, ids and images", async () => {
-    await play(personality, [{ text: "Taken over." }], async (played) => {
+    await play(personality, [say("Taken over.")], async (played) => {
       const model = modelOf(server, played.url);
       const answer = await ask(model, { messages: foreign(noTools(server)), tools: toolsOf(server) });
       expect(played.refused).toEqual([]);
@@ -130,7 +133,7 @@ describe.each(rows)("%s", (server, personality) => {
   });
 
   it("takes every setting there is, or says with a warning that it leaves it out", async () => {
-    await play(personality, [{ text: "ok" }], async (played) => {
+    await play(personality, [say("ok")], async (played) => {
       const warned: string[] = [];
       await ask(modelOf(server, played.url), everySetting(server), warned);
       expect(played.refused).toEqual([]);
@@ -157,7 +160,7 @@ describe.each(rows)("%s", (server, personality) => {
     it("refuses what it would be sent without its row", async () => {
       const row: JsonObject = { ...(compatibleServers[server]?.compat as JsonObject | undefined) };
       const openai = Object.fromEntries(Object.keys(row).map((quirk) => [quirk, null]));
-      await play(personality, [{ text: "ok" }, { text: "ok" }, { text: "ok" }], async (played) => {
+      await play(personality, [say("ok"), say("ok"), say("ok")], async (played) => {
         const model = modelOf(server, played.url, { compat: openai });
         const own: AssistantMessage = {
           role: "assistant",
@@ -189,7 +192,7 @@ describe.each(rows)("%s", (server, personality) => {
     });
 
   it.each(personality.errors)("says what $kind means here: $says", async (error) => {
-    await play(personality, [error], async (played) => {
+    await play(personality, [raw(error.body, { status: error.status })], async (played) => {
       const thrown = await ask(modelOf(server, played.url), {
         messages: [userText("hi")],
         tools: toolsOf(server),

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type JsonObject, type Message, type ModelRequest, RondoError, userText } from "@rondo/core";
-import { serverPersonalities } from "@rondo/testkit";
+import { say } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import type { Target } from "../src/codec.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
@@ -81,9 +81,7 @@ describe("choosing a server", () => {
   });
 
   it("gives OpenAI's address moved elsewhere the quirks of who answers there", async () => {
-    const personality = serverPersonalities.deepseek;
-    if (personality === undefined) throw new Error("no such server");
-    await play(personality, [{ text: "ok" }], async (played) => {
+    await play("deepseek", [say("ok")], async (played) => {
       let url = "";
       const model = openai.chat("deepseek-chat", {
         apiKey: "k",
@@ -145,9 +143,7 @@ describe("a server by name", () => {
   });
 
   it("carries the headers of its row, and a user's own win", async () => {
-    const personality = serverPersonalities.copilot;
-    if (personality === undefined) throw new Error("no such server");
-    await play(personality, [{ text: "ok" }, { text: "ok" }], async (played) => {
+    await play("copilot", [say("ok"), say("ok")], async (played) => {
       const ask = async (messages: Message[]): Promise<unknown> =>
         await face
           .copilot("gpt", { baseURL: played.url, apiKey: "t", headers: { "Editor-Version": "mine/1" } })
@@ -160,7 +156,7 @@ describe("a server by name", () => {
       ]);
       const headers = (at: number): (string | string[] | undefined)[] =>
         ["editor-version", "copilot-integration-id", "x-initiator", "copilot-vision-request"].map(
-          (name) => played.seen[at]?.headers[name],
+          (name) => played.requests[at]?.headers[name],
         );
       expect(headers(0)).toEqual(["mine/1", "vscode-chat", "user", "true"]);
       await ask([userText("hi"), { role: "system", content: [{ type: "text", text: "go on" }] }]);

@@ -43,14 +43,3 @@ export {
 } from "./scripted-turns.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";
-export {
-  checkServerRequest,
-  renderServerAnswer,
-  type ServerAnswer,
-  type ServerError,
-  type ServerPersonality,
-  type ServerRules,
-  type ServerStyle,
-  serverPersonalities,
-  unknownPersonality,
-} from "./wire/servers/index.ts";

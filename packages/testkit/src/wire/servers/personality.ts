@@ -106,16 +106,3 @@ export interface ServerPersonality {
   refuse(violation: Violation): { status: number; body: string };
   errors: readonly ServerError[];
 }
-
-/** What it is to say, before it has been put into its own form. */
-export interface ServerAnswer {
-  /** Counts answers, from 1: ids are made of it. */
-  number: number;
-  model: string;
-  reasoning?: string;
-  text?: string;
-  calls?: readonly { name: string; args: JsonObject }[];
-  usage: { input: number; output: number };
-  /** The request asked for usage. */
-  tellsUsage: boolean;
-}

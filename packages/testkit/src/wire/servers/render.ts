@@ -1,78 +1,107 @@
-// The room of a compatible server's form: an answer as the frames of that server's stream, quirks and all.
+// The room of a compatible server's form: a reply as that server's stream, and as its one completion, quirks and all.
 
-import type { Json, JsonObject } from "@rondo/core";
-import type { ServerAnswer, ServerPersonality, ServerStyle } from "./personality.ts";
+import type { JsonObject, StopKind } from "@rondo/core";
+import {
+  counts,
+  frame,
+  type Rendered,
+  type Reply,
+  type ReplyBlock,
+  stopWord,
+  type WireFrame,
+} from "../reply.ts";
+import { callDeltas, callsWhole } from "./calls.ts";
+import type { ServerPersonality, ServerStyle } from "./personality.ts";
+import { pieces } from "./pieces.ts";
 
-/** The body of a streamed answer, as text. */
-export function renderServerAnswer({ style }: ServerPersonality, answer: ServerAnswer): string {
-  return new Stream(style, answer).whole();
+const words: { readonly [K in StopKind]?: string } = {
+  max_tokens: "length",
+  stop_sequence: "stop",
+  refusal: "stop",
+  content_filter: "content_filter",
+};
+
+/** A reply as the server would tell it. */
+export function renderServer({ style }: ServerPersonality, reply: Reply): Rendered {
+  return new Form(style, reply).rendered();
 }
 
-/** Pieces of about equal size, at least two where there is anything to cut. */
-function pieces(text: string): string[] {
-  const size = Math.max(1, Math.ceil(text.length / 3));
-  const cut: string[] = [];
-  for (let at = 0; at < text.length; at += size) cut.push(text.slice(at, at + size));
-  return cut;
-}
+type CallBlock = Extract<ReplyBlock, { type: "call" }>;
 
-class Stream {
+class Form {
   readonly #style: ServerStyle;
-  readonly #answer: ServerAnswer;
-  readonly #lines: string[] = [];
-  readonly #sofar: JsonObject = { role: "assistant", content: "" };
+  readonly #reply: Reply;
+  readonly #calls: CallBlock[];
+  /** The choice that calls stand in. */
+  readonly #spread: number;
+  /** The word that ends it; null where the server says none. */
+  readonly #word: string | null;
+  #sofar = "";
 
-  constructor(style: ServerStyle, answer: ServerAnswer) {
+  constructor(style: ServerStyle, reply: Reply) {
     this.#style = style;
-    this.#answer = answer;
+    this.#reply = reply;
+    this.#calls = reply.blocks.filter((block): block is CallBlock => block.type === "call");
+    const texts = reply.blocks.some((block) => block.type === "text");
+    this.#spread = style.splitChoices === true && texts && this.#calls.length > 0 ? 1 : 0;
+    const { text, calls } = style.finish ?? { text: "stop", calls: "tool_calls" };
+    const { raw, wire } = reply.stop;
+    this.#word =
+      raw === undefined && (wire === "end_turn" || wire === "tool_use")
+        ? this.#calls.length > 0
+          ? calls
+          : text
+        : stopWord(reply, words, "openai-chat");
   }
 
-  whole(): string {
-    const { comments = [], head = [], noDone, repeatsReasoning } = this.#style;
-    const { reasoning, text, calls = [] } = this.#answer;
-    for (const comment of comments) this.#lines.push(`: ${comment}\n\n`);
-    for (const frame of head) this.#frame(frame);
-    const deltas: { delta: JsonObject; choice?: number }[] = [{ delta: { role: "assistant", content: "" } }];
-    if (reasoning !== undefined) {
-      deltas.push(...this.#reasoning(reasoning).map((delta) => ({ delta })));
-      if (repeatsReasoning === true) deltas.push({ delta: { reasoning_content: reasoning } });
-    }
-    if (text !== undefined) deltas.push(...this.#text(text, reasoning).map((delta) => ({ delta })));
-    const spread = this.#style.splitChoices === true && text !== undefined ? 1 : 0;
-    if (calls.length > 0) deltas.push(...this.#calls(calls).map((delta) => ({ delta, choice: spread })));
-    const { finish = { text: "stop", calls: "tool_calls" }, finishInPlace } = this.#style;
-    const word = calls.length > 0 ? finish.calls : finish.text;
-    for (const [at, { delta, choice = 0 }] of deltas.entries()) {
-      const last = at === deltas.length - 1 && finishInPlace === true;
-      this.#chunk(delta, last ? word : null, last, choice);
-    }
-    if (finishInPlace !== true) this.#chunk({}, word, true, calls.length > 0 ? spread : 0);
-    if (this.#usagePlace() === "asked" && this.#answer.tellsUsage)
-      this.#frame({ ...this.#envelope(), choices: [], usage: this.#usage() });
-    if (noDone !== true) this.#lines.push("data: [DONE]\n\n");
-    return this.#lines.join("");
+  rendered(): Rendered {
+    const { comments = [], head = [], finishInPlace, noDone } = this.#style;
+    const blocks = this.#reply.blocks.map((block, at) => this.#deltas(block, at));
+    const last = blocks.findLastIndex((deltas) => deltas.length > 0);
+    const inPlace = finishInPlace === true && last !== -1;
+    const usage = this.#place() === "asked" && this.#reply.tellsUsage;
+    return {
+      head: [
+        ...comments.map((data): WireFrame => ({ data, comment: true })),
+        ...head.map((one) => frame(undefined, one)),
+        this.#chunk({ role: "assistant", content: "" }, null, false, 0),
+      ],
+      blocks: blocks.map((deltas, block) => {
+        const choice = this.#reply.blocks[block]?.type === "call" ? this.#spread : 0;
+        return deltas.map((delta, at) => {
+          const ends = inPlace && block === last && at === deltas.length - 1;
+          return this.#chunk(delta, ends ? this.#word : null, ends, choice);
+        });
+      }),
+      tail: [
+        ...(inPlace ? [] : [this.#chunk({}, this.#word, true, this.#spread)]),
+        ...(usage ? [frame(undefined, { ...this.#envelope(), choices: [], usage: this.#usage() })] : []),
+        ...(noDone === true ? [] : [{ data: "[DONE]" }]),
+      ],
+      whole: this.#whole(),
+    };
   }
 
-  #usagePlace(): NonNullable<ServerStyle["usage"]> {
+  #place(): NonNullable<ServerStyle["usage"]> {
     return this.#style.usage ?? "asked";
   }
 
-  #frame(data: Json): void {
-    this.#lines.push(`data: ${JSON.stringify(data)}\n\n`);
-  }
-
-  #envelope(): JsonObject {
-    const { number, model } = this.#answer;
-    return { id: `gen-${number}`, object: "chat.completion.chunk", created: 1_700_000_000 + number, model };
+  #envelope(object = "chat.completion.chunk"): JsonObject {
+    const { number, model } = this.#reply;
+    return { id: `gen-${number}`, object, created: 1_700_000_000 + number, model };
   }
 
   #usage(): JsonObject {
-    const { input, output } = this.#answer.usage;
-    return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+    const { inputTokens, outputTokens } = counts(this.#reply.usage);
+    return {
+      prompt_tokens: inputTokens,
+      completion_tokens: outputTokens,
+      total_tokens: inputTokens + outputTokens,
+    };
   }
 
-  #chunk(delta: JsonObject, word: string | null, last: boolean, index: number): void {
-    const place = this.#usagePlace();
+  #chunk(delta: JsonObject, word: string | null, last: boolean, index: number): WireFrame {
+    const place = this.#place();
     const choice: JsonObject = {
       // Servers that spread an answer over choices number all of them 0.
       index: 0,
@@ -81,11 +110,10 @@ class Stream {
       ...(last && place === "in_choice" ? { usage: this.#usage() } : {}),
     };
     if (this.#style.snapshots === true) {
-      if (typeof delta.content === "string")
-        this.#sofar.content = String(this.#sofar.content) + delta.content;
-      choice.message = { ...this.#sofar };
+      if (typeof delta.content === "string") this.#sofar += delta.content;
+      choice.message = { role: "assistant", content: this.#sofar };
     }
-    this.#frame({
+    return frame(undefined, {
       ...this.#envelope(),
       choices: index === 0 ? [choice] : [{ index: 0, delta: {}, finish_reason: null }, choice],
       ...((last && place === "with_finish") || place === "every_chunk" ? { usage: this.#usage() } : {}),
@@ -94,17 +122,55 @@ class Stream {
     });
   }
 
-  #reasoning(reasoning: string): JsonObject[] {
+  #deltas(block: ReplyBlock, at: number): JsonObject[] {
+    switch (block.type) {
+      case "text":
+        return this.#content(this.#wrapped(block, at), block.pieces);
+      case "reasoning":
+        return this.#reasoning(block, at);
+      case "refusal":
+        return block.pieces.map((refusal) => ({ refusal }));
+      case "native":
+        return [block.opaque];
+      case "call":
+        return callDeltas(this.#style, this.#reply, this.#calls, this.#calls.indexOf(block));
+    }
+  }
+
+  /** A text as it stands in the content: in tags or channels where the server leaves them in. */
+  #wrapped(block: { type: "text" | "reasoning"; text: string }, at: number): string {
+    const { reasoning } = this.#style;
+    if (reasoning === "harmony") {
+      const start = at === 0 ? "" : "<|start|>assistant";
+      return block.type === "text"
+        ? `${start}<|channel|>final<|message|>${block.text}<|return|>`
+        : `${start}<|channel|>analysis<|message|>${block.text}<|end|>`;
+    }
+    return block.type === "reasoning" ? `<think>\n${block.text}\n</think>\n\n` : block.text;
+  }
+
+  #content(text: string, cut: readonly string[]): JsonObject[] {
+    const { reasoning } = this.#style;
+    // In pieces of five characters every tag is cut somewhere.
+    if (reasoning === "think_tags" || reasoning === "harmony")
+      return (text.match(/[\s\S]{1,5}/g) ?? []).map((content) => ({ content }));
+    return (cut.length > 1 ? cut : pieces(text)).map((content) => ({ content }));
+  }
+
+  #reasoning(block: Extract<ReplyBlock, { type: "reasoning" }>, at: number): JsonObject[] {
+    const cut = block.pieces.length > 1 ? block.pieces : pieces(block.text);
     switch (this.#style.reasoning ?? "reasoning_content") {
       case "reasoning_content":
-        return pieces(reasoning).map((reasoning_content) => ({ content: null, reasoning_content }));
-      case "reasoning":
-        return pieces(reasoning).map((piece) => ({ reasoning: piece }));
-      case "reasoning_details": {
-        const format = "anthropic-claude-v1";
-        const entry = { type: "reasoning.text", format, index: 0 };
         return [
-          ...pieces(reasoning).map((text) => ({
+          ...cut.map((reasoning_content) => ({ content: null, reasoning_content })),
+          ...(this.#style.repeatsReasoning === true ? [{ reasoning_content: block.text }] : []),
+        ];
+      case "reasoning":
+        return cut.map((reasoning) => ({ reasoning }));
+      case "reasoning_details": {
+        const entry = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 };
+        return [
+          ...cut.map((text) => ({
             content: "",
             reasoning: text,
             reasoning_details: [{ ...entry, text }],
@@ -113,99 +179,76 @@ class Stream {
         ];
       }
       case "parts":
-        return pieces(reasoning).map((text) => ({
+        return cut.map((text) => ({
           content: [{ type: "thinking", thinking: [{ type: "text", text }] }],
         }));
-      // Both are in the text.
       case "think_tags":
       case "harmony":
-        if (this.#answer.text !== undefined) return [];
-        return this.#text("", reasoning);
+        return this.#content(this.#wrapped(block, at), []);
       case "none":
         return [];
     }
   }
 
-  #text(text: string, reasoning: string | undefined): JsonObject[] {
-    const where = this.#style.reasoning;
-    let whole = text;
-    if (where === "think_tags" && reasoning !== undefined)
-      whole = `<think>\n${reasoning}\n</think>\n\n${text}`;
-    else if (where === "harmony")
-      whole = `${reasoning === undefined ? "" : `<|channel|>analysis<|message|>${reasoning}<|end|><|start|>assistant`}${text === "" ? "" : `<|channel|>final<|message|>${text}<|return|>`}`;
-    // In pieces of five characters every tag is cut somewhere.
-    const cut =
-      where === "think_tags" || where === "harmony" ? (whole.match(/[\s\S]{1,5}/g) ?? []) : pieces(whole);
-    return cut.map((content) => ({ content }));
-  }
-
-  #calls(calls: readonly { name: string; args: JsonObject }[]): JsonObject[] {
-    const { calls: form = "fragments", nameTail = "", objectArgs } = this.#style;
-    const parts = calls.map(({ name, args }, at) => {
-      const text = JSON.stringify(args);
-      return { head: this.#head(at), name: name + nameTail, text, cut: pieces(text), args };
-    });
-    const delta = (head: JsonObject, fn: JsonObject): JsonObject => ({
-      content: null,
-      tool_calls: [{ ...head, function: fn }],
-    });
-    const bare = ({ index }: JsonObject): JsonObject => (index === undefined ? {} : { index });
-    switch (form) {
-      case "whole":
-        return parts.map(({ head, name, text, args }) =>
-          delta(head, { name, arguments: objectArgs === true ? args : text }),
-        );
-      case "repeating":
-        return parts.flatMap(({ head, name, cut }) =>
-          cut.map((piece) => delta(head, { name, arguments: piece })),
-        );
-      case "emptying":
-        return parts.flatMap(({ head, name, cut }) =>
-          cut.map((piece, at) =>
-            at === 0
-              ? delta(head, { name, arguments: piece })
-              : delta({ ...head, id: "" }, { name: "", arguments: piece }),
-          ),
-        );
-      case "interleaved": {
-        const most = Math.max(...parts.map(({ cut }) => cut.length));
-        return [
-          ...parts.map(({ head, name }) => delta(head, { name, arguments: "" })),
-          ...Array.from({ length: most }, (_, at) =>
-            parts.flatMap(({ head, cut }) =>
-              cut[at] === undefined ? [] : [delta(bare(head), { arguments: cut[at] })],
-            ),
-          ).flat(),
-        ];
+  #whole(): JsonObject {
+    const { reasoning: where = "reasoning_content" } = this.#style;
+    let content = "";
+    let thought = "";
+    for (const [at, block] of this.#reply.blocks.entries()) {
+      if (block.type === "text") content += this.#wrapped(block, at);
+      else if (block.type === "reasoning") {
+        if (where === "think_tags" || where === "harmony") content += this.#wrapped(block, at);
+        else thought += block.text;
       }
-      case "arguments_first":
-        return parts.flatMap(({ head, name, text }) => [
-          delta(bare(head), { arguments: text }),
-          delta(head, { name }),
-        ]);
-      case "fragments":
-        return parts.flatMap(({ head, name, cut }) => [
-          delta(head, { name, arguments: "" }),
-          ...cut.map((piece) => delta(bare(head), { arguments: piece })),
-        ]);
     }
-  }
-
-  #head(at: number): JsonObject {
-    const { index = "numbered", ids = "own", noType } = this.#style;
-    const { number } = this.#answer;
-    const id = {
-      own: `call_${number}_${at}`,
-      none: undefined,
-      empty: "",
-      same: "call_0",
-      mistral9: `Mi${number}x${at}`.padEnd(9, "0"),
-    }[ids];
-    const place = { numbered: at, none: undefined, all_zero: 0, from_one: at + 1 }[index];
+    const parts = where === "parts" && thought !== "";
+    const told: JsonObject =
+      thought === "" || where === "none" || where === "parts"
+        ? {}
+        : where === "reasoning_details"
+          ? {
+              reasoning: thought,
+              reasoning_details: [
+                {
+                  type: "reasoning.text",
+                  format: "anthropic-claude-v1",
+                  index: 0,
+                  text: thought,
+                  signature: "SIG",
+                },
+              ],
+            }
+          : { [where]: thought };
+    const message: JsonObject = {
+      role: "assistant",
+      content: parts
+        ? [
+            { type: "thinking", thinking: [{ type: "text", text: thought }] },
+            { type: "text", text: content },
+          ]
+        : content === ""
+          ? null
+          : content,
+      ...told,
+    };
+    const calls: JsonObject =
+      this.#calls.length === 0 ? {} : { tool_calls: callsWhole(this.#style, this.#reply, this.#calls) };
+    const place = this.#place();
+    const end = {
+      finish_reason: this.#word,
+      ...(place === "in_choice" ? { usage: this.#usage() } : {}),
+    };
     return {
-      ...(place === undefined ? {} : { index: place }),
-      ...(id === undefined ? {} : { id }),
-      ...(noType === true ? {} : { type: "function" }),
+      ...this.#envelope("chat.completion"),
+      choices:
+        this.#spread === 1
+          ? [
+              { index: 0, message, finish_reason: this.#word },
+              { index: 0, message: { role: "assistant", content: null, ...calls }, ...end },
+            ]
+          : [{ index: 0, message: { ...message, ...calls }, ...end }],
+      ...(place === "none" || place === "in_choice" ? {} : { usage: this.#usage() }),
+      ...this.#style.tail,
     };
   }
 }
