@@ -52,6 +52,36 @@ const noTools = (server: string): boolean => serverPersonalities[server]?.rules.
 const tells = ({ style }: ServerPersonality): boolean => style.reasoning !== "none";
 
 describe("the table", () => {
+  it("is the only place servers are played from: an unknown name says what there is", async () => {
+    await expect(play("nobody", [], async () => {})).rejects.toThrow(/no server "nobody".*mistral/);
+  });
+
+  it("shows the model its mistake where Groq refuses a call, by a status or inside a stream (F151)", async () => {
+    const error = {
+      message: "Tool call validation failed: missing properties: 'city'",
+      type: "invalid_request_error",
+      code: "tool_use_failed",
+      failed_generation: '{"name": "weather", "arguments": {"town": "Oslo"}}',
+    };
+    const stream = `event: error\ndata: ${JSON.stringify({ error })}\n\n`;
+    await play("groq", [raw({ error }, { status: 400 }), raw(stream)], async (played) => {
+      for (let round = 0; round < 2; round++) {
+        const answer = await ask(modelOf("groq", played.url), {
+          messages: [userText("hi")],
+          tools: toolsOf("groq"),
+        });
+        expect(answer.content).toMatchObject([
+          {
+            type: "tool_call",
+            name: "weather",
+            rawArgs: '{"town":"Oslo"}',
+            argsError: expect.stringContaining("city"),
+          },
+        ]);
+      }
+    });
+  });
+
   it("has a server to be tried against for every row", () => {
     expect(Object.keys(serverPersonalities).sort()).toEqual(Object.keys(compatibleServers).sort());
   });
@@ -131,6 +161,14 @@ describe.each(rows)("%s", (server, personality) => {
       expect(answered).toEqual(made?.map(({ id }) => id));
     });
   });
+
+  if (!noTools(server))
+    it("takes a history that begins in the middle, without a user", async () => {
+      await play(personality, [say("Taken over.")], async (played) => {
+        await ask(modelOf(server, played.url), { messages: foreign(false).slice(0, 3) });
+        expect(played.refused).toEqual([]);
+      });
+    });
 
   it("takes every setting there is, or says with a warning that it leaves it out", async () => {
     await play(personality, [say("ok")], async (played) => {
