@@ -296,10 +296,11 @@ function reasoningOf(message: AssistantMessage | undefined): string {
 function echoIsRight(server: string, played: Played): void {
   const [, second] = played.bodies;
   const turn = second?.messages.find((one) => one.role === "assistant");
-  const fields = ["reasoning_content", "reasoning", "reasoning_details"];
+  const fields = ["reasoning_content", "reasoning", "reasoning_details", "reasoning_text"];
   const compat: { echoReasoning?: string } = compatibleServers[server]?.compat ?? {};
   const field = compat.echoReasoning ?? "none";
   expect(fields.filter((one) => turn?.[one] !== undefined)).toEqual(fields.includes(field) ? [field] : []);
+  expect(turn?.reasoning_opaque).toBe(field === "reasoning_text" ? "OPAQUE" : undefined);
   if (field === "reasoning_details")
     expect(turn?.[field]).toEqual([
       { type: "reasoning.text", format: "anthropic-claude-v1", index: 0, text: thought, signature: "SIG" },

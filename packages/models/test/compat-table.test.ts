@@ -192,6 +192,41 @@ describe("columns", () => {
     expect(fields(call("mine", provider, "another-model"))).toBe(fill);
   });
 
+  it("asks OpenAI alone for strict tools, where the schema allows it, and names a developer to its reasoning models", () => {
+    const strict = {
+      type: "object",
+      properties: { a: { type: "string" } },
+      required: ["a"],
+      additionalProperties: false,
+    };
+    const tools = [
+      { name: "f", description: "", inputSchema: strict },
+      { name: "g", description: "", inputSchema: { type: "object", properties: { a: { type: "string" } } } },
+    ];
+    for (const [provider, marks] of [
+      ["openai", [true, undefined]],
+      ["azure", [true, undefined]],
+      ["vllm", [undefined, undefined]],
+    ] as const) {
+      const sent = send(provider, { tools }).body.tools as { function: JsonObject }[];
+      expect(sent.map((tool) => tool.function.strict)).toEqual(marks);
+    }
+    const role = (provider: string, model: string): unknown =>
+      send(provider, { system: "s" }, { model }).body.messages[0]?.role;
+    expect([
+      role("openai", "o3"),
+      role("azure", "gpt-5"),
+      role("openai", "gpt-4o"),
+      role("copilot", "o3"),
+    ]).toEqual(["developer", "developer", "system", "system"]);
+  });
+
+  it("forces a call in the server's own word", () => {
+    const word = (provider: string): unknown =>
+      send(provider, { tools: one, toolChoice: "any" }).body.tool_choice;
+    expect([word("mistral"), word("groq")]).toEqual(["any", "required"]);
+  });
+
   it("forces a call while thinking only where that is taken (F135)", () => {
     const chosen = (provider: string, settings: ModelRequest["settings"]): unknown[] => {
       const { body, warnings } = send(provider, { tools: one, toolChoice: "any", settings });

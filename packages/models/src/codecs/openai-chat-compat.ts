@@ -17,10 +17,17 @@ export interface OpenaiChatCompat {
   systemFirstOnly: boolean;
   /**
    * The place reasoning is sent back in, to the model it came from; `think_tags` is a `<think>` block that opens the
-   * content. The wrong field is refused as unknown. Default: `none` (F104, F105, F108).
+   * content, `reasoning_text` goes with the `reasoning_opaque` it came with or not at all. The wrong field is refused as
+   * unknown. Default: `none` (F104, F105, F108).
    */
-  echoReasoning: "none" | "reasoning_content" | "reasoning" | "reasoning_details" | "think_tags";
-  /** On which messages it is sent back. Default: `tool_calls`; `reasoning_details` always go on all (F104). */
+  echoReasoning:
+    | "none"
+    | "reasoning_content"
+    | "reasoning"
+    | "reasoning_details"
+    | "reasoning_text"
+    | "think_tags";
+  /** On which messages it is sent back. Default: `tool_calls`; what is signed or encrypted always goes on all (F104). */
   echoReasoningOn: "tool_calls" | "all";
   /** What stands in the field on a tool turn that has no reasoning of this model. Default: nothing is sent (F104). */
   reasoningFill: string | null;
@@ -35,13 +42,14 @@ export interface OpenaiChatCompat {
   /** Whether an output schema and tools may stand in one request; otherwise the schema is left out. Default: true (F144). */
   structuredWithTools: boolean;
   /**
-   * How effort is asked for: OpenAI's `reasoning_effort`, OpenRouter's `reasoning` object, `thinking: {type}`,
-   * `enable_thinking`, or the same inside `chat_template_kwargs`. Default: `reasoning_effort`.
+   * How effort is asked for: OpenAI's `reasoning_effort`, OpenRouter's `reasoning` object, `thinking: {type}`
+   * (`enabled`, or `adaptive` with `thinking_adaptive`), `enable_thinking`, or that inside `chat_template_kwargs`. Default: `reasoning_effort`.
    */
   reasoningParam:
     | "reasoning_effort"
     | "reasoning"
     | "thinking"
+    | "thinking_adaptive"
     | "enable_thinking"
     | "chat_template_kwargs"
     | "none";
@@ -107,6 +115,7 @@ export function chatCompat(target: Target): OpenaiChatCompat {
       "reasoning_content",
       "reasoning",
       "reasoning_details",
+      "reasoning_text",
       "think_tags",
     ]),
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
@@ -120,6 +129,7 @@ export function chatCompat(target: Target): OpenaiChatCompat {
       "reasoning_effort",
       "reasoning",
       "thinking",
+      "thinking_adaptive",
       "enable_thinking",
       "chat_template_kwargs",
       "none",

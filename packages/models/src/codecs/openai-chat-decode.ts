@@ -49,6 +49,8 @@ export class ChatDecoder implements Decoder {
   #sentinel = false;
   #citations: Json[] = [];
   #audio: JsonObject | undefined;
+  /** Copilot's encrypted reasoning. */
+  #opaque: string | undefined;
   #parts = 0;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
@@ -135,11 +137,16 @@ export class ChatDecoder implements Decoder {
 
   #delta(delta: JsonObject, isWhole: boolean, at: number): void {
     const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
-    const reasoning = textIn(delta.reasoning_content) || textIn(delta.reasoning) || details;
+    const reasoning =
+      textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text) || details;
     if (reasoning !== "") {
       this.#think?.plain();
       this.#say("reasoning", reasoning);
     } else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    if (typeof delta.reasoning_opaque === "string") {
+      this.#opaque = delta.reasoning_opaque;
+      this.#answer.reasoning("reasoning", "");
+    }
     if (typeof delta.content === "string") this.#say("text", delta.content);
     else if (delta.content) for (const part of listIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
@@ -268,6 +275,8 @@ export class ChatDecoder implements Decoder {
     for (const citation of this.#citations) answer.attach("text", { citation });
     if (!this.#details.empty)
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
+    if (this.#opaque !== undefined)
+      answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const word = this.#word;
     const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
     if (wire === "error" || (word === undefined && answer.empty)) throw this.#failure(word);

@@ -143,12 +143,14 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   const calls: JsonObject[] = [];
   let reasoning = "";
   let details: Json[] = [];
+  let opaque: Json | undefined;
   let audio: Json | undefined;
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") text += part.text;
     else if (part.type === "tool_call") calls.push(wireCall(part, own, room));
     else if (part.type === "reasoning" && own) {
       reasoning += part.text;
+      opaque = part.opaque?.reasoning_opaque ?? opaque;
       details = [...details, ...listIn(part.opaque?.reasoning_details)];
     } else if (part.type === "native" && part.kind === "audio" && own)
       audio = objectIn(part.opaque.audio)?.id;
@@ -167,16 +169,22 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
     content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...echoed(reasoning, details, calls.length > 0, compat),
+    ...echoed({ reasoning, details, opaque }, calls.length > 0, compat),
   });
   return { role: "assistant", json };
 }
 
 /** Reasoning in the field this server wants it in, or nothing: the wrong field is refused (F104, F105). */
-function echoed(reasoning: string, details: Json[], hasCalls: boolean, compat: OpenaiChatCompat): JsonObject {
+function echoed(
+  { reasoning, details, opaque }: { reasoning: string; details: Json[]; opaque: Json | undefined },
+  hasCalls: boolean,
+  compat: OpenaiChatCompat,
+): JsonObject {
   const field = compat.echoReasoning;
   if (field === "none" || field === "think_tags") return {};
   if (field === "reasoning_details") return details.length === 0 ? {} : { reasoning_details: details };
+  if (field === "reasoning_text")
+    return opaque === undefined ? {} : { reasoning_text: reasoning, reasoning_opaque: opaque };
   if (!hasCalls && compat.echoReasoningOn !== "all") return {};
   if (reasoning !== "") return { [field]: reasoning };
   return hasCalls && compat.reasoningFill !== null ? { [field]: compat.reasoningFill } : {};

@@ -106,6 +106,8 @@ function reasoningParam(
       };
     case "thinking":
       return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+    case "thinking_adaptive":
+      return { thinking: { type: asked === "off" ? "disabled" : "adaptive" } };
     case "enable_thinking":
       return {
         enable_thinking: asked !== "off",

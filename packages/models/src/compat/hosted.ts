@@ -248,7 +248,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       echoReasoningOn: "all",
       thinkTags: "leading",
       structuredOutput: "none",
-      reasoningParam: "thinking",
+      reasoningParam: "thinking_adaptive",
       forcedChoice: "never",
       omit: ["parallel_tool_calls", "logit_bias", "seed", ...penalties, ...openaiOnly],
       options: ["reasoning_split", "mask_sensitive_info"],
@@ -328,12 +328,13 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     },
     compat: {
       maxTokensField: "max_tokens",
+      echoReasoning: "reasoning_text",
       splitChoices: true,
       initiatorHeader: true,
       omit: openaiOnly,
     },
     answers:
-      "For Claude and Gemini models text and calls may come in different choices; the index may begin at 1 (F069).",
+      "For Claude and Gemini models text and calls may come in different choices; the index may begin at 1 (F069); reasoning in `reasoning_text`, with `reasoning_opaque` that makes it whole.",
     errors: "As OpenAI's, or plain text.",
   },
 };

@@ -6,6 +6,8 @@ import { listed, nested, plain, worded } from "./refusals.ts";
 
 const all = ["system", "developer", "user", "assistant", "tool"];
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_details"];
+/** Copilot's own. */
+const copilotFields = ["reasoning_text", "reasoning_opaque"];
 
 /** An error in OpenAI's shape. */
 function said(
@@ -25,7 +27,11 @@ function said(
 
 export const hostedPersonalities: { readonly [server: string]: ServerPersonality } = {
   openai: {
-    rules: { roles: all, refused: ["top_k", "max_tokens"], chat: { refusedFields: reasoningFields } },
+    rules: {
+      roles: all,
+      refused: ["top_k", "max_tokens"],
+      chat: { refusedFields: [...reasoningFields, ...copilotFields] },
+    },
     style: { reasoning: "none" },
     refuse: nested,
     errors: [
@@ -41,7 +47,11 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
     ],
   },
   azure: {
-    rules: { roles: all, refused: ["top_k", "max_tokens"], chat: { refusedFields: reasoningFields } },
+    rules: {
+      roles: all,
+      refused: ["top_k", "max_tokens"],
+      chat: { refusedFields: [...reasoningFields, ...copilotFields] },
+    },
     style: {
       reasoning: "none",
       head: [
@@ -106,7 +116,7 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
   },
   mistral: {
     rules: {
-      chat: { mistral: true, refusedFields: reasoningFields },
+      chat: { mistral: true, refusedFields: [...reasoningFields, ...copilotFields] },
       noNullContent: true,
       fields: [
         "model",
@@ -448,7 +458,7 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
       chat: { refusedFields: reasoningFields },
       roles: all,
     },
-    style: { reasoning: "none", index: "from_one", splitChoices: true, calls: "fragments" },
+    style: { reasoning: "reasoning_text", index: "from_one", splitChoices: true, calls: "fragments" },
     refuse: nested,
     errors: [
       {

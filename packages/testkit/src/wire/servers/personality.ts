@@ -61,6 +61,7 @@ export interface ServerStyle {
     | "reasoning_content"
     | "reasoning"
     | "reasoning_details"
+    | "reasoning_text"
     | "think_tags"
     | "parts"
     | "harmony"

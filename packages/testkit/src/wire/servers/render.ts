@@ -182,6 +182,8 @@ class Form {
         return cut.map((text) => ({
           content: [{ type: "thinking", thinking: [{ type: "text", text }] }],
         }));
+      case "reasoning_text":
+        return [...cut.map((reasoning_text) => ({ reasoning_text })), { reasoning_opaque: "OPAQUE" }];
       case "think_tags":
       case "harmony":
         return this.#content(this.#wrapped(block, at), []);
@@ -218,7 +220,7 @@ class Form {
                 },
               ],
             }
-          : { [where]: thought };
+          : { [where]: thought, ...(where === "reasoning_text" ? { reasoning_opaque: "OPAQUE" } : {}) };
     const message: JsonObject = {
       role: "assistant",
       content: parts
