@@ -170,6 +170,14 @@ describe.each(rows)("%s", (server, personality) => {
       });
     });
 
+  it("takes a history that ends with the assistant, as a run that goes on has it", async () => {
+    await play(personality, [say("More.")], async (played) => {
+      const [last] = foreign(true).slice(-3);
+      await ask(modelOf(server, played.url), { messages: [userText("Look."), last as Message] });
+      expect(played.refused).toEqual([]);
+    });
+  });
+
   it("takes every setting there is, or says with a warning that it leaves it out", async () => {
     await play(personality, [say("ok")], async (played) => {
       const warned: string[] = [];

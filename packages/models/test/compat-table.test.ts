@@ -192,6 +192,102 @@ describe("columns", () => {
     expect(fields(call("mine", provider, "another-model"))).toBe(fill);
   });
 
+  it("passes on the options of every row, and those alone", () => {
+    for (const [provider, { compat }] of Object.entries(compatibleServers)) {
+      const options = Object.fromEntries((compat.options ?? []).map((name) => [name, name]));
+      const { body, warnings } = send(provider, {
+        settings: { providerOptions: { [provider]: { ...options, no_such_option: 1 } } },
+      });
+      expect(body).toMatchObject(options);
+      expect(warnings).toEqual([expect.stringContaining("no_such_option")]);
+      expect(body.no_such_option).toBeUndefined();
+    }
+  });
+
+  it("reads thinking out of the content wherever a row says that it may stand there (F113)", () => {
+    for (const [provider, server] of Object.entries({
+      ...compatibleServers,
+      unknown: chooseServer("?", undefined).server,
+    })) {
+      const compat = compatOf(server, "m");
+      const decoder = openaiChat.decoder(
+        { origin: { api: "openai-chat", provider, model: "m" }, facts: {}, compat },
+        () => {},
+      );
+      const data = {
+        choices: [{ index: 0, delta: { content: "<think>a</think>b" }, finish_reason: "stop" }],
+      };
+      decoder.push({ event: undefined, data: JSON.stringify(data) });
+      expect(decoder.end().content.map(({ type }) => type)).toEqual(
+        compat.thinkTags === undefined ? ["text"] : ["reasoning", "text"],
+      );
+    }
+    const hosts = [
+      "openai",
+      "azure",
+      "deepseek",
+      "mistral",
+      "xai",
+      "openrouter",
+      "zai",
+      "moonshot",
+      "alibaba",
+      "copilot",
+    ];
+    for (const [provider, server] of Object.entries(compatibleServers))
+      expect([provider, server.compat.thinkTags]).toEqual([
+        provider,
+        hosts.includes(provider) ? undefined : "leading",
+      ]);
+    for (const provider of ["vllm", "sglang", "llamacpp", "lmstudio"])
+      expect(compatOf(chooseServer(provider, undefined).server, "deepseek-r1:8b").thinkTags).toBe(
+        "starts_inside",
+      );
+  });
+
+  it("sends top_k to those who take it, and says so to the others", () => {
+    const takes = Object.keys(compatibleServers).filter((provider) => {
+      const { body, warnings } = send(provider, { settings: { topK: 40 } });
+      expect(warnings).toHaveLength(body.top_k === 40 ? 0 : 1);
+      return body.top_k === 40;
+    });
+    expect(takes.sort()).toEqual([
+      "alibaba",
+      "fireworks",
+      "llamacpp",
+      "lmstudio",
+      "ollama",
+      "openrouter",
+      "perplexity",
+      "sglang",
+      "together",
+      "vllm",
+    ]);
+  });
+
+  it("reads gpt-oss's channels wherever it may be served, and nobody else's (F236)", () => {
+    const closed = [
+      "openai",
+      "azure",
+      "deepseek",
+      "mistral",
+      "xai",
+      "zai",
+      "moonshot",
+      "minimax",
+      "alibaba",
+      "perplexity",
+      "copilot",
+    ];
+    for (const [provider, server] of Object.entries(compatibleServers)) {
+      expect([provider, compatOf(server, "openai/gpt-oss-120b").harmony]).toEqual([
+        provider,
+        closed.includes(provider) ? undefined : true,
+      ]);
+      expect(compatOf(server, "qwen3").harmony).toBeUndefined();
+    }
+  });
+
   it("asks OpenAI alone for strict tools, where the schema allows it, and names a developer to its reasoning models", () => {
     const strict = {
       type: "object",

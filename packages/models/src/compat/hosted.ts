@@ -290,7 +290,15 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       topK: true,
       streamUsage: false,
       thinkTags: "leading",
-      omit: ["tools", "tool_choice", "parallel_tool_calls", "seed", "stop", "logit_bias", ...openaiOnly],
+      omit: [
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "seed",
+        "stop",
+        "logit_bias",
+        ...openaiOnly.filter((field) => field !== "web_search_options"),
+      ],
       options: [
         "search_domain_filter",
         "search_recency_filter",

@@ -53,6 +53,8 @@ function messages(body: JsonObject, rules: ServerRules, say: Say): void {
       if (/<\|im_(?:start|end)\|>/.test(JSON.stringify(message.content ?? "")))
         say(`${path}.content`, "a control token in this text becomes a turn of its own");
   }
+  if (rules.lastNotAssistant !== undefined && list.at(-1)?.role === "assistant")
+    say("messages", rules.lastNotAssistant);
   if (rules.needsUser === true && !list.some(({ role }) => role === "user"))
     say("messages", "no user query found");
   if (rules.toolsWithHistory === true && body.tools === undefined && list.some(({ role }) => role === "tool"))

@@ -407,6 +407,7 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
     rules: {
       chat: { alternate: true, refusedFields: reasoningFields },
       systemFirst: true,
+      lastNotAssistant: "Last message must have role `user` or `tool`.",
       noTools: "Tool calling is not supported for this model",
       refused: ["stream_options", "max_completion_tokens", "seed", "stop"],
     },

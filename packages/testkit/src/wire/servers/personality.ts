@@ -22,6 +22,8 @@ export interface ServerRules {
   noNullContent?: boolean;
   /** With calls in an assistant message this field must be there, and with `filled` it may not be empty (F104). */
   echo?: { field: string; filled?: boolean; message: string };
+  /** The last message may not be the assistant's (F127). */
+  lastNotAssistant?: string;
   /** The history needs a user message (F129). */
   needsUser?: boolean;
   /** A call may not be forced, or not while thinking is on; on is what it is where nothing is said (F135). */

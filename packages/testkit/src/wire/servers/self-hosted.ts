@@ -105,6 +105,7 @@ export const selfHostedPersonalities: { readonly [server: string]: ServerPersona
   },
   llamacpp: {
     rules: {
+      lastNotAssistant: "Assistant response prefill is incompatible with enable_thinking.",
       chat: { alternate: true },
       noNullContent: true,
       systemFirst: true,
