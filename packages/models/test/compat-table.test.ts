@@ -336,6 +336,53 @@ describe("columns", () => {
     expect(chosen("openai", {})).toEqual(["required", undefined, 0]);
   });
 
+  it("asks every server to think, and not to, in its own words", () => {
+    const params = ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"];
+    const asked = (provider: string, reasoning: "high" | "off"): JsonObject => {
+      const { body } = send(provider, { settings: { reasoning } });
+      return Object.fromEntries(Object.entries(body).filter(([name]) => params.includes(name)));
+    };
+    const effort = [{ reasoning_effort: "high" }, { reasoning_effort: "none" }];
+    const type = [{ thinking: { type: "enabled" } }, { thinking: { type: "disabled" } }];
+    const template = [
+      { chat_template_kwargs: { enable_thinking: true } },
+      { chat_template_kwargs: { enable_thinking: false } },
+    ];
+    const own: { [provider: string]: JsonObject[] } = {
+      deepseek: type,
+      zai: type,
+      moonshot: type,
+      minimax: [{ thinking: { type: "adaptive" } }, { thinking: { type: "disabled" } }],
+      alibaba: [{ enable_thinking: true }, { enable_thinking: false }],
+      openrouter: [{ reasoning: { effort: "high" } }, { reasoning: { enabled: false } }],
+      vllm: template,
+      sglang: template,
+      llamacpp: template,
+      xai: [{ reasoning_effort: "high" }, {}],
+      mistral: [{}, {}],
+      lmstudio: [{}, {}],
+    };
+    for (const provider of Object.keys(compatibleServers))
+      expect([provider, asked(provider, "high"), asked(provider, "off")]).toEqual([
+        provider,
+        ...(own[provider] ?? effort),
+      ]);
+  });
+
+  it("sends thinking back to MiniMax on every turn, as its documents ask", () => {
+    const thought: Message = {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "Yes." },
+      ],
+      origin: { api: "openai-chat", provider: "minimax", model: "m" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    };
+    const { body } = send("minimax", { messages: [userText("hi"), thought, userText("and?")] });
+    expect(body.messages[1]?.content).toBe("<think>hm</think>\n\nYes.");
+  });
+
   it("asks for the nearest effort the server knows", () => {
     const effort = (
       provider: string,
