@@ -165,7 +165,12 @@ describe.each(rows)("%s", (server, personality) => {
   if (!noTools(server))
     it("takes a history that begins in the middle, without a user", async () => {
       await play(personality, [say("Taken over.")], async (played) => {
-        await ask(modelOf(server, played.url), { messages: foreign(false).slice(0, 3) });
+        await ask(modelOf(server, played.url), {
+          // Without the image, which would travel in a user message of its own.
+          messages: foreign(false)
+            .slice(0, 3)
+            .map((one) => (one.role === "tool" ? { ...one, content: [{ type: "text", text: "ok" }] } : one)),
+        });
         expect(played.refused).toEqual([]);
       });
     });
