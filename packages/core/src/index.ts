@@ -60,5 +60,6 @@ export {
 } from "./schema.ts";
 export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
+export { cleanOutput } from "./terminal-text.ts";
 export * from "./tool.ts";
 export type { StepEvent } from "./views/steps.ts";

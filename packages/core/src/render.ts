@@ -6,6 +6,7 @@
 import { messageOf } from "./errors.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
+import { cleanOutput } from "./terminal-text.ts";
 import { ToolResult } from "./tool.ts";
 
 /**
@@ -27,7 +28,7 @@ export function renderResult(value: unknown): CallResult {
 export function renderThrown(thrown: unknown): CallResult {
   const message = messageOf(thrown);
   const text = message.startsWith("Error:") ? message : `Error: ${message}`;
-  return { content: [{ type: "text", text }], isError: true, code: "threw" };
+  return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
 const ok = (content: ContentPart[]): CallResult => ({ content: shown(content), isError: false });
@@ -36,15 +37,30 @@ const noOutput = "(no output)";
 
 /** Providers refuse blank texts: a result always has something to read. */
 function shown(content: ContentPart[]): ContentPart[] {
-  const visible = content.filter((part) => part.type === "file" || part.text.trim() !== "");
-  return visible.length > 0 ? visible.map(wellFormed) : [{ type: "text", text: noOutput }];
+  const visible = content.map(harmless).filter((part) => part.type === "file" || part.text.trim() !== "");
+  return visible.length > 0 ? visible : [{ type: "text", text: noOutput }];
 }
 
-/** Half a surrogate pair makes a whole request invalid. */
-function wellFormed(part: ContentPart): ContentPart {
-  return part.type === "text" && !part.text.isWellFormed()
-    ? { ...part, text: part.text.toWellFormed() }
-    : part;
+/** Half a surrogate pair makes a whole request invalid; a terminal's control sequences speak to terminals, and to readers of the history, behind the model's back. */
+function harmless(part: ContentPart): ContentPart {
+  if (part.type !== "text") return part;
+  const text = hasControls(part.text) ? cleanOutput(part.text) : part.text;
+  if (text === part.text && text.isWellFormed()) return part;
+  return { ...part, text: text.toWellFormed() };
+}
+
+/** Control characters other than newline and tab; a line that ends with CR LF is as good as one that ends with LF. */
+function hasControls(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (
+      code < 32
+        ? code !== 10 && code !== 9 && !(code === 13 && text.charCodeAt(at + 1) === 10)
+        : code >= 127 && code <= 159
+    )
+      return true;
+  }
+  return false;
 }
 
 function isContentPart(value: unknown): value is ContentPart {

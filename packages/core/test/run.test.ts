@@ -50,7 +50,7 @@ describe("a run", () => {
     expect(shortly(messages).slice(2, 5)).toEqual([
       "tool: slow ran",
       "tool: fast ran",
-      'tool: Error: there is no tool named "nowhere". Available tools: slow, fast.',
+      'tool: Error: unknown tool "nowhere". Available tools: slow, fast.',
     ]);
   });
 
@@ -173,10 +173,10 @@ describe("a run", () => {
   });
 
   test("sends a paused answer again as it is, and counts it as one step", async () => {
-    const model = scripted([[say("Searching"), stop("pause")], say("Found.")]);
+    const model = scripted([[say("Searching"), stop("pause")], say(" Found.")]);
     const { steps, text, messages } = await new Agent({ model }).run("go");
-    expect([steps, text]).toEqual([1, "Found."]);
-    expect(shortly(messages)).toEqual(["user: go", "assistant: Searching", "assistant: Found."]);
+    expect([steps, text]).toEqual([1, "Searching Found."]);
+    expect(shortly(messages)).toEqual(["user: go", "assistant: Searching", "assistant:  Found."]);
     expect(model.requests[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant"]);
   });
 

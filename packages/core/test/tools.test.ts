@@ -114,7 +114,7 @@ describe("tool input", () => {
     expect(toolCalls).toBe(1);
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
     expect(Object.keys(seen[0] as object)).toEqual(["__proto__", "constructor"]);
-    expect(shortly(messages).filter((line) => line.includes("there is no tool named"))).toHaveLength(3);
+    expect(shortly(messages).filter((line) => line.includes("unknown tool"))).toHaveLength(3);
   });
 });
 

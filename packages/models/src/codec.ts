@@ -75,7 +75,8 @@ export interface ErrorResponse {
 export interface Codec {
   /** As in `Origin.api`. */
   readonly api: string;
-  readonly framing: "sse" | "aws_event_stream";
+  /** How a stream is cut into frames. `ndjson`: one JSON value a line. */
+  readonly framing: "sse" | "aws_event_stream" | "ndjson";
   encoder(target: Target): Encoder;
   decoder(target: Target, emit: (event: ModelEvent) => void): Decoder;
   /**

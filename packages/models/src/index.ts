@@ -19,7 +19,11 @@ export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts"
 export { compatibleServers, type ServerName } from "./compat/choose.ts";
 export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
+export type { LlamaLibrary } from "./llama/library.ts";
+export { type LlamaModel, type LlamaOptions, llama } from "./llama/llama.ts";
 export { type OfflineOptions, offline } from "./offline/offline.ts";
+export { neutralised, neutralTokens } from "./prompted/control-tokens.ts";
+export { type PromptedOptions, promptedJson } from "./prompted/prompted-json.ts";
 export {
   type Authorize,
   bearer,
@@ -34,6 +38,7 @@ export {
 export { anthropic } from "./providers/anthropic.ts";
 export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
+export { type ChooseOptions, chooseModel, type ModelChoice } from "./providers/choose.ts";
 export { type CompatibleOptions, openaiCompatible } from "./providers/compatible.ts";
 export {
   alibaba,
@@ -49,7 +54,6 @@ export {
   minimax,
   mistral,
   moonshot,
-  ollama,
   openrouter,
   perplexity,
   type ServerProvider,
@@ -61,6 +65,17 @@ export {
 } from "./providers/compatible-named.ts";
 export { knownProviders, modelFromName } from "./providers/from-name.ts";
 export { google } from "./providers/google.ts";
+export {
+  findLocal,
+  type LocalKind,
+  type LocalOptions,
+  type LocalPlace,
+  type LocalSearch,
+  type LocalServer,
+  localModel,
+  localPlaces,
+} from "./providers/local.ts";
+export { type OllamaOptions, ollama, ollamaURL } from "./providers/ollama.ts";
 export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/openai.ts";
 export { type VertexOptions, vertex } from "./providers/vertex.ts";
 export {

@@ -14,9 +14,10 @@ import {
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
+import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { SseDecoder } from "./transport/sse.ts";
 
-/** Bytes become frames: the two framings have the same face. */
+/** Bytes become frames: all framings have the same face. */
 interface Framer {
   push(chunk: Uint8Array): void;
   /** True when the stream was cut inside a frame. */
@@ -49,7 +50,12 @@ export async function receive(
     frames += 1;
     decoder.push(frame);
   };
-  const framer: Framer = EventStream === undefined ? new SseDecoder(onFrame) : new EventStream(onFrame);
+  const lines = codec.framing === "ndjson";
+  const framer: Framer = lines
+    ? new NdjsonDecoder(onFrame)
+    : EventStream === undefined
+      ? new SseDecoder(onFrame)
+      : new EventStream(onFrame);
   const whole = new WholeBody();
   const body: { kind: "unknown" | "frames" | "whole" } = { kind: "unknown" };
   let blank: Uint8Array[] = [];
@@ -66,7 +72,9 @@ export async function receive(
           blank.push(chunk);
           return true;
         }
-        body.kind = first === brace || first === bracket || first === angle ? "whole" : "frames";
+        // Lines of JSON begin like a whole answer: there only what was asked for tells them apart.
+        const json = (first === brace || first === bracket) && (!lines || target.stream === false);
+        body.kind = json || first === angle ? "whole" : "frames";
         for (const held of blank) body.kind === "whole" ? whole.push(held) : framer.push(held);
         blank = [];
         if (body.kind === "frames") {

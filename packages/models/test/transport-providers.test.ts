@@ -351,7 +351,8 @@ describe("names", () => {
     ["gemini/gemini-3-pro", "google/gemini-3-pro", "google-generative-ai"],
     ["bedrock/eu.anthropic.claude", "bedrock/eu.anthropic.claude", "bedrock-converse"],
     ["openrouter/deepseek/deepseek-v3.2", "openrouter/deepseek/deepseek-v3.2", "openai-chat"],
-    ["ollama/qwen3:8b", "ollama/qwen3:8b", "openai-chat"],
+    ["ollama/qwen3:8b", "ollama/qwen3:8b", "ollama-chat"],
+    ["llama.cpp/q", "llamacpp/q", "openai-chat"],
   ])("%s is %s over %s", async (name, id, api) => {
     const model = await modelFromName(name, {});
     expect([model.id, model.origin.api]).toEqual([id, api]);
@@ -379,7 +380,7 @@ describe("names", () => {
       process.env.GROQ_API_KEY = "gsk-key";
       expect(await says(model)).toBe("hello");
       expect(seen[0]?.url).toBe("/v1/chat/completions");
-      expect(await says(await modelFromName("ollama/q", { OLLAMA_BASE_URL: `${url}/v1` }))).toBe("hello");
+      expect(await says(await modelFromName("lmstudio/q", { LMSTUDIO_BASE_URL: `${url}/v1` }))).toBe("hello");
     });
   });
 });

@@ -63,7 +63,7 @@ export function checkArgs(tool: Tool, args: JsonObject): CallCheck | Promise<Cal
 const unknownTool = (name: string): CallCheck => ({
   ok: false,
   code: "unknown_tool",
-  error: `there is no tool named ${JSON.stringify(name)}`,
+  error: `unknown tool ${JSON.stringify(name)}`,
 });
 
 /** A tool that cannot say what it touches is taken to touch anything. */

@@ -83,7 +83,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const tool = tools.get(call.name);
       const check =
         tool === undefined
-          ? ({ ok: false, error: `there is no tool named ${call.name}`, code: "unknown_tool" } as const)
+          ? ({ ok: false, error: `unknown tool ${JSON.stringify(call.name)}`, code: "unknown_tool" } as const)
           : await checkArgs(tool, said.args);
       return { type, hook: ask.hook, call: ask.call, args: said.args, check };
     }

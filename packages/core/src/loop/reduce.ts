@@ -143,6 +143,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       hidden: [],
       spoken: [],
       paused: false,
+      pausedText: "",
       finishAsked: false,
       lastText: "",
     },

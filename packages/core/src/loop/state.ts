@@ -53,7 +53,8 @@ export interface Turn {
   readonly seq: number;
   readonly message: AssistantMessage;
   readonly calls: readonly Call[];
-  readonly judged?: { follows: Follows; store: boolean } & Because;
+  /** `text`: that of the paused answers before it, and its own. */
+  readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }
 
 export interface Spend {
@@ -95,6 +96,8 @@ export interface Run {
   readonly turn?: Turn;
   /** A paused answer is waiting to be sent again as it is. */
   readonly paused: boolean;
+  /** The text of the paused answers that the coming one goes on with: together they are one answer. */
+  readonly pausedText: string;
   /** No model call before this time. */
   readonly notBefore?: number;
   /** The candidate for the final answer. */

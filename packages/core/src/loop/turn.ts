@@ -85,17 +85,18 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
   }
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
-  const text = textOf(turn.message);
+  const text = run.pausedText + textOf(turn.message);
   const paused = record.follows.do === "ask_again" && record.store;
   const judged: Run = {
     ...run,
     failures: 0,
     steps: paused ? run.steps : run.steps + 1,
     paused,
+    pausedText: paused ? text : "",
     lastText: record.store && text !== "" ? text : run.lastText,
     turn: {
       ...turn,
-      judged: { follows: record.follows, store: record.store, ...because },
+      judged: { follows: record.follows, store: record.store, text, ...because },
       calls: turn.calls.map((call, at) => {
         const verdict = record.verdicts[at];
         return verdict === undefined ? call : { ...call, verdict };
@@ -185,7 +186,7 @@ function closeTurn(state: State): State {
     ...state,
     history: judged.store ? state.history.push(turn.message, ...results) : state.history,
     run: settleCancel(
-      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, textOf(turn.message)),
+      follow(rest, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
   };
 }

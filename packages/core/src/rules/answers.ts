@@ -3,6 +3,7 @@
 // Each is a small rule of its own with its own bound, asked in this order before anything is read out of the content.
 // What is asked for again is not stored; nothing of a cut-off or malformed answer runs.
 
+import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 import type { Run, State } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
@@ -94,7 +95,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
           follows: { do: "ask_again", maxOutputTokens: raised },
           evidence: { ...evidence, maxOutputTokens: raised },
         };
-      return { follows: { do: "stop", reason: "truncated" }, store: !blank, evidence };
+      return { follows: { do: "stop", reason: "truncated", ...cutOutput(state) }, store: !blank, evidence };
     }
     if (onTruncated === "run_complete") return undefined;
     if (onTruncated === "ignore_calls")
@@ -114,6 +115,15 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
       answerAll: { code: "truncated_args", text: (call) => texts.truncatedCall(call.name) },
     };
   });
+}
+
+/** Typed output that was cut off is none, even where what there is of it could be read. */
+function cutOutput(state: State): { error?: ErrorData } {
+  const schema = state.options?.output;
+  if (schema === undefined) return {};
+  const message =
+    "the output was cut off at the output limit: raise settings.maxOutputTokens, or ask for less";
+  return { error: { kind: "structured_output", message, retryable: false } };
 }
 
 /** The model's own output limit, when it is known and higher than what was asked for. */

@@ -30,7 +30,7 @@ const clip = (text: string, limit: number): string =>
 
 export const defaultTexts: Texts = {
   unknownTool: (name, known) =>
-    `Error: there is no tool named ${JSON.stringify(clip(name, 100))}. Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`,
+    `Error: unknown tool ${JSON.stringify(clip(name, 100))}. Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`,
   invalidArgs: (name, error) => `Error: the arguments of ${name} do not fit its schema: ${clip(error, 2000)}`,
   badJson: (name, error, raw) =>
     `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,

@@ -1,9 +1,10 @@
 // The room of wire names: what a provider's patterns make of ids and tool names.
 //
-// A tool name is escaped so that it can be read back without any table: the decoder undoes it. An id only has to stay
+// A tool name is escaped so that it can be read back without any table: the decoder undoes it. Only what had to be cut
+// needs one. An id only has to stay
 // unique and to be the same on both sides of its pair, whatever request it stands in.
 
-/** A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`, unless it had to be cut. */
+/** A tool name as the wire allows it (`[a-zA-Z0-9_-]`). Undone by `nameFromWire`. */
 export function nameToWire(name: string, longest: number): string {
   const escaped = name.replace(
     // What would read as an escape is escaped itself.
@@ -14,11 +15,19 @@ export function nameToWire(name: string, longest: number): string {
         : `_x${found.codePointAt(0)?.toString(16).toUpperCase().padStart(2, "0") ?? "00"}_`,
   );
   if (escaped === "") return "unnamed_tool";
-  return escaped.length <= longest ? escaped : `${escaped.slice(0, longest - 29)}_${hash(name)}`;
+  if (escaped.length <= longest) return escaped;
+  const wire = `${escaped.slice(0, longest - 29)}_${hash(name)}`;
+  cut.set(wire, name);
+  return wire;
 }
+
+/** Names that had to be cut, by what they were cut to: the rest of them stands nowhere else. */
+const cut = new Map<string, string>();
 
 /** The tool's own name from the name the model wrote. */
 export function nameFromWire(name: string): string {
+  const whole = cut.get(name);
+  if (whole !== undefined) return whole;
   return name.replace(/_x([0-9A-F]{2,6})_/g, (all, hex: string) => {
     const point = Number.parseInt(hex, 16);
     return point <= 0x10ffff ? String.fromCodePoint(point) : all;

@@ -20,6 +20,7 @@ import type { Decoder, Frame, Target } from "../codec.ts";
 import { StreamedArgs } from "./google-args.ts";
 import { googleStreamError } from "./google-errors.ts";
 import { exactArgs, parseJson } from "./google-json.ts";
+import { ownName } from "./google-names.ts";
 import { googleStop } from "./google-stops.ts";
 import { latest, usageOf } from "./google-usage.ts";
 import {
@@ -216,7 +217,7 @@ export class GoogleDecoder implements Decoder {
   #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
     this.#open = undefined;
     const open = this.#streamed;
-    const [id, name] = [wordOf(call.id), wordOf(call.name)];
+    const [id, name] = [wordOf(call.id), ownName(wordOf(call.name))];
     const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.#closeCall();
     if (!goesOn && name === "") {

@@ -6,6 +6,7 @@
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
 import { GoogleTurns } from "./google-messages.ts";
+import { wireName } from "./google-names.ts";
 import { openApiSchema } from "./google-schema.ts";
 import {
   type GoogleTraits,
@@ -102,7 +103,7 @@ export class GoogleEncoder implements Encoder {
         ? {}
         : { parameters: cleaned }
       : { parametersJsonSchema: cleaned };
-    const text = jsonText({ name: tool.name, description: tool.description, ...parameters });
+    const text = jsonText({ name: wireName(tool.name), description: tool.description, ...parameters });
     this.#tools.set(tool, text);
     return text;
   }
@@ -224,7 +225,7 @@ function callingOf(request: ModelRequest): JsonObject {
     case "none":
       return { mode: "NONE" };
     default:
-      return { mode: "ANY", allowedFunctionNames: [request.toolChoice.tool] };
+      return { mode: "ANY", allowedFunctionNames: [wireName(request.toolChoice.tool)] };
   }
 }
 

@@ -21,6 +21,7 @@ import {
   type UserMessage,
 } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { wireName } from "./google-names.ts";
 import { type GoogleTraits, jsonText, type Warn } from "./google-target.ts";
 import { nativeParts } from "./google-wire.ts";
 
@@ -337,11 +338,6 @@ function argsText(call: ToolCallPart): string {
 }
 
 /** A name the model made up may break the pattern, and would then break every later request as well. */
-function wireName(name: string): string {
-  const clean = name.replaceAll(/[^A-Za-z0-9_.:-]/g, "_").slice(0, 64);
-  return /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`.slice(0, 64);
-}
-
 function textPart(text: string, signature?: { thoughtSignature: string }): string {
   return jsonText({ text, ...signature });
 }

@@ -31,3 +31,8 @@ export const bedrockConverse: LazyCodec = {
   api: "bedrock-converse",
   load: async () => (await import("../codecs/bedrock-converse.ts")).bedrockConverse,
 };
+
+export const ollamaChat: LazyCodec = {
+  api: "ollama-chat",
+  load: async () => (await import("../codecs/ollama-chat.ts")).ollamaChat,
+};

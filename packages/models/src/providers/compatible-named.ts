@@ -46,8 +46,6 @@ export const huggingface: ServerProvider = of("huggingface");
 export const copilot: ServerProvider = of("copilot");
 /** A LiteLLM proxy. The key is `LITELLM_API_KEY`. */
 export const litellm: ServerProvider = of("litellm");
-/** Ollama on this machine, without a key. */
-export const ollama: ServerProvider = of("ollama");
 /** vLLM on this machine, without a key. */
 export const vllm: ServerProvider = of("vllm");
 /** SGLang on this machine, without a key. */

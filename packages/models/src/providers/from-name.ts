@@ -15,6 +15,18 @@ const makers: { readonly [provider: string]: Maker } = {
   vertex: async (model, options) => (await import("./vertex.ts")).vertex(model, options),
   bedrock: async (model, options) => (await import("./bedrock.ts")).bedrock(model, options),
   azure: async (model, options) => (await import("./azure.ts")).azure(model, options),
+  ollama: async (model, options) => (await import("./ollama.ts")).ollama(model, options),
+  llama: async (model) => {
+    if (!/\.gguf$/i.test(model))
+      throw new RondoError(
+        "invalid_request",
+        `llama/ takes the path of a GGUF file, and ${JSON.stringify(model)} is none; a model of Ollama is ollama/${model}`,
+      );
+    return (await import("../llama/llama.ts")).llama({ modelPath: model });
+  },
+  llamacpp: async (model, options) => (await import("./local.ts")).localModel("llamacpp", model, options),
+  lmstudio: async (model, options) => (await import("./local.ts")).localModel("lmstudio", model, options),
+  vllm: async (model, options) => (await import("./local.ts")).localModel("vllm", model, options),
 };
 
 /** Names people use for a provider known under another. */
@@ -64,7 +76,9 @@ export async function modelFromName(
   const maker = Object.hasOwn(makers, provider) ? makers[provider] : undefined;
   if (model === "" || (maker === undefined && !Object.hasOwn(compatibleServers, provider)))
     throw unknownName(name, model, provider);
-  const moved = env[`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`]?.trim();
+  const host =
+    provider === "ollama" && env.OLLAMA_HOST ? (await import("./ollama.ts")).ollamaURL(env) : undefined;
+  const moved = env[`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_BASE_URL`]?.trim() || host;
   const all: ProviderOptions = { ...(moved ? { baseURL: moved } : {}), ...options };
   if (maker !== undefined) return await maker(model, all);
   const { openaiCompatible } = await import("./compatible.ts");

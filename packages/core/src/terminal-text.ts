@@ -1,0 +1,99 @@
+// The room of terminal text: what a program wrote for a terminal, as plain lines.
+//
+// One pass over the text, no regular expression. A sequence that is never ended must not swallow what follows it, so
+// every sequence ends at the end of its line at the latest.
+
+const ESC = 0x1b;
+const BEL = 0x07;
+const ST = 0x9c;
+
+/**
+ * Plain text of terminal output: no escape sequences (CSI, OSC, DCS and the like), no control characters but newline
+ * and tab; of a line that was written over with carriage returns only what was written last; backspaces obeyed.
+ */
+export function cleanOutput(text: string): string {
+  const lines: string[] = [];
+  let line = "";
+  // What stood in the line before a carriage return; it stays when nothing is written over it.
+  let under = "";
+  const take = (from: number, to: number): void => {
+    if (to > from) line += text.slice(from, to);
+  };
+  let plain = 0;
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code >= 32 && (code < 127 || code > 159)) {
+      at++;
+      continue;
+    }
+    if (code === 9) {
+      at++;
+      continue;
+    }
+    take(plain, at);
+    if (code === 10) {
+      lines.push(line === "" ? under : line);
+      line = "";
+      under = "";
+      at++;
+    } else if (code === 13) {
+      if (line !== "") under = line;
+      line = "";
+      at++;
+    } else if (code === 8) {
+      line = line.slice(0, endWithoutLast(line));
+      at++;
+    } else at = afterControl(text, at);
+    plain = at;
+  }
+  take(plain, at);
+  lines.push(line === "" ? under : line);
+  return lines.join("\n");
+}
+
+function endWithoutLast(line: string): number {
+  const code = line.charCodeAt(line.length - 1);
+  return line.length - (code >= 0xdc00 && code <= 0xdfff && line.length > 1 ? 2 : 1);
+}
+
+/** Where the text goes on after the control character, or the sequence it begins, at `at`. */
+function afterControl(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code === ESC) return afterEscape(text, at + 1);
+  if (code === 0x9b) return afterCsi(text, at + 1);
+  // DCS, SOS, OSC, PM, APC in their one-byte forms.
+  if (code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f)
+    return afterString(text, at + 1);
+  return at + 1;
+}
+
+function afterEscape(text: string, at: number): number {
+  const char = text[at];
+  if (char === "[") return afterCsi(text, at + 1);
+  if (char === "]" || char === "P" || char === "X" || char === "^" || char === "_")
+    return afterString(text, at + 1);
+  let end = at;
+  // Intermediates, then one final: `ESC ( B`.
+  while (text.charCodeAt(end) >= 0x20 && text.charCodeAt(end) <= 0x2f) end++;
+  const final = text.charCodeAt(end);
+  return final >= 0x30 && final <= 0x7e ? end + 1 : end;
+}
+
+function afterCsi(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) >= 0x20 && text.charCodeAt(at) <= 0x3f) at++;
+  const final = text.charCodeAt(at);
+  return final >= 0x40 && final <= 0x7e ? at + 1 : at;
+}
+
+/** After a string sequence: past BEL or ST; at the newline, or at the next escape, when it is never ended. */
+function afterString(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BEL || code === ST) return at + 1;
+    if (code === ESC) return text[at + 1] === "\\" ? at + 2 : at;
+    if (code === 10 || code === 13) return at;
+  }
+  return text.length;
+}

@@ -1,0 +1,40 @@
+import { Agent } from "@rondo/core";
+import { expect, test } from "vitest";
+import { call, say, scripted, stop } from "../../testkit/src/index.ts";
+
+test("a paused answer and its rest are one answer, whose text is all of it", async () => {
+  const model = scripted([
+    [say("Searching."), stop("pause")],
+    [say(" Still."), stop("pause")],
+    [say(" Found.")],
+  ]);
+  const { text, steps, messages } = await new Agent({ model }).run("go");
+  expect(text).toBe("Searching. Still. Found.");
+  expect(steps).toBe(1);
+  expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "assistant", "assistant"]);
+});
+
+test("what came before a pause is no part of the answers after it", async () => {
+  const model = scripted([
+    [say("First."), call("gone")],
+    [say("Paused."), stop("pause")],
+    [say(" Rest."), call("gone")],
+    [say("Last.")],
+  ]);
+  const { text } = await new Agent({ model }).run("go");
+  expect(text).toBe("Last.");
+});
+
+test("typed output that was cut off at the output limit is an error of the output, however much of it there is", async () => {
+  const model = scripted([[say('{"items":[1,2'), stop("max_tokens")]]);
+  const output = { type: "object", properties: { items: { type: "array" } } };
+  const { end, output: value } = await new Agent({ model, output }).run("go");
+  expect(end).toMatchObject({ reason: "truncated", error: { kind: "structured_output" } });
+  expect(value).toBeUndefined();
+});
+
+test("a call of a tool that is not there is answered with the tools that are", async () => {
+  const model = scripted([[call("constructor")], [say("done")]]);
+  const { messages } = await new Agent({ model }).run("go");
+  expect(JSON.stringify(messages[2])).toContain('unknown tool \\"constructor\\"');
+});

@@ -1,0 +1,126 @@
+// The room of Ollama's own chat protocol: lines of JSON, arguments as objects, thoughts in a field of their own.
+//
+// Stop words are few and the content decides with them. A line without `done` at the end means that the answer was cut,
+// however whole it looks.
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+  type StopKind,
+} from "@rondo/core";
+import { Answer } from "../answer.ts";
+import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
+import { ThoughtSplitter } from "../prompted/thoughts.ts";
+import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
+import { OllamaEncoder } from "./ollama-encode.ts";
+import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
+import { freshId } from "./openai-names.ts";
+
+/** `POST /api/chat` of Ollama. */
+export const ollamaChat: Codec = {
+  api: "ollama-chat",
+  framing: "ndjson",
+
+  encoder(target: Target): Encoder {
+    return new OllamaEncoder(target);
+  },
+
+  decoder(target: Target, emit: (event: ModelEvent) => void): Decoder {
+    return new OllamaDecoder(target, emit);
+  },
+
+  decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
+    const decoder = new OllamaDecoder(target, emit);
+    decoder.take(body);
+    return decoder.end();
+  },
+
+  errorOf(response: ErrorResponse): RondoError {
+    return classifyHttpError(response);
+  },
+};
+
+/** What `done_reason` means. `load` and `unload` come when nothing was asked. */
+const stops: { readonly [word: string]: StopKind } = { stop: "end_turn", length: "max_tokens" };
+
+class OllamaDecoder implements Decoder {
+  finished = false;
+  readonly #answer: Answer;
+  readonly #thoughts = new ThoughtSplitter();
+  #calls = 0;
+  #reason: string | undefined;
+
+  constructor(target: Target, emit: (event: ModelEvent) => void) {
+    this.#answer = new Answer(target.origin, emit);
+  }
+
+  push(frame: Frame): void {
+    const body = parseJson(frame.data);
+    if (body === undefined)
+      throw new RondoError(
+        "stream_error",
+        `Ollama sent a line that is no JSON: ${frame.data.slice(0, 120)}`,
+        {
+          raw: cutRaw(frame.data),
+        },
+      );
+    this.take(body);
+  }
+
+  /** One line, or a whole answer: they have the same form. */
+  take(given: Json): void {
+    const body = objectIn(given);
+    if (body === undefined)
+      throw new RondoError("protocol", "Ollama answered with something that is no object", {
+        raw: cutRaw(given),
+      });
+    if (body.error !== undefined && body.error !== null) throw classifyStreamError(body);
+    const message = objectIn(body.message);
+    const thinking = textIn(message?.thinking);
+    if (thinking) this.#answer.reasoning("thinking", thinking);
+    const content = textIn(message?.content);
+    if (content) this.#text(this.#thoughts.push(content));
+    for (const call of listIn(message?.tool_calls)) this.#call(objectIn(call));
+    this.#answer.count({
+      inputTokens: numberIn(body.prompt_eval_count),
+      outputTokens: numberIn(body.eval_count),
+    });
+    if (body.done !== true) return;
+    this.#text(this.#thoughts.end());
+    this.#reason = textIn(body.done_reason);
+    this.finished = true;
+  }
+
+  end(): AssistantMessage {
+    if (!this.finished) throw this.#answer.truncated("Ollama");
+    const raw = this.#reason;
+    // Servers before 0.1.34 gave no reason: an answer that is done is over.
+    const wire = raw === undefined ? "end_turn" : Object.hasOwn(stops, raw) ? stops[raw] : "unknown";
+    return this.#answer.finish({ wire: wire ?? "unknown", ...(raw === undefined ? {} : { raw }) });
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #text({ reasoning, body }: { reasoning: string; body: string }): void {
+    if (reasoning !== "") this.#answer.reasoning("thinking", reasoning);
+    if (body !== "") this.#answer.text("text", body);
+  }
+
+  #call(call: JsonObject | undefined): void {
+    const told = objectIn(call?.function);
+    const name = textIn(told?.name);
+    if (call === undefined || told === undefined || name === undefined || name === "") return;
+    const key = `call/${this.#calls++}`;
+    const cut = name.indexOf("<|");
+    this.#answer.call(key, { id: textIn(call.id) || freshId(), name: cut > 0 ? name.slice(0, cut) : name });
+    this.#answer.argsWhole(key, told.arguments ?? {});
+    // A call comes in one piece, or not at all.
+    this.#answer.callEnd(key);
+  }
+}

@@ -1,0 +1,335 @@
+// The room of a model file that runs in this process: node-llama-cpp behind the interface every provider stands behind.
+//
+// A grammar holds every answer to the protocol's envelope, so that the smallest model calls tools in form; what it wrote
+// is read and checked like anybody's all the same. One file is loaded once, and answers one call at a time: calls queue.
+// The library's own way with a full context is to drop the oldest turns silently; here the call fails and says so.
+
+import {
+  type AssistantMessage,
+  type JsonObject,
+  type Message,
+  type Model,
+  type ModelFacts,
+  type ModelIo,
+  type ModelRequest,
+  messageOf,
+  type Origin,
+  RondoError,
+  type Settings,
+  type StopKind,
+  textOf,
+} from "@rondo/core";
+import { Answer } from "../answer.ts";
+import { promptedJson } from "../prompted/prompted-json.ts";
+import { abortedError } from "../transport/network.ts";
+import {
+  installedLibrary,
+  type LlamaChatLike,
+  type LlamaGenerate,
+  type LlamaLibrary,
+  type LlamaRuntime,
+  type LlamaTurn,
+  type LlamaWeights,
+} from "./library.ts";
+
+export interface LlamaOptions {
+  /** The GGUF file. */
+  modelPath: string;
+  /** Names the model. Default: the file's name without `.gguf`. */
+  name?: string;
+  /** Tokens of context. Default: what the model was trained with, at most 8192. */
+  contextSize?: number;
+  /** CPU threads for one answer. Default: the library's choice. Very small models are fastest with 1. */
+  threads?: number;
+  /** Default: `auto`. */
+  gpu?: boolean | "auto" | "metal" | "cuda" | "vulkan";
+  /** Layers that go to the GPU. Default: as many as fit. */
+  gpuLayers?: number;
+  /** Hold answers to the protocol by a grammar when tools are given. Default: true. */
+  grammar?: boolean;
+  /** Break up control tokens of chat templates in what users, tools and files say. Default: true. */
+  neutralise?: boolean;
+  facts?: ModelFacts;
+  /** How the library is loaded. Default: `import("node-llama-cpp")`. */
+  library?: () => Promise<LlamaLibrary>;
+}
+
+/** A model that holds memory until it is disposed of. */
+export interface LlamaModel extends Model {
+  /** Frees the model's memory. Waits for the call in flight; later calls load it anew. */
+  dispose(): Promise<void>;
+}
+
+/** A model in a GGUF file, e.g. `llama({ modelPath: "qwen3-4b-q4.gguf" })`. Needs the package `node-llama-cpp`. */
+export function llama(options: LlamaOptions): LlamaModel {
+  const file = new LlamaFile(options);
+  const model = promptedJson(file, {
+    constrain: options.grammar ?? true,
+    origin: file.origin,
+    ...(options.neutralise === undefined ? {} : { neutralise: options.neutralise }),
+  });
+  return {
+    id: model.id,
+    origin: model.origin,
+    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    call: (request, io) => model.call(request, io),
+    dispose: () => file.dispose(),
+  };
+}
+
+interface Loaded {
+  runtime: LlamaRuntime;
+  weights: LlamaWeights;
+  chat: LlamaChatLike;
+  contextSize: number;
+}
+
+/** The file as a model that speaks text only, and can be held to a schema. */
+class LlamaFile implements Model {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly facts: ModelFacts;
+  readonly #options: LlamaOptions;
+  readonly #grammars = new Map<string, Promise<object>>();
+  #loaded: Promise<Loaded> | undefined;
+  /** Settles when the call before is over. */
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(options: LlamaOptions) {
+    const name = options.name ?? fileName(options.modelPath);
+    this.id = `llama/${name}`;
+    this.origin = { api: "llama", provider: "llama", model: name };
+    this.facts = {
+      tools: false,
+      output: "native",
+      price: { input: 0, output: 0 },
+      ...(options.contextSize === undefined ? {} : { contextWindow: options.contextSize }),
+      ...options.facts,
+    };
+    this.#options = options;
+  }
+
+  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    if (io.signal.aborted) throw abortedError(io.signal);
+    const before = this.#queue;
+    let over: () => void = () => {};
+    this.#queue = new Promise((resolve) => {
+      over = resolve;
+    });
+    try {
+      await unlessAborted(before, io.signal);
+      this.#loaded ??= this.#load();
+      const loaded = await unlessAborted(this.#loaded, io.signal);
+      return await this.#generate(loaded, request, io);
+    } finally {
+      // A call that left the queue early must not let the next one in before its turn.
+      void before.then(over);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
+    this.#grammars.clear();
+    await this.#queue;
+    // What never loaded holds nothing.
+    const held = await loaded?.catch(() => undefined);
+    held?.chat.dispose();
+    await held?.weights.dispose();
+    await held?.runtime.dispose();
+  }
+
+  async #load(): Promise<Loaded> {
+    const {
+      modelPath,
+      contextSize,
+      threads,
+      gpu = "auto",
+      gpuLayers,
+      library = installedLibrary,
+    } = this.#options;
+    try {
+      const { getLlama, LlamaChat } = await library();
+      const runtime = await getLlama({ gpu, build: "never", skipDownload: true, logLevel: "error" });
+      const weights = await runtime.loadModel({
+        modelPath,
+        ...(gpuLayers === undefined ? {} : { gpuLayers }),
+      });
+      const context = await weights.createContext({
+        contextSize: contextSize ?? Math.min(weights.trainContextSize, defaultContext),
+        sequences: 1,
+        ...(threads === undefined ? {} : { threads }),
+      });
+      const chat = new LlamaChat({ contextSequence: context.getSequence() });
+      return { runtime, weights, chat, contextSize: context.contextSize };
+    } catch (thrown) {
+      // Not kept: the file may be there the next time.
+      this.#loaded = undefined;
+      if (thrown instanceof RondoError) throw thrown;
+      throw new RondoError(
+        "invalid_request",
+        `${this.id}: ${modelPath} could not be loaded: ${messageOf(thrown)}`,
+        {
+          cause: thrown,
+        },
+      );
+    }
+  }
+
+  async #generate(loaded: Loaded, request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const { chat, contextSize, weights } = loaded;
+    const history = turns(request, io);
+    const { contextText } = chat.chatWrapper.generateContextState({ chatHistory: history });
+    const inputTokens = contextText.tokenize(weights.tokenizer as never).length;
+    const room = contextSize - inputTokens - spareTokens;
+    if (room <= 0)
+      throw new RondoError(
+        "context_overflow",
+        `${this.id}: the prompt has ${inputTokens} tokens and the context holds ${contextSize}: raise contextSize or shorten the conversation`,
+        { usage: { inputTokens } },
+      );
+    const asked = request.settings.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+    const grammar = await this.#grammar(loaded, request.outputSchema, io);
+    const answer = new Answer(this.origin, io.emit);
+    let outputTokens = 0;
+    try {
+      const { fullResponse, metadata } = await chat.generateResponse(history, {
+        ...sampling(request.settings),
+        ...(grammar === undefined ? {} : { grammar }),
+        signal: io.signal,
+        stopOnAbortSignal: true,
+        maxTokens: Math.max(1, Math.min(asked, room)),
+        onResponseChunk: (chunk) => {
+          outputTokens += chunk.tokens.length;
+          if (chunk.type === "segment") answer.reasoning("thought", chunk.text);
+          else answer.text("text", chunk.text);
+        },
+      });
+      if (io.signal.aborted || metadata.stopReason === "abort") throw abortedError(io.signal);
+      // What is whole counts: the library withholds and trims a little at the end.
+      const text = fullResponse.filter((part) => typeof part === "string").join("");
+      if (text !== "" || answer.has("text")) answer.textWhole("text", "text", text);
+      answer.count({ inputTokens, outputTokens });
+      return answer.finish({ wire: stops[metadata.stopReason] ?? "unknown", raw: metadata.stopReason });
+    } catch (thrown) {
+      answer.count({ inputTokens, outputTokens });
+      throw this.#failed(thrown, answer, io.signal);
+    }
+  }
+
+  async #grammar(
+    { runtime }: Loaded,
+    schema: JsonObject | undefined,
+    io: ModelIo,
+  ): Promise<object | undefined> {
+    if (schema === undefined) return undefined;
+    const key = JSON.stringify(schema);
+    let made = this.#grammars.get(key);
+    if (made === undefined) {
+      if (this.#grammars.size >= maxGrammars) this.#grammars.clear();
+      made = runtime.createGrammarForJsonSchema(schema as never);
+      this.#grammars.set(key, made);
+    }
+    try {
+      return await made;
+    } catch (thrown) {
+      io.emit({
+        type: "warning",
+        code: "unsupported_schema",
+        message: `${this.id}: no grammar can be made of the schema, the answer is not held to it: ${messageOf(thrown)}`,
+      });
+      return undefined;
+    }
+  }
+
+  #failed(thrown: unknown, answer: Answer, signal: AbortSignal): RondoError {
+    const aborted = signal.aborted;
+    const partial = answer.partial(aborted ? "aborted" : "error");
+    const more = { usage: answer.usage, ...(partial === undefined ? {} : { partial }) };
+    if (aborted)
+      return new RondoError("aborted", "the model call was aborted", { cause: signal.reason, ...more });
+    return new RondoError("server_error", `${this.id}: ${messageOf(thrown)}`, { cause: thrown, ...more });
+  }
+}
+
+const defaultContext = 8192;
+/** Tokens kept free, for what the template adds at the end. */
+const spareTokens = 8;
+const maxGrammars = 64;
+
+const stops: { readonly [reason: string]: StopKind } = {
+  eogToken: "end_turn",
+  stopGenerationTrigger: "end_turn",
+  customStopTrigger: "stop_sequence",
+  maxTokens: "max_tokens",
+};
+
+/** The conversation as the library takes it. What it cannot show is named. */
+function turns(request: ModelRequest, io: ModelIo): LlamaTurn[] {
+  const history: LlamaTurn[] = [];
+  if (request.system !== undefined && request.system !== "")
+    history.push({ type: "system", text: request.system });
+  let files = 0;
+  for (const message of request.messages) {
+    const hidden = message.content.filter((part) => part.type === "file").length;
+    files += hidden;
+    history.push(turn(message, hidden === 0 ? "" : `\n[${hidden} file(s) are not shown]`));
+  }
+  if (files > 0)
+    io.emit({
+      type: "warning",
+      code: "unsupported_file",
+      message: "llama() reads text only: files are named, not shown",
+    });
+  return history;
+}
+
+function turn(message: Message, more: string): LlamaTurn {
+  const text = textOf(message) + more;
+  if (message.role === "assistant") return { type: "model", response: [text] };
+  return message.role === "system" ? { type: "system", text } : { type: "user", text };
+}
+
+function sampling(settings: Settings): Partial<LlamaGenerate> {
+  const { temperature, topP, topK, seed, stop, frequencyPenalty, presencePenalty, reasoning } = settings;
+  const thoughtTokens =
+    reasoning === "off" ? 0 : typeof reasoning === "object" ? reasoning.budgetTokens : undefined;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(topK === undefined ? {} : { topK }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(stop === undefined ? {} : { customStopTriggers: stop }),
+    ...(frequencyPenalty === undefined && presencePenalty === undefined
+      ? {}
+      : {
+          repeatPenalty: {
+            penalty: 1,
+            ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
+            ...(presencePenalty === undefined ? {} : { presencePenalty }),
+          },
+        }),
+    ...(thoughtTokens === undefined ? {} : { budgets: { thoughtTokens } }),
+  };
+}
+
+function fileName(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  return name.replace(/\.gguf$/i, "");
+}
+
+/** What others wait for goes on; only this one stops waiting. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave: () => void = () => {};
+  const gone = new Promise<never>((_, reject) => {
+    leave = () => reject(abortedError(signal));
+  });
+  gone.catch(() => {});
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([promise, gone]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -1,0 +1,155 @@
+// The room of calls as models write them: which JSON value is a call, and to what.
+//
+// An explicit call stands under the protocol's own key. A bare one (`{"name", "arguments"}`) is a call only when it has
+// nothing else in it and names a tool there is: everything else that looks alike is data (F232, F233).
+
+import type { Json, JsonObject } from "@rondo/core";
+import { isObject, member } from "./scan.ts";
+
+export interface WrittenCall {
+  name: string;
+  /** Arguments as written: a value, or JSON text that is parsed by whoever builds the call. */
+  args: Json;
+  /** Why it must not run. */
+  fault?: string;
+}
+
+/** What a JSON value of an answer is. */
+export type Meaning =
+  | { kind: "calls"; explicit: boolean; calls: WrittenCall[]; thought: string; response?: string }
+  /** It has the protocol's key, and no call can be read from it. */
+  | { kind: "malformed"; thought: string; why: string }
+  | { kind: "response"; text: string }
+  | { kind: "other" };
+
+const nameKeys = ["name", "tool", "tool_name", "action", "recipient_name", "function"] as const;
+const argKeys = ["input", "arguments", "parameters", "args", "tool_input", "action_input", "params"] as const;
+/** Members that say nothing about whether it is a call. */
+const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "index"]);
+const parallel = "multi_tool_use.parallel";
+
+/** @param known names of the tools there are */
+export function meaningOf(value: Json, known: ReadonlySet<string>): Meaning {
+  if (Array.isArray(value)) return meaningOfList(value, known);
+  if (!isObject(value)) return { kind: "other" };
+  const thought = textIn(member(value, "thought"));
+  for (const key of ["tool_call", "tool_calls", "function_call"]) {
+    const told = member(value, key);
+    if (!told || (Array.isArray(told) && told.length === 0)) continue;
+    const calls: WrittenCall[] = [];
+    for (const one of Array.isArray(told) ? told : [told]) {
+      const written = callsIn(one, known);
+      if (written === undefined) return { kind: "malformed", thought, why: `"${key}" names no tool` };
+      calls.push(...written);
+    }
+    const response = member(value, "response");
+    return {
+      kind: "calls",
+      explicit: true,
+      calls,
+      thought,
+      ...(response === undefined ? {} : { response: shown(response) }),
+    };
+  }
+  const response = member(value, "response");
+  const isEnvelope = Object.keys(value).every(
+    (key) => key === "response" || key === "thought" || key === "tool_call",
+  );
+  if (response !== undefined && isEnvelope) return { kind: "response", text: shown(response) };
+  if (isEnvelope && thought !== "") return { kind: "response", text: thought };
+  const bare = isBare(value, known) ? callsIn(value, known) : undefined;
+  return bare === undefined ? { kind: "other" } : { kind: "calls", explicit: false, calls: bare, thought };
+}
+
+function meaningOfList(list: readonly Json[], known: ReadonlySet<string>): Meaning {
+  const calls: WrittenCall[] = [];
+  const thoughts: string[] = [];
+  let explicit = list.length > 0;
+  for (const one of list) {
+    if (!isObject(one)) return { kind: "other" };
+    const meaning = meaningOf(one, known);
+    if (meaning.kind !== "calls") return { kind: "other" };
+    explicit &&= meaning.explicit;
+    if (meaning.thought !== "") thoughts.push(meaning.thought);
+    calls.push(...meaning.calls);
+  }
+  return calls.length === 0
+    ? { kind: "other" }
+    : { kind: "calls", explicit, calls, thought: thoughts.join("\n") };
+}
+
+/** Nothing but a known name and arguments. */
+function isBare(value: JsonObject, known: ReadonlySet<string>): boolean {
+  const name = nameIn(value);
+  if (name === undefined || !(known.has(plainName(name, known)) || name === parallel)) return false;
+  return Object.keys(value).every(
+    (key) =>
+      besides.has(key) ||
+      (nameKeys as readonly string[]).includes(key) ||
+      (argKeys as readonly string[]).includes(key),
+  );
+}
+
+/** The calls one object stands for; several only where it is a wrapper. Undefined when it names nothing. */
+function callsIn(value: Json, known: ReadonlySet<string>): WrittenCall[] | undefined {
+  if (!isObject(value)) return undefined;
+  const inner = member(value, "function");
+  if (isObject(inner)) return callsIn(inner, known);
+  const told = nameIn(value);
+  if (told === undefined) return undefined;
+  const args = argsIn(value);
+  if (told === parallel && !known.has(told)) return unfolded(args, known);
+  return [{ name: plainName(told, known), args }];
+}
+
+/** The wrapper some models were trained on: several calls as the arguments of one (F239). */
+function unfolded(args: Json, known: ReadonlySet<string>): WrittenCall[] {
+  let value = args;
+  if (typeof value === "string")
+    try {
+      value = JSON.parse(value) as Json;
+    } catch {
+      value = null;
+    }
+  const uses = isObject(value) ? member(value, "tool_uses") : undefined;
+  const calls = (Array.isArray(uses) ? uses : []).flatMap((use) => callsIn(use, known) ?? []);
+  return calls.length > 0
+    ? calls
+    : [{ name: parallel, args, fault: `${parallel} is no tool: call the tools themselves` }];
+}
+
+function nameIn(value: JsonObject): string | undefined {
+  for (const key of nameKeys) {
+    const told = member(value, key);
+    if (typeof told === "string" && told.trim() !== "") return told;
+  }
+  const inner = member(value, "function");
+  return isObject(inner) ? nameIn(inner) : undefined;
+}
+
+function argsIn(value: JsonObject): Json {
+  for (const key of argKeys) {
+    const told = member(value, key);
+    if (told !== undefined) return told ?? {};
+  }
+  return {};
+}
+
+/** A name without what was glued to it: control tokens (F064), or a `functions.` that names no tool of ours. */
+function plainName(told: string, known: ReadonlySet<string>): string {
+  const name = told.trim();
+  if (known.has(name)) return name;
+  const cut = name.indexOf("<|");
+  const clean = cut > 0 ? name.slice(0, cut).trim() : name;
+  const dotted = clean.startsWith("functions.") ? clean.slice("functions.".length) : clean;
+  return known.has(dotted) ? dotted : clean;
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** A response that is no text is JSON: a model that was asked for an object gives one. */
+function shown(value: Json): string {
+  return typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
+}

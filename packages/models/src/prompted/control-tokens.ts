@@ -1,0 +1,80 @@
+// The room of control tokens: the words by which a chat template marks turns.
+//
+// They go two ways. In text that others wrote (a user, a file, a web page) they would become real turns once the server
+// puts the text into its template: there they are broken up, visibly, so that nobody wonders what happened (F237). In
+// a model's answer they are leaks: what ends a turn ends the answer, the rest is left out (F236). Linear scans only.
+
+import type { ContentPart, JsonObject, Message, Model, ModelRequest, Part } from "@rondo/core";
+
+/** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, and those that stand in no bars. */
+const tokens: RegExp =
+  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|gMASK)\])/g;
+
+/** The text with every control token broken up by a space: `<|im_end|>` becomes `< |im_end|>`. */
+export function neutralised(text: string): string {
+  if (!text.includes("<") && !text.includes("[")) return text;
+  return text.replace(tokens, "$& ");
+}
+
+/** The same for every text of a message; the message itself where there is nothing to break up. */
+export function neutralisedMessage(message: Message): Message {
+  let changed = false;
+  const content = (message.content as readonly (Part | ContentPart)[]).map((part) => {
+    if (part.type === "tool_call") {
+      // Such a token can stand in a string only: JSON stays JSON.
+      const rawArgs = neutralised(part.rawArgs);
+      const args = JSON.stringify(part.args);
+      const clean = neutralised(args);
+      if (rawArgs === part.rawArgs && clean === args) return part;
+      changed = true;
+      return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
+    }
+    if (part.type !== "text") return part;
+    const text = neutralised(part.text);
+    if (text === part.text) return part;
+    changed = true;
+    return { ...part, text };
+  });
+  return changed ? ({ ...message, content } as Message) : message;
+}
+
+/**
+ * A model that never sees a control token in text of the conversation. For a server that puts texts into a chat template
+ * without escaping them, as local ones do. The system prompt is yours, and stays as it is.
+ */
+export function neutralTokens(model: Model): Model {
+  const seen = new WeakMap<Message, Message>();
+  const clean = (message: Message): Message => {
+    if (message.role === "system") return message;
+    let known = seen.get(message);
+    if (known === undefined) {
+      known = neutralisedMessage(message);
+      seen.set(message, known);
+    }
+    return known;
+  };
+  return {
+    id: model.id,
+    origin: model.origin,
+    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    call: (request: ModelRequest, io) =>
+      model.call({ ...request, messages: Array.from(request.messages, clean) }, io),
+  };
+}
+
+/** What ends a turn, or begins one that is not the assistant's: nothing after it is the model's answer. */
+const turnEnds: RegExp =
+  /<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|return|user|system|observation)\|>|<\|im_start\|>(?!assistant)|<\|start_header_id\|>(?!assistant)|<end_of_turn>|<｜end▁of▁sentence｜>|<\/s>$/;
+const leaks: RegExp =
+  /<\|[A-Za-z0-9_ ]{1,64}\|>(?:assistant\b[ \t]*\n?)?|<｜[^｜<>\n]{1,64}｜>|<start_of_turn>model\n?|<\/?s>$|^<s>/g;
+
+/** An answer's text without leaked control tokens, and without what a model wrote for others after its turn was over. */
+export function withoutLeaks(text: string): string {
+  if (!text.includes("<")) return text;
+  const lead =
+    /^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?\s*)?/.exec(text)?.[0] ??
+    "";
+  const rest = text.slice(lead.length);
+  const end = rest.search(turnEnds);
+  return (end === -1 ? rest : rest.slice(0, end)).replace(leaks, "");
+}

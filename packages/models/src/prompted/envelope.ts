@@ -1,0 +1,179 @@
+// The room of the envelope as a JSON Schema, for models that can be held to one: a call of one of the tools, or a response.
+//
+// Not every server knows every keyword, and a keyword that is not known makes the whole request fail. What goes in here
+// is the part of JSON Schema that grammars can carry; the arguments are checked against the real schema afterwards.
+
+import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
+import { isObject, member } from "./scan.ts";
+
+/** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
+export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {
+  const callable =
+    choice === "none"
+      ? []
+      : typeof choice === "object"
+        ? tools.filter(({ name }) => name === choice.tool)
+        : tools;
+  const calls: JsonObject[] = callable.map(({ name, inputSchema }) =>
+    closed({
+      thought: { type: "string" },
+      tool_call: closed({
+        name: { const: name },
+        input: grammarSchema(inputSchema, inputSchema, { left: maxNodes }),
+      }),
+    }),
+  );
+  const response = closed({ response: { type: "string" } });
+  const mustCall = calls.length > 0 && (choice === "any" || typeof choice === "object");
+  const forms = mustCall ? calls : [...calls, response];
+  return forms.length === 1 ? (forms[0] as JsonObject) : { oneOf: forms };
+}
+
+function closed(properties: { [name: string]: JsonObject }): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+const maxDepth = 12;
+/** A schema that refers to itself unfolds without end: what is beyond this is anything. */
+const maxNodes = 400;
+
+/**
+ * A schema in the part of JSON Schema that grammars carry: types, constants, lists, objects, alternatives. A grammar
+ * always writes every property, so one that may be left out may also be null; see `withoutFillers`.
+ */
+export function grammarSchema(
+  schema: Json | undefined,
+  root: JsonObject,
+  budget: { left: number },
+  depth: number = 0,
+): JsonObject {
+  budget.left -= 1;
+  if (!isObject(schema) || depth > maxDepth || budget.left < 0) return anyValue();
+  const ref = member(schema, "$ref");
+  if (typeof ref === "string") return grammarSchema(referred(ref, root), root, budget, depth + 1);
+  const constant = member(schema, "const");
+  if (constant !== undefined && (typeof constant !== "object" || constant === null))
+    return { const: constant };
+  const words = member(schema, "enum");
+  if (Array.isArray(words)) {
+    const plain = words.filter((word) => typeof word !== "object" || word === null);
+    if (plain.length > 0) return { enum: plain };
+  }
+  const ways = member(schema, "oneOf") ?? member(schema, "anyOf");
+  if (Array.isArray(ways) && ways.length > 0)
+    return { oneOf: ways.map((way) => grammarSchema(way, root, budget, depth + 1)) };
+  const all = member(schema, "allOf");
+  if (Array.isArray(all) && all.length === 1) return grammarSchema(all[0], root, budget, depth + 1);
+  const type = member(schema, "type");
+  if (Array.isArray(type))
+    return { oneOf: type.map((one) => grammarSchema({ ...schema, type: one }, root, budget, depth + 1)) };
+  switch (type) {
+    case "object":
+      return objectSchema(schema, root, budget, depth);
+    case "array":
+      return {
+        type: "array",
+        items: grammarSchema(member(schema, "items"), root, budget, depth + 1),
+        ...numbers(schema, ["minItems", "maxItems"]),
+      };
+    case "string":
+      return { type: "string", ...numbers(schema, ["minLength", "maxLength"]) };
+    case "number":
+    case "integer":
+    case "boolean":
+    case "null":
+      return { type };
+    default:
+      return isObject(member(schema, "properties")) ? objectSchema(schema, root, budget, depth) : anyValue();
+  }
+}
+
+function objectSchema(
+  schema: JsonObject,
+  root: JsonObject,
+  budget: { left: number },
+  depth: number,
+): JsonObject {
+  const own = member(schema, "properties");
+  const required = member(schema, "required");
+  const properties: { [name: string]: JsonObject } = {};
+  for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
+    const one = grammarSchema(value, root, budget, depth + 1);
+    const needed = Array.isArray(required) && required.includes(name);
+    Object.defineProperty(properties, name, {
+      value: needed ? one : { oneOf: [one, { type: "null" }] },
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  const more = member(schema, "additionalProperties");
+  const free = Object.keys(properties).length === 0 && more !== false;
+  return {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: isObject(more)
+      ? grammarSchema(more, root, budget, depth + 1)
+      : more === true || (free && own === undefined),
+  };
+}
+
+/** What a grammar can carry where anything may stand. */
+function anyValue(): JsonObject {
+  return {
+    oneOf: [
+      { type: "string" },
+      { type: "number" },
+      { type: "boolean" },
+      { type: "null" },
+      { type: "array", items: { type: "string" } },
+    ],
+  };
+}
+
+function referred(ref: string, root: JsonObject): Json | undefined {
+  if (!ref.startsWith("#/")) return ref === "#" ? root : undefined;
+  let at: Json | undefined = root;
+  for (const step of ref.slice(2).split("/"))
+    at = isObject(at) ? member(at, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined;
+  return at;
+}
+
+function numbers(schema: JsonObject, names: readonly string[]): JsonObject {
+  const out: JsonObject = {};
+  for (const name of names) {
+    const value = member(schema, name);
+    if (typeof value === "number" && value >= 0 && value <= 4096) out[name] = value;
+  }
+  return out;
+}
+
+/** Arguments without the nulls that a grammar made the model write for what may be left out (F098). */
+export function withoutFillers(args: Json, schema: JsonObject): Json {
+  if (!isObject(args)) return args;
+  const properties = member(schema, "properties");
+  if (!isObject(properties)) return args;
+  const required = member(schema, "required");
+  const kept = Object.entries(args).filter(([name, value]) => {
+    if (value !== null || (Array.isArray(required) && required.includes(name))) return true;
+    const own = member(properties, name);
+    return own === undefined || takesNull(own);
+  });
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      const own = member(properties, name);
+      return [name, isObject(own) ? withoutFillers(value, own) : value];
+    }),
+  );
+}
+
+function takesNull(schema: Json): boolean {
+  if (!isObject(schema)) return true;
+  const type = member(schema, "type");
+  if (type === "null" || (Array.isArray(type) && type.includes("null"))) return true;
+  const words = member(schema, "enum");
+  if (Array.isArray(words) && words.includes(null)) return true;
+  const ways = member(schema, "anyOf") ?? member(schema, "oneOf");
+  return member(schema, "const") === null || (Array.isArray(ways) && ways.some(takesNull));
+}

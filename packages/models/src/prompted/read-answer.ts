@@ -1,0 +1,302 @@
+// The room of reading an answer that came as text, forgivingly.
+//
+// What may run, in this order of trust: a call under the protocol's own key or tag, first in the message or alone at
+// its end; a bare call with a known name, when the whole message is calls. An example in prose, or in a fence inside
+// prose, is prose. After the first calls the message is over: a result the model wrote itself is invention (F238).
+// One pass over the text, never back (F243).
+
+import type { StopKind } from "@rondo/core";
+import { type Meaning, meaningOf, type WrittenCall } from "./calls.ts";
+import { withoutLeaks } from "./control-tokens.ts";
+import { parsed, valueEnd } from "./scan.ts";
+
+export interface Reading {
+  text: string;
+  calls: WrittenCall[];
+  /** It tried to call and nothing can be read from it. */
+  malformed?: string;
+  warnings: { code: string; message: string }[];
+}
+
+export interface ReadContext {
+  known: ReadonlySet<string>;
+  /** False: tools are off, and nothing is a call. */
+  tools: boolean;
+  /** What the inner model's stop word means. */
+  wire: StopKind;
+  /** What of an unclosed `response` had been read when the text ended. */
+  begun?: string;
+}
+
+/** Reads a body from which thoughts have been taken already. */
+export function readAnswer(body: string, context: ReadContext): Reading {
+  return new AnswerReader(body, context).read();
+}
+
+interface Run {
+  calls: WrittenCall[];
+  texts: string[];
+  explicit: boolean;
+  fenced: boolean;
+  /** Where what belongs to the run ends. */
+  end: number;
+  /** How far it was looked at: nobody has to look there again. */
+  seen: number;
+  malformed?: string;
+}
+
+const separator: RegExp =
+  /\s+|[,;]|```[A-Za-z_]*|<\/?(?:tool_calls?|function_calls?|tools)>|<\|(?:python_tag|tool_call|tool_calls|constrain|message)\|>|\[TOOL_CALLS\]/y;
+const toolTag = /<(?:tool_call|function_call)>/;
+/** What a model writes when it goes on to invent the result, or another's turn. */
+const invented: RegExp =
+  /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
+
+class AnswerReader {
+  readonly #body: string;
+  readonly #context: ReadContext;
+  readonly #warnings: Reading["warnings"] = [];
+
+  constructor(body: string, context: ReadContext) {
+    this.#body = body.replace(
+      /^\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>)assistant(?:<\|end_header_id\|>)?)?\s*/,
+      "",
+    );
+    this.#context = context;
+  }
+
+  read(): Reading {
+    const first = this.#run(0);
+    const rest = this.#body.slice(first.end);
+    const after = withoutLeaks(rest).trim();
+    if (first.malformed !== undefined) return this.#malformed(first);
+    if (first.calls.length > 0) {
+      const alone = after === "" || invented.test(rest);
+      if (alone || (first.explicit && !first.fenced)) return this.#called(first, "", rest);
+      this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
+      return this.#plain();
+    }
+    if (first.texts.length > 0) {
+      const more = after === "" || invented.test(rest) ? [] : [after];
+      return this.#said([...first.texts, ...more].join("\n"));
+    }
+    return this.#inProse() ?? this.#plain();
+  }
+
+  /** Values one after another from here on, fences and tags between them skipped. */
+  #run(from: number, tagged: boolean = false): Run {
+    const text = this.#body;
+    const run: Run = { calls: [], texts: [], explicit: true, fenced: false, end: from, seen: from };
+    let at = from;
+    let inTag = tagged;
+    let inFence = false;
+    for (;;) {
+      separator.lastIndex = at;
+      for (let found = separator.exec(text); found !== null; found = separator.exec(text)) {
+        const [word] = found;
+        // Between values, never before the first: a text may begin with a comma.
+        if ((word === "," || word === ";") && run.end === from) break;
+        at = separator.lastIndex;
+        if (word.startsWith("```")) {
+          inFence = !inFence;
+          run.fenced = true;
+        } else if (word.startsWith("</")) inTag = false;
+        else if (toolTag.test(word)) inTag = true;
+      }
+      if (run.end !== from) run.end = at;
+      const opens = text.charAt(at);
+      if (opens !== "{" && opens !== "[") break;
+      const end = valueEnd(text, at);
+      run.seen = end === -1 ? text.length : end;
+      if (end === -1) {
+        this.#unclosed(run, text.slice(at), inTag);
+        break;
+      }
+      const value = parsed(text.slice(at, end));
+      const meaning: Meaning =
+        value === undefined
+          ? this.#broken(text.slice(at, end), inTag)
+          : meaningOf(value, this.#context.known);
+      // After a call nothing but calls belongs to the message.
+      if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) break;
+      run.end = end;
+      at = end;
+      if (meaning.kind === "malformed") {
+        if (meaning.thought !== "") run.texts.push(meaning.thought);
+        if (run.calls.length === 0) run.malformed = meaning.why;
+        break;
+      }
+      if (meaning.kind === "response") run.texts.push(meaning.text);
+      else {
+        run.explicit &&= meaning.explicit || inTag;
+        run.calls.push(...meaning.calls);
+        const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
+        if (said !== "") run.texts.push(said);
+        // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
+        if (inTag && this.#context.wire === "max_tokens" && !/\S/.test(text.slice(end)))
+          for (const call of meaning.calls) call.fault = "the answer was cut off before the call was closed";
+      }
+    }
+    return run;
+  }
+
+  /** Brackets that never close: a call that was cut, a response that was cut, or no JSON at all. */
+  #unclosed(run: Run, rest: string, inTag: boolean): void {
+    const name = attemptedName(rest, this.#context.known, inTag);
+    if (name === undefined) {
+      if (this.#context.begun !== undefined && this.#context.begun !== "" && run.calls.length === 0) {
+        run.texts.push(this.#context.begun);
+        run.end = this.#body.length;
+        this.#warn(
+          "prompted_json_invalid",
+          "the answer's JSON was not closed; its response is taken as far as it goes",
+        );
+      }
+      return;
+    }
+    run.end = this.#body.length;
+    if (this.#context.wire === "max_tokens")
+      run.calls.push({ name, args: rest, fault: "the call was cut off at the output limit" });
+    else if (run.calls.length === 0) run.malformed = `the JSON of a call of ${name} is not closed`;
+  }
+
+  /** Balanced, but no JSON. */
+  #broken(slice: string, inTag: boolean): Meaning {
+    const name = attemptedName(slice, this.#context.known, inTag);
+    return name === undefined
+      ? { kind: "other" }
+      : { kind: "malformed", thought: "", why: `the JSON of a call of ${name} is not valid` };
+  }
+
+  /** Calls below a text: under the protocol's own key or tag, on a line of their own, outside fences, with nothing after. */
+  #inProse(): Reading | undefined {
+    const text = this.#body;
+    let inFence = false;
+    for (let at = 0; at < text.length; ) {
+      const newline = text.indexOf("\n", at);
+      const end = newline === -1 ? text.length : newline;
+      const line = text.slice(at, end);
+      const head = line.trimStart();
+      const start = end - head.length;
+      let next = end + 1;
+      if (head.startsWith("```")) inFence = !inFence;
+      else if (!inFence) {
+        const found = this.#onLine(line, head, at, start);
+        if (found === "over") return undefined;
+        if (typeof found === "object") return found;
+        if (typeof found === "number") next = Math.max(next, found);
+      }
+      at = next;
+    }
+    return undefined;
+  }
+
+  /** A reading; where to look on; `over` when nothing can come any more. */
+  #onLine(line: string, head: string, at: number, start: number): Reading | number | "over" | undefined {
+    const text = this.#body;
+    const tag = toolTag.exec(line);
+    if (tag !== null && !line.slice(0, tag.index).includes("`")) {
+      const from = at + tag.index;
+      const run = this.#run(from + tag[0].length, true);
+      if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
+      if (run.calls.length > 0) return this.#called(run, text.slice(0, from), text.slice(run.end));
+      return run.seen;
+    }
+    if (head.startsWith("{")) {
+      if (valueEnd(text, start) === -1) {
+        const attempt = text.slice(start);
+        if (!/"(?:tool_calls?|function_call)"\s*:/.test(attempt)) return "over";
+        const run = this.#run(start);
+        if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
+        return run.calls.length > 0 ? this.#called(run, text.slice(0, start), "") : "over";
+      }
+      const run = this.#run(start);
+      const rest = text.slice(run.end);
+      const alone = withoutLeaks(rest).trim() === "" || invented.test(rest);
+      if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
+      if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
+      if (run.calls.length > 0)
+        this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
+      return run.seen;
+    }
+    const react = /^Action:[ \t]*(\S+)[ \t]*$/.exec(head);
+    return react === null ? undefined : this.#react(react[1] ?? "", start, start + head.length);
+  }
+
+  /** `Action:` and `Action Input:` on lines of their own, as older prompts taught it. */
+  #react(name: string, start: number, from: number): Reading | undefined {
+    const text = this.#body;
+    if (!this.#context.known.has(name)) return undefined;
+    const input = /\n[ \t]*Action Input:[ \t]*/y;
+    input.lastIndex = from;
+    if (input.exec(text) === null) return undefined;
+    const at = input.lastIndex;
+    const line = text.indexOf("\n", at);
+    const value = /\s*\{/y;
+    value.lastIndex = at;
+    const closed = value.exec(text) === null ? -1 : valueEnd(text, value.lastIndex - 1);
+    const end = closed !== -1 ? closed : line === -1 ? text.length : line;
+    const run: Run = {
+      calls: [{ name, args: text.slice(at, end).trim() }],
+      texts: [],
+      explicit: true,
+      fenced: false,
+      end,
+      seen: end,
+    };
+    return this.#called(run, text.slice(0, start), text.slice(end));
+  }
+
+  #called(run: Run, before: string, rest: string): Reading {
+    const said = joined(before, run.texts);
+    if (!this.#context.tools) {
+      this.#warn("text_call_ignored", "the answer calls a tool although none may be called; it was not run");
+      return { text: said === "" ? this.#body.trim() : said, calls: [], warnings: this.#warnings };
+    }
+    if (withoutLeaks(rest).trim() !== "")
+      this.#warn(
+        "text_after_call_dropped",
+        "what the model wrote after its calls was left out: no result can be known yet",
+      );
+    return { text: said, calls: run.calls, warnings: this.#warnings };
+  }
+
+  #malformed(run: Run, before: string = ""): Reading {
+    const why = run.malformed ?? "";
+    if (!this.#context.tools) return this.#plain();
+    this.#warn("prompted_json_invalid", `the answer tries to call a tool and cannot be read: ${why}`);
+    return { text: joined(before, run.texts), calls: [], malformed: why, warnings: this.#warnings };
+  }
+
+  #said(text: string): Reading {
+    return { text, calls: [], warnings: this.#warnings };
+  }
+
+  /** No envelope: the whole text is the answer. */
+  #plain(): Reading {
+    const text = withoutLeaks(this.#body).trim();
+    if (this.#context.tools && text !== "" && this.#warnings.length === 0)
+      this.#warn(
+        "prompted_json_invalid",
+        "the answer is no JSON of the protocol: its whole text is taken as the answer",
+      );
+    return this.#said(text);
+  }
+
+  #warn(code: string, message: string): void {
+    this.#warnings.push({ code, message });
+  }
+}
+
+/** Prose and what was said in JSON below it. */
+function joined(before: string, texts: readonly string[]): string {
+  return [withoutLeaks(before).trim(), ...texts].filter((text) => text !== "").join("\n");
+}
+
+/** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
+function attemptedName(text: string, known: ReadonlySet<string>, inTag: boolean): string | undefined {
+  const explicit = inTag || /"(?:tool_calls?|function_call)"\s*:/.test(text);
+  const name = /"(?:name|tool|tool_name|action)"\s*:\s*"([^"\\]{1,128})"/.exec(text)?.[1];
+  if (name !== undefined && (explicit || known.has(name))) return name;
+  return undefined;
+}

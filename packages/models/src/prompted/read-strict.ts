@@ -1,0 +1,58 @@
+// The room of reading an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
+
+import { type Json, RondoError } from "@rondo/core";
+import type { WrittenCall } from "./calls.ts";
+import type { Reading } from "./read-answer.ts";
+import { isObject, member } from "./scan.ts";
+
+/**
+ * One call or one response.
+ * @throws RondoError `malformed_tool_call` when a call has no name, `protocol` when the JSON is no object
+ */
+export function readStrict(text: string): Reading {
+  let value: Json;
+  try {
+    value = JSON.parse(unfenced(text)) as Json;
+  } catch (thrown) {
+    const message = `Failed to parse JSON response: ${(thrown as Error).message}`;
+    return { text, calls: [], warnings: [{ code: "prompted_json_invalid", message }] };
+  }
+  if (!isObject(value))
+    throw new RondoError("protocol", "the answer is JSON but no object with tool_call or response");
+  const call = member(value, "tool_call");
+  if (isTrue(call)) {
+    const calls = [callOf(call)];
+    const thought = member(value, "thought");
+    return { text: typeof thought === "string" ? thought : "", calls, warnings: [] };
+  }
+  const response = member(value, "response");
+  if (response === undefined) return { text, calls: [], warnings: [] };
+  const said = typeof response === "string" ? response : response === null ? "" : JSON.stringify(response);
+  return { text: said, calls: [], warnings: [] };
+}
+
+function callOf(call: Json | undefined): WrittenCall {
+  const name = isObject(call) ? member(call, "name") : undefined;
+  if (!isObject(call) || typeof name !== "string" || name === "")
+    throw new RondoError("malformed_tool_call", 'the answer\'s "tool_call" has no name', {
+      retryable: false,
+    });
+  return { name, args: member(call, "input") ?? {} };
+}
+
+/** The text without the line that opens a fence around it and the one that closes it. */
+function unfenced(text: string): string {
+  let inner = text.trim();
+  if (!inner.startsWith("```")) return inner;
+  const first = inner.indexOf("\n");
+  inner = first === -1 ? "" : inner.slice(first + 1);
+  const last = inner.lastIndexOf("\n");
+  return inner.slice(last + 1).trim() === "```" ? inner.slice(0, Math.max(last, 0)).trim() : inner.trim();
+}
+
+/** Truth as the protocol's first author's language has it: empty is false. */
+function isTrue(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isObject(value)) return Object.keys(value).length > 0;
+  return Boolean(value);
+}

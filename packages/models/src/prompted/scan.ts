@@ -1,0 +1,68 @@
+// The room of finding JSON in text: one pass, no backtracking, strings respected.
+//
+// A model's text is hostile input: sixty thousand open braces must cost sixty thousand looks (F243). Nothing is guessed
+// shut here. The one repair is for line breaks that a small model wrote raw inside a string, and it touches nothing else (F091).
+
+import type { Json } from "@rondo/core";
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Where the object or list that begins at `from` ends (one past its last bracket); -1 when it is not closed. */
+export function valueEnd(text: string, from: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === backslash) at += 1;
+      else if (code === quote) inString = false;
+    } else if (code === quote) inString = true;
+    else if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -1;
+}
+
+/** The value of a JSON text; raw line breaks and tabs inside strings are forgiven. Undefined when it is no JSON. */
+export function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    const mended = withEscapedControls(text);
+    if (mended === text) return undefined;
+    try {
+      return JSON.parse(mended) as Json;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function withEscapedControls(text: string): string {
+  let out = "";
+  let kept = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) inString = !inString;
+    else if (inString && code === backslash) at += 1;
+    else if (inString && code < 0x20) {
+      out += text.slice(kept, at) + JSON.stringify(text.charAt(at)).slice(1, -1);
+      kept = at + 1;
+    }
+  }
+  return kept === 0 ? text : out + text.slice(kept);
+}
+
+/** A member of an object that the text itself has; never one of the prototype. */
+export function member(object: { [key: string]: Json }, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+export function isObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

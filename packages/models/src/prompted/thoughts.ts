@@ -1,0 +1,113 @@
+// The room of thoughts that a server left in the text: `<think>…</think>` at the head of an answer.
+//
+// Only a leading block is thought; a tag later on is part of what the answer says (F113). What stands in a thought never
+// runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
+
+const names = ["think", "thinking", "thought", "reasoning"] as const;
+const openers: readonly string[] = names.map((name) => `<${name}>`);
+const closers: readonly string[] = names.map((name) => `</${name}>`);
+const longest = Math.max(...closers.map((tag) => tag.length));
+
+/** What a piece turned out to be. */
+export interface Split {
+  reasoning: string;
+  body: string;
+}
+
+/** Splits a text that arrives in pieces. What it gives does not depend on where the pieces were cut. */
+export class ThoughtSplitter {
+  #state: "start" | "thought" | "body";
+  #held = "";
+  #closer: readonly string[] = closers;
+
+  /** @param startsInThought the template itself opened the thought: the text begins inside it */
+  constructor(startsInThought: boolean = false) {
+    this.#state = startsInThought ? "thought" : "start";
+  }
+
+  push(piece: string): Split {
+    if (this.#state === "body") return { reasoning: "", body: piece };
+    this.#held += piece;
+    return this.#state === "start" ? this.#begin(false) : this.#think();
+  }
+
+  /** The text is over: what was held back is what it looks like. */
+  end(): Split {
+    if (this.#state === "start") {
+      const split = this.#begin(true);
+      return { reasoning: split.reasoning + this.#take("thought"), body: split.body };
+    }
+    return { reasoning: this.#take("thought"), body: "" };
+  }
+
+  #take(state: "thought"): string {
+    if (this.#state !== state) return "";
+    const held = this.#held;
+    this.#held = "";
+    return held;
+  }
+
+  #begin(over: boolean): Split {
+    const head = this.#held.trimStart();
+    const opener = openers.find((tag) => head.startsWith(tag));
+    if (opener !== undefined) {
+      this.#state = "thought";
+      this.#closer = [`</${opener.slice(1)}`];
+      this.#held = head.slice(opener.length);
+      return this.#think();
+    }
+    const mayOpen = head.length < longest && openers.some((tag) => tag.startsWith(head));
+    if (mayOpen && !over) return { reasoning: "", body: "" };
+    this.#state = "body";
+    const body = this.#held;
+    this.#held = "";
+    return { reasoning: "", body };
+  }
+
+  #think(): Split {
+    const held = this.#held;
+    let at = -1;
+    let closer = "";
+    for (const tag of this.#closer) {
+      const found = held.indexOf(tag);
+      if (found !== -1 && (at === -1 || found < at)) {
+        at = found;
+        closer = tag;
+      }
+    }
+    if (at !== -1) {
+      this.#state = "body";
+      this.#held = "";
+      return { reasoning: held.slice(0, at), body: held.slice(at + closer.length) };
+    }
+    // A tag that has only begun is held back; all before it is thought for certain.
+    const from = Math.max(0, held.length - longest);
+    let keep = held.length;
+    for (let start = from; start < held.length; start++)
+      if (this.#closer.some((tag) => tag.startsWith(held.slice(start)))) {
+        keep = start;
+        break;
+      }
+    this.#held = held.slice(keep);
+    return { reasoning: held.slice(0, keep), body: "" };
+  }
+}
+
+/**
+ * A thought that was closed but never opened, because the template opened it. Only where the text does not begin like
+ * an answer of the protocol: there the tag is a word inside it.
+ */
+export function splitStray(body: string): Split {
+  if (/^\s*(?:[[{`]|<(?:tool_call|function_call))/.test(body)) return { reasoning: "", body };
+  for (const tag of closers) {
+    const at = body.indexOf(tag);
+    if (at === -1) continue;
+    const opened = openers.some((opener) => {
+      const open = body.indexOf(opener);
+      return open !== -1 && open < at;
+    });
+    if (!opened && !body.slice(0, at).includes("`"))
+      return { reasoning: body.slice(0, at), body: body.slice(at + tag.length) };
+  }
+  return { reasoning: "", body };
+}

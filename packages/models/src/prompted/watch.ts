@@ -1,0 +1,205 @@
+// The room of showing an answer while it arrives, before anybody knows what it is.
+//
+// Only what can no longer become part of a call is shown: prose up to a line that may begin one, and the text of a
+// `response` as it is written. The rest waits for the end, when the whole is read. Whitespace at the end waits too, because
+// it is no part of a finished answer. Each character is looked at once.
+
+/** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
+const stops: readonly string[] = [
+  "<tool",
+  "</tool",
+  "<function_call",
+  "</function_call",
+  "<|",
+  "<｜",
+  "</think>",
+  "</thinking>",
+  "</thought>",
+  "</reasoning>",
+  "<start_of_turn>",
+  "<end_of_turn>",
+  "<s>",
+  "</s>",
+];
+const action = "Action:";
+const fence = "```";
+
+type Mode = "lead" | "prose" | "envelope" | "held";
+
+export class AnswerWatch {
+  #mode: Mode = "lead";
+  readonly #envelope = new ResponseWatch();
+  /** Whitespace that is shown once something follows it. */
+  #blank = "";
+  /** What may be the beginning of a stop. */
+  #mark = "";
+  #lineStart = true;
+  #inFence = false;
+
+  /** Takes a piece of the answer; gives what of it may be shown. */
+  push(piece: string): string {
+    let show = "";
+    let at = 0;
+    if (this.#mode === "lead") {
+      while (at < piece.length && isBlank(piece.charAt(at))) at += 1;
+      if (at === piece.length) return "";
+      const first = piece.charAt(at);
+      if (first === "{") this.#mode = "envelope";
+      else if (first === "[" || first === "`") this.#mode = "held";
+      else this.#mode = "prose";
+    }
+    if (this.#mode === "envelope") return this.#envelope.push(at === 0 ? piece : piece.slice(at));
+    while (at < piece.length && this.#mode === "prose") {
+      show += this.#take(piece.charAt(at));
+      at += 1;
+    }
+    return show;
+  }
+
+  /** What of a `response` has been read, when the answer is an envelope. */
+  get response(): string | undefined {
+    return this.#envelope.begun;
+  }
+
+  #take(char: string): string {
+    if (this.#mark === "") return this.#fresh(char);
+    const mark = this.#mark + char;
+    const wanted = this.#wanted(mark.charAt(0));
+    if (!wanted.some((stop) => stop.startsWith(mark))) {
+      // It was none: its first character is text, and a new mark may begin at any later one.
+      this.#mark = "";
+      let show = this.#out(mark.charAt(0));
+      for (let at = 1; at < mark.length && this.#mode === "prose"; at++) show += this.#take(mark.charAt(at));
+      return show;
+    }
+    this.#mark = mark;
+    if (!wanted.includes(mark)) return "";
+    this.#mark = "";
+    if (mark !== fence) {
+      this.#mode = "held";
+      return "";
+    }
+    this.#inFence = !this.#inFence;
+    return this.#out(mark);
+  }
+
+  #fresh(char: string): string {
+    if (isBlank(char)) {
+      this.#blank += char;
+      if (char === "\n") this.#lineStart = true;
+      return "";
+    }
+    if (this.#lineStart && char === "{" && !this.#inFence) {
+      this.#mode = "held";
+      return "";
+    }
+    const mayStop = char === "<" || (this.#lineStart && (char === "`" || (char === "A" && !this.#inFence)));
+    if (!mayStop) return this.#out(char);
+    this.#mark = char;
+    return "";
+  }
+
+  #wanted(first: string): readonly string[] {
+    return first === "<" ? stops : first === "`" ? [fence] : [action];
+  }
+
+  #out(text: string): string {
+    const show = this.#blank + text;
+    this.#blank = "";
+    this.#lineStart = false;
+    return show;
+  }
+}
+
+/** Reads the text of `response` out of an object that is still being written. */
+class ResponseWatch {
+  begun: string | undefined;
+  #depth = 0;
+  #inString = false;
+  #escape = "";
+  #isKey = false;
+  #key = "";
+  #over = false;
+  #inResponse = false;
+  /** The first half of a character that is written as two escapes. */
+  #half = "";
+  #blank = "";
+
+  push(piece: string): string {
+    let show = "";
+    for (let at = 0; at < piece.length && !this.#over; at++) show += this.#take(piece.charAt(at));
+    if (show === "") return "";
+    this.begun = (this.begun ?? "") + show;
+    // Blanks at the end wait: a finished answer may have none there.
+    const all = this.#blank + show;
+    const kept = all.trimEnd();
+    this.#blank = all.slice(kept.length);
+    return kept;
+  }
+
+  #take(char: string): string {
+    if (this.#inString) return this.#inside(char);
+    if (char === '"') {
+      this.#inString = true;
+      this.#inResponse = this.#depth === 1 && !this.#isKey && this.#key === "response";
+      if (this.#inResponse) this.begun ??= "";
+      if (this.#depth === 1 && this.#isKey) this.#key = "";
+    } else if (char === "{" || char === "[") {
+      this.#depth += 1;
+      if (this.#depth === 1) this.#isKey = true;
+    } else if (char === "}" || char === "]") {
+      this.#depth -= 1;
+      if (this.#depth <= 0) this.#over = true;
+    } else if (this.#depth === 1 && char === ":") {
+      this.#isKey = false;
+      // A call is coming: its thought is text, its response is not.
+      if (this.#key.startsWith("tool_call") || this.#key === "function_call") this.#over = true;
+    } else if (this.#depth === 1 && char === ",") this.#isKey = true;
+    return "";
+  }
+
+  #inside(char: string): string {
+    const text = this.#escape === "" ? this.#plain(char) : this.#escaped(char);
+    if (text === undefined) return "";
+    if (!this.#inResponse) {
+      if (this.#depth === 1 && this.#isKey && this.#key.length < 32) this.#key += text;
+      return "";
+    }
+    const whole = this.#half + text;
+    this.#half = "";
+    if (/[\ud800-\udbff]$/.test(whole)) {
+      this.#half = whole.slice(-1);
+      return whole.slice(0, -1);
+    }
+    return whole;
+  }
+
+  #plain(char: string): string | undefined {
+    if (char === "\\") {
+      this.#escape = char;
+      return undefined;
+    }
+    if (char !== '"') return char;
+    this.#inString = false;
+    if (this.#inResponse) this.#over = true;
+    return undefined;
+  }
+
+  #escaped(char: string): string | undefined {
+    this.#escape += char;
+    if (this.#escape.startsWith("\\u") && this.#escape.length < 6) return undefined;
+    const written = this.#escape;
+    this.#escape = "";
+    try {
+      return JSON.parse(`"${written}"`) as string;
+    } catch {
+      // No JSON: what is shown of it is decided at the end.
+      this.#over = true;
+      return undefined;
+    }
+  }
+}
+
+function isBlank(char: string): boolean {
+  return char.trim() === "";
+}

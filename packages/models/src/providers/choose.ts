@@ -1,0 +1,71 @@
+// The room of the model nobody named: what the environment offers, and why.
+//
+// A key chooses its provider; without one a model server on this machine, if one answers; else the offline model. The
+// reason is always said: nobody may take a planner for a language model, or send a text to a server by surprise.
+
+import type { Model } from "@rondo/core";
+import { type Environment, processEnvironment } from "../credentials.ts";
+import { offline } from "../offline/offline.ts";
+import { modelFromName } from "./from-name.ts";
+import { findLocal, type LocalSearch, localModel } from "./local.ts";
+
+export interface ModelChoice {
+  model: Model;
+  /** By which `modelFromName` gives it again; `offline` for the offline model. */
+  name: string;
+  /** Why this one, in words. */
+  why: string;
+}
+
+export interface ChooseOptions {
+  signal?: AbortSignal;
+  /** How to look for a server on this machine. Default: `findLocal`, unless `RONDO_LOCAL` is `off`. */
+  find?: (options: { env: Environment; signal?: AbortSignal }) => Promise<LocalSearch>;
+}
+
+/** Keys that choose a model by being there, in this order. */
+const byKey: readonly { variable: string; name: string }[] = [
+  { variable: "ANTHROPIC_API_KEY", name: "anthropic/claude-sonnet-5" },
+];
+
+/** Keys of providers whose model somebody has to choose. */
+const otherKeys: readonly { variable: string; provider: string }[] = [
+  { variable: "OPENAI_API_KEY", provider: "openai" },
+  { variable: "GEMINI_API_KEY", provider: "google" },
+  { variable: "OPENROUTER_API_KEY", provider: "openrouter" },
+];
+
+/**
+ * The model for somebody who named none: `RONDO_MODEL`, a key, a server on this machine, the offline model.
+ * @throws RondoError `invalid_request` when RONDO_MODEL names no model; `aborted`
+ */
+export async function chooseModel(
+  env: Environment = processEnvironment(),
+  options: ChooseOptions = {},
+): Promise<ModelChoice> {
+  const named = env.RONDO_MODEL?.trim();
+  if (named === "offline") return { model: offline(), name: named, why: "RONDO_MODEL is set" };
+  if (named) return { model: await modelFromName(named, env), name: named, why: "RONDO_MODEL is set" };
+  for (const { variable, name } of byKey)
+    if (env[variable]?.trim())
+      return { model: await modelFromName(name, env), name, why: `${variable} is set` };
+  const other = otherKeys.find(({ variable }) => env[variable]?.trim());
+  if (other !== undefined)
+    return planner(`${other.variable} is set: choose a model, as ${other.provider}/NAME`);
+  if (/^(?:off|0|no|false)$/i.test(env.RONDO_LOCAL?.trim() ?? ""))
+    return planner("no key is set, and RONDO_LOCAL switches local servers off");
+  const { find = findLocal, signal } = options;
+  const { server, why } = await find({ env, ...(signal === undefined ? {} : { signal }) });
+  const first = server?.models[0];
+  if (server === undefined || first === undefined) return planner(`no key is set, and ${why}`);
+  const others = server.models.length - 1;
+  return {
+    model: localModel(server.kind, first, { baseURL: server.baseURL }),
+    name: `${server.kind}/${first}`,
+    why: `no key is set, and ${why}${others === 0 ? "" : ` (with ${others} more model${others === 1 ? "" : "s"})`}`,
+  };
+}
+
+function planner(why: string): ModelChoice {
+  return { model: offline(), name: "offline", why };
+}

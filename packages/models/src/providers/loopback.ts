@@ -1,0 +1,20 @@
+// The room of this machine's own addresses: what is sent there goes there, and through no proxy.
+//
+// A proxy in the environment is meant for the world outside; it cannot reach our loopback, or reaches its own.
+
+import { processEnvironment } from "../credentials.ts";
+import type { HttpClient } from "../transport/http.ts";
+import { fetchClient } from "../transport/http-fetch.ts";
+
+/** A client that knows no proxy, where a proxy is set and the address is this machine's; else undefined. */
+export function directClient(baseURL: string): HttpClient | undefined {
+  const env = processEnvironment();
+  const proxied = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"].some((name) => env[name]);
+  return proxied && isLoopback(baseURL) ? fetchClient() : undefined;
+}
+
+function isLoopback(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { hostname } = new URL(address);
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}

@@ -1,0 +1,196 @@
+// The room of Ollama: its own protocol, with its own tools where a model has them and the text protocol where not.
+//
+// Beside the protocol stand here what only Ollama does: it cuts a prompt that is too long and says nothing, it wants to be
+// told how much context to load, and it lives where the environment says.
+
+import {
+  type AssistantMessage,
+  type Message,
+  type Model,
+  type ModelFacts,
+  type ModelIo,
+  type ModelRequest,
+  type Origin,
+  RondoError,
+} from "@rondo/core";
+import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { neutralTokens } from "../prompted/control-tokens.ts";
+import { nativeOrPrompted } from "../prompted/fallback.ts";
+import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
+import { createModel, type ProviderOptions } from "../provider.ts";
+import { optionsOf } from "../receive.ts";
+import { ollamaChat } from "./codecs.ts";
+import { directClient } from "./loopback.ts";
+
+export interface OllamaOptions extends ProviderOptions {
+  /**
+   * How tools are given: `native`, as text (`prompted`), or natively until the server says that the model has none
+   * (`auto`). Default: `auto`.
+   */
+  toolProtocol?: "auto" | "native" | "prompted";
+  /** Of the text protocol: see `promptedJson`. */
+  prompted?: Pick<PromptedOptions, "mode" | "startsInThought" | "constrain">;
+  /** Tokens of context to load the model with (`num_ctx`). Default: `facts.contextWindow`, else the server's own. */
+  contextSize?: number;
+  /** How long the model stays loaded, e.g. `10m`; -1 for ever. Default: the server's. */
+  keepAlive?: string | number;
+  /** `json` holds every answer to JSON. Default: not held. */
+  format?: "json";
+  /** Break up control tokens of chat templates in what users, tools and files say. Default: true; false in strict mode. */
+  neutralise?: boolean;
+  /** What a prompt comes to that the server has cut without a word (F184). Default: `warn`. */
+  onPromptCut?: "warn" | "fail";
+}
+
+/**
+ * A model on an Ollama server, e.g. `ollama("qwen3:8b")`. The server is `baseURL`, else `OLLAMA_BASE_URL`, else
+ * `OLLAMA_HOST`, else `http://localhost:11434`.
+ */
+export function ollama(model: string, options: OllamaOptions = {}): Model {
+  return new OllamaModel(model, options);
+}
+
+/** Where the environment says that Ollama is. `OLLAMA_HOST` is the server's own variable and may be an address to listen on. */
+export function ollamaURL(env: Environment = processEnvironment()): string {
+  const base = fromEnvironment(env, ["OLLAMA_BASE_URL"]);
+  if (base !== undefined) return base;
+  const host = fromEnvironment(env, ["OLLAMA_HOST"]);
+  if (host === undefined) return "http://localhost:11434";
+  const hasScheme = /^https?:\/\//i.test(host);
+  let url: URL;
+  try {
+    url = new URL(hasScheme ? host : `http://${host.startsWith(":") ? `localhost${host}` : host}`);
+  } catch {
+    throw new RondoError("invalid_request", `OLLAMA_HOST is no address: ${JSON.stringify(host)}`);
+  }
+  // A server that listens everywhere is reached here.
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost";
+  const bare = !/:\d+(?:\/|$)/.test(host.replace(/^https?:\/\//i, ""));
+  if (url.port === "" && bare && !hasScheme) url.port = "11434";
+  return url.href.replace(/\/+$/, "");
+}
+
+class OllamaModel implements Model {
+  readonly id: string;
+  readonly origin: Origin;
+  readonly facts: ModelFacts;
+  readonly #name: string;
+  readonly #options: OllamaOptions;
+  readonly #model: Model;
+  readonly #sizes = new WeakMap<Message, number>();
+
+  constructor(name: string, options: OllamaOptions) {
+    const {
+      toolProtocol,
+      prompted,
+      contextSize,
+      keepAlive,
+      format,
+      neutralise,
+      onPromptCut: _,
+      ...rest
+    } = options;
+    const numCtx = contextSize ?? rest.facts?.contextWindow;
+    this.facts = {
+      tools: true,
+      output: "native_without_tools",
+      price: { input: 0, output: 0 },
+      ...(numCtx === undefined ? {} : { contextWindow: numCtx }),
+      ...rest.facts,
+    };
+    const baseURL = (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, "");
+    const direct = rest.http === undefined && rest.fetch === undefined ? directClient(baseURL) : undefined;
+    const wire = createModel({
+      ...rest,
+      ...(direct === undefined ? {} : { http: direct }),
+      codec: ollamaChat,
+      provider: "ollama",
+      model: name,
+      baseURL,
+      facts: this.facts,
+      compat: {
+        ...(numCtx === undefined ? {} : { numCtx }),
+        ...(keepAlive === undefined ? {} : { keepAlive }),
+        ...(format === undefined ? {} : { format }),
+        ...rest.compat,
+      },
+      keyless: true,
+      keyVariables: ["OLLAMA_API_KEY"],
+      environmentKey: () => {
+        const apiKey = fromEnvironment(processEnvironment(), ["OLLAMA_API_KEY"]);
+        return apiKey === undefined ? undefined : { apiKey };
+      },
+    });
+    this.id = wire.id;
+    this.origin = wire.origin;
+    this.#name = name;
+    this.#options = options;
+    const native = neutralise === false ? wire : neutralTokens(wire);
+    const asText = promptedJson(wire, {
+      ...prompted,
+      ...(neutralise === undefined ? {} : { neutralise }),
+      origin: wire.origin,
+    });
+    this.#model =
+      toolProtocol === "native"
+        ? native
+        : toolProtocol === "prompted"
+          ? asText
+          : nativeOrPrompted(wire, native, asText);
+  }
+
+  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    try {
+      const answer = await this.#model.call(request, io);
+      this.#checkCut(request, answer, io);
+      return answer;
+    } catch (thrown) {
+      throw this.#named(thrown);
+    }
+  }
+
+  /** The server cuts a prompt that does not fit from the front, where the system prompt stands, and says nothing. */
+  #checkCut(request: ModelRequest, answer: AssistantMessage, io: ModelIo): void {
+    const told = answer.usage?.inputTokens;
+    if (told === undefined) return;
+    const estimate = Math.floor(this.#chars(request) / charsPerToken);
+    if (estimate < worthChecking || told >= estimate * 0.6) return;
+    const message = `Ollama read ${told} tokens of a prompt of about ${estimate}: it was probably cut to the context the model is loaded with. Set contextSize (num_ctx) to what the conversation needs`;
+    if (this.#options.onPromptCut === "fail")
+      throw new RondoError("context_truncated", `${this.id}: ${message}`, {
+        ...(answer.usage === undefined ? {} : { usage: answer.usage }),
+      });
+    io.emit({ type: "warning", code: "context_truncated", message: `${this.id}: ${message}` });
+  }
+
+  #chars(request: ModelRequest): number {
+    let chars = request.system?.length ?? 0;
+    for (const message of request.messages) {
+      let size = this.#sizes.get(message);
+      if (size === undefined) {
+        size = 0;
+        for (const part of message.content)
+          if (part.type === "text") size += part.text.length;
+          else if (part.type === "tool_call") size += part.rawArgs.length;
+        this.#sizes.set(message, size);
+      }
+      chars += size;
+    }
+    return chars;
+  }
+
+  #named(thrown: unknown): unknown {
+    if (!(thrown instanceof RondoError) || thrown.kind === "aborted" || thrown.kind === "context_truncated")
+      return thrown;
+    const missing = thrown.status === 404 ? ` Is the model there? Try: ollama pull ${this.#name}` : "";
+    return new RondoError(thrown.kind, `Failed to call Ollama API: ${thrown.message}${missing}`, {
+      ...optionsOf(thrown),
+      ...(thrown.cause === undefined ? {} : { cause: thrown.cause }),
+    });
+  }
+}
+
+/** High, so that a prompt is taken for cut rather too rarely than too often. */
+const charsPerToken = 4.5;
+/** Tokens. Below, templates and rounding weigh too much. */
+const worthChecking = 1000;

@@ -1,0 +1,69 @@
+// The room of newline-delimited JSON: bytes in any chunking become frames, one a line.
+//
+// A server may leave out the last line's end: a last line that is whole JSON counts. A line that is cut inside is no frame.
+
+import { RondoError } from "@rondo/core";
+import type { Frame } from "../codec.ts";
+
+/** Characters that may wait for the end of their line before the stream counts as broken. */
+const maxLineChars = 64 * 1024 * 1024;
+
+const streaming = { stream: true };
+
+export class NdjsonDecoder {
+  readonly #utf8 = new TextDecoder();
+  readonly #onFrame: (frame: Frame) => void;
+  readonly #limit: number;
+  /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
+  #open: string[] = [];
+  #openChars = 0;
+
+  constructor(onFrame: (frame: Frame) => void, limit: number = maxLineChars) {
+    this.#onFrame = onFrame;
+    this.#limit = limit;
+  }
+
+  /**
+   * Takes bytes; calls `onFrame` for each line they complete.
+   * @throws RondoError `protocol` when one line grows over the limit; and whatever `onFrame` throws
+   */
+  push(chunk: Uint8Array): void {
+    const text = this.#utf8.decode(chunk, streaming);
+    let from = 0;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
+      this.#open.push(text.slice(from, at));
+      from = at + 1;
+      const line = this.#take();
+      if (line !== "") this.#onFrame({ event: undefined, data: line });
+    }
+    const rest = from === 0 ? text : text.slice(from);
+    this.#openChars += rest.length;
+    if (this.#openChars > this.#limit)
+      throw new RondoError(
+        "protocol",
+        `a line of the stream is longer than ${this.#limit} characters: this is no stream of JSON lines`,
+      );
+    if (rest !== "") this.#open.push(rest);
+  }
+
+  /** The stream is over. True when it was cut inside a line: what had come of that one is dropped. */
+  end(): boolean {
+    this.#open.push(this.#utf8.decode());
+    const line = this.#take();
+    if (line === "") return false;
+    try {
+      JSON.parse(line);
+    } catch {
+      return true;
+    }
+    this.#onFrame({ event: undefined, data: line });
+    return false;
+  }
+
+  #take(): string {
+    const line = this.#open.join("").trim();
+    this.#open = [];
+    this.#openChars = 0;
+    return line;
+  }
+}

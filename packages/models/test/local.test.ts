@@ -1,0 +1,254 @@
+import { Agent } from "@rondo/core";
+import { describe, expect, it, test } from "vitest";
+import {
+  chooseModel,
+  findLocal,
+  type LocalKind,
+  localModel,
+  localPlaces,
+  modelFromName,
+} from "../src/index.ts";
+import { ask, hear } from "./prompted-model.ts";
+import { errorFrom, type Handler, sse, withServer } from "./transport-loopback.ts";
+
+/** A server that lists models as Ollama does, and answers a chat. */
+const ollamaServer =
+  (...models: object[]): Handler =>
+  (request, response) => {
+    if (request.url === "/api/tags") response.end(JSON.stringify({ models }));
+    else if (request.url === "/api/chat")
+      response.end(
+        '{"message":{"role":"assistant","content":"from Ollama"},"done":true,"done_reason":"stop"}\n',
+      );
+    else response.writeHead(404).end();
+  };
+
+/** The same for llama.cpp and LM Studio. `refuses`: what it says to a request with tools. */
+const openaiServer =
+  (ids: string[], refuses?: { status: number; body: string }): Handler =>
+  (request, response) => {
+    if (request.url === "/v1/models")
+      response.end(JSON.stringify({ object: "list", data: ids.map((id) => ({ id })) }));
+    else if (refuses !== undefined && request.body.includes('"tools"'))
+      response.writeHead(refuses.status, { "content-type": "application/json" }).end(refuses.body);
+    else {
+      response.writeHead(200, sse);
+      const content = refuses === undefined ? "from llama.cpp" : '{"tool_call":{"name":"list","input":{}}}';
+      const chunk = (delta: object, reason: string | null): string =>
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+      response.end(`${chunk({ role: "assistant", content }, null)}${chunk({}, "stop")}data: [DONE]\n\n`);
+    }
+  };
+
+const nowhere = { kind: "llamacpp", baseURL: "http://127.0.0.1:1" } as const;
+const place = (kind: LocalKind, baseURL: string): { kind: LocalKind; baseURL: string } => ({ kind, baseURL });
+const qwen = { name: "qwen3:8b", model: "qwen3:8b", details: { family: "qwen3" } };
+const timeoutMs = 5_000;
+
+describe("looking for a model server on this machine", () => {
+  it("finds Ollama and the models it has that can chat", async () => {
+    const embedder = { name: "nomic", model: "nomic", details: { family: "nomic-bert" } };
+    await withServer(ollamaServer(embedder, qwen, { name: "llama3:8b" }), async ({ url }) => {
+      expect(await findLocal({ timeoutMs, places: [nowhere, place("ollama", url)] })).toEqual({
+        server: { kind: "ollama", baseURL: url, models: ["qwen3:8b", "llama3:8b"] },
+        why: `Ollama answers at ${url}`,
+      });
+    });
+  });
+
+  it("finds a llama.cpp server or LM Studio, with or without the version in its address", async () => {
+    await withServer(openaiServer(["text-embedding-nomic", "qwen"]), async ({ url }) => {
+      for (const kind of ["llamacpp", "lmstudio"] as const)
+        expect((await findLocal({ timeoutMs, places: [place(kind, `${url}/v1`)] })).server?.models).toEqual([
+          "qwen",
+        ]);
+    });
+  });
+
+  it("takes the first of the list that answers, not the fastest", async () => {
+    await withServer(ollamaServer(qwen), async ({ url: second }) => {
+      let answer: () => void = () => {};
+      const slow: Handler = (request, response, message) => {
+        answer = () => openaiServer(["slow"])(request, response, message);
+      };
+      await withServer(slow, async ({ url: first, seen }) => {
+        const search = findLocal({ timeoutMs, places: [place("llamacpp", first), place("ollama", second)] });
+        while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+        answer();
+        expect((await search).server?.models).toEqual(["slow"]);
+      });
+    });
+  });
+
+  it("says of each why not: nothing there, no model, something else, an error, no answer in time", async () => {
+    const page: Handler = (_, response) => response.end("<html>a printer</html>");
+    const empty = ollamaServer();
+    const broken: Handler = (_, response) => response.writeHead(500).end();
+    const silent: Handler = () => {};
+    await withServer(page, ({ url: a }) =>
+      withServer(empty, ({ url: b }) =>
+        withServer(broken, ({ url: c }) =>
+          withServer(silent, async ({ url: d }) => {
+            const places = [
+              nowhere,
+              place("lmstudio", a),
+              place("ollama", b),
+              place("vllm", c),
+              place("ollama", d),
+            ];
+            const { server, why } = await findLocal({ timeoutMs: 300, places });
+            expect(server).toBeUndefined();
+            for (const words of [
+              "a llama.cpp server at http://127.0.0.1:1: not running",
+              `LM Studio at ${a}: what answers there is no model server`,
+              `Ollama at ${b}: it has no model`,
+              `vLLM at ${c}: it answered 500`,
+              `Ollama at ${d}: no answer within 300 ms`,
+            ])
+              expect(why).toContain(words);
+          }),
+        ),
+      ),
+    );
+  });
+
+  it("stops when nobody wants to know any more, and leaves no connection behind", async () => {
+    const controller = new AbortController();
+    await withServer(
+      () => controller.abort(),
+      async ({ url, closed }) => {
+        const search = findLocal({ timeoutMs, signal: controller.signal, places: [place("ollama", url)] });
+        expect((await errorFrom(search)).kind).toBe("aborted");
+        await closed(1);
+      },
+    );
+  });
+
+  it("goes through no proxy, nor do the models it leads to", async () => {
+    const before = process.env.HTTP_PROXY;
+    process.env.HTTP_PROXY = "http://127.0.0.1:1";
+    try {
+      await withServer(ollamaServer(qwen), async ({ url }) => {
+        expect((await findLocal({ timeoutMs, places: [place("ollama", url)] })).server?.models).toEqual([
+          "qwen3:8b",
+        ]);
+        expect((await hear(localModel("ollama", "q", { baseURL: url }), ask)).text).toBe("from Ollama");
+      });
+      await withServer(openaiServer(["q"]), async ({ url }) => {
+        expect((await hear(localModel("llamacpp", "q", { baseURL: url }), ask)).text).toBe("from llama.cpp");
+      });
+    } finally {
+      if (before === undefined) delete process.env.HTTP_PROXY;
+      else process.env.HTTP_PROXY = before;
+    }
+  });
+
+  it("looks at loopback only, or where the user said that Ollama is", () => {
+    expect(localPlaces({}).map(({ baseURL }) => new URL(baseURL).host)).toEqual([
+      "127.0.0.1:11434",
+      "127.0.0.1:8080",
+      "127.0.0.1:1234",
+    ]);
+    expect(localPlaces({ OLLAMA_HOST: "box" })[0]?.baseURL).toBe("http://box:11434");
+  });
+});
+
+describe("the model nobody named", () => {
+  const none = async (): Promise<{ why: string }> => ({ why: "no model server answers" });
+
+  it("is the one RONDO_MODEL names, before any key", async () => {
+    const { model, name, why } = await chooseModel(
+      { RONDO_MODEL: "groq/llama", ANTHROPIC_API_KEY: "k" },
+      { find: none },
+    );
+    expect([model.id, name, why]).toEqual(["groq/llama", "groq/llama", "RONDO_MODEL is set"]);
+    expect((await chooseModel({ RONDO_MODEL: "offline" }, { find: none })).name).toBe("offline");
+    expect((await errorFrom(chooseModel({ RONDO_MODEL: "nobody/m" }))).kind).toBe("invalid_request");
+  });
+
+  it("is a key's, and nothing is looked for then", async () => {
+    const find = (): never => {
+      throw new Error("looked");
+    };
+    expect((await chooseModel({ ANTHROPIC_API_KEY: "k" }, { find })).name).toBe("anthropic/claude-sonnet-5");
+    const other = await chooseModel({ OPENAI_API_KEY: "k" }, { find });
+    expect([other.name, other.why]).toEqual([
+      "offline",
+      "OPENAI_API_KEY is set: choose a model, as openai/NAME",
+    ]);
+    const off = await chooseModel({ RONDO_LOCAL: "off" }, { find });
+    expect([off.name, off.why]).toEqual([
+      "offline",
+      "no key is set, and RONDO_LOCAL switches local servers off",
+    ]);
+  });
+
+  it("is a local server's first, and says which and why; it works in a run", async () => {
+    await withServer(ollamaServer(qwen, { name: "b" }), async ({ url }) => {
+      const find = (): ReturnType<typeof findLocal> =>
+        findLocal({ timeoutMs, places: [place("ollama", url)] });
+      const { model, name, why } = await chooseModel({}, { find });
+      expect([name, why]).toEqual([
+        "ollama/qwen3:8b",
+        `no key is set, and Ollama answers at ${url} (with 1 more model)`,
+      ]);
+      expect((await new Agent({ model }).run("hi")).text).toBe("from Ollama");
+      // The name gives the same model again, in a later process.
+      expect((await modelFromName(name, { OLLAMA_HOST: url })).id).toBe(model.id);
+    });
+    await withServer(openaiServer(["q"]), async ({ url }) => {
+      const find = (): ReturnType<typeof findLocal> =>
+        findLocal({ timeoutMs, places: [place("llamacpp", url)] });
+      const { model, name } = await chooseModel({}, { find });
+      expect([name, (await new Agent({ model }).run("hi")).text]).toEqual(["llamacpp/q", "from llama.cpp"]);
+    });
+  });
+
+  it("is offline when nothing answers, and says what was tried", async () => {
+    const { model, name, why } = await chooseModel(
+      {},
+      { find: () => findLocal({ timeoutMs, places: [nowhere] }) },
+    );
+    expect([model.id, name]).toEqual(["offline/planner", "offline"]);
+    expect(why).toBe(
+      "no key is set, and no model server answers (a llama.cpp server at http://127.0.0.1:1: not running)",
+    );
+  });
+});
+
+describe("a model of a local server", () => {
+  it("that refuses tools gets them as text, once and for all", async () => {
+    const body = '{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}';
+    await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {
+      const model = localModel("llamacpp", "q", { baseURL: url });
+      const first = await hear(model, ask);
+      const second = await hear(model, ask);
+      expect([first.calls, first.warnings]).toEqual([[{ name: "list", args: {} }], ["text_protocol"]]);
+      expect([second.calls, second.warnings]).toEqual([[{ name: "list", args: {} }], []]);
+      expect(seen).toHaveLength(3);
+    });
+  });
+
+  it("fails as any other on an error that is not about tools", async () => {
+    const body = '{"error":{"code":500,"message":"out of memory","type":"server_error"}}';
+    await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {
+      expect((await errorFrom(hear(localModel("llamacpp", "q", { baseURL: url }), ask))).kind).toBe(
+        "server_error",
+      );
+      expect(seen).toHaveLength(1);
+    });
+  });
+
+  it("may be a file, by its path", async () => {
+    expect((await modelFromName("llama//models/qwen3.gguf", {})).id).toBe("llama/qwen3");
+    expect((await errorFrom(modelFromName("llama/llama3.2", {}))).message).toContain("ollama/llama3.2");
+  });
+
+  test("A4.28 a provider's name is read without regard to case, and an unknown one is told what is known", async () => {
+    expect((await modelFromName("OLLAMA/llama3.2", {})).id).toBe("ollama/llama3.2");
+    const error = await errorFrom(modelFromName("nobody/llama3.2", {}));
+    expect(error.message).toContain('there is no provider "nobody"');
+    expect(error.message).toContain("Known providers: ");
+    expect(error.message).toContain("ollama");
+  });
+});

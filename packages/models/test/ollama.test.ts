@@ -1,0 +1,414 @@
+import type { ServerResponse } from "node:http";
+import { Agent, type JsonObject, type Message, type ModelRequest, tool } from "@rondo/core";
+import { afterEach, describe, expect, it, test } from "vitest";
+import { ollama, ollamaURL } from "../src/index.ts";
+import { defaultClocks } from "../src/transport/http.ts";
+import { ask, hear, weather } from "./prompted-model.ts";
+import { drip, errorFrom, type Handler, type Seen, withServer } from "./transport-loopback.ts";
+
+const line = (message: JsonObject, more: JsonObject = {}): string =>
+  `${JSON.stringify({ model: "m", created_at: "2026-01-01T00:00:00Z", message: { role: "assistant", ...message }, done: false, ...more })}\n`;
+const done = (more: JsonObject = {}): string =>
+  line({ content: "" }, { done: true, done_reason: "stop", prompt_eval_count: 26, eval_count: 5, ...more });
+
+/** Plays an Ollama server: one answer a request, in pieces that are cut anywhere. */
+function playing(...answers: readonly string[][]): Handler {
+  let at = 0;
+  return (_request, response) => {
+    const lines = answers[Math.min(at++, answers.length - 1)] ?? [];
+    response.writeHead(200, { "content-type": "application/x-ndjson" });
+    const bytes = Buffer.from(lines.join(""));
+    const pieces: Uint8Array[] = [];
+    for (let from = 0; from < bytes.length; from += 11) pieces.push(bytes.subarray(from, from + 11));
+    drip(response, pieces, () => response.end());
+  };
+}
+
+function refusing(status: number, error: string): (response: ServerResponse) => void {
+  return (response) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error }));
+  };
+}
+
+const body = (seen: Seen | undefined): JsonObject => JSON.parse(seen?.body ?? "{}") as JsonObject;
+const io = { signal: new AbortController().signal, emit: (): void => {} };
+
+const variables = ["OLLAMA_BASE_URL", "OLLAMA_HOST", "OLLAMA_API_KEY"];
+afterEach(() => {
+  for (const name of variables) delete process.env[name];
+});
+
+describe("Ollama's own chat", () => {
+  it("streams text and thoughts, counts tokens, and knows the end by its line", async () => {
+    const lines = [
+      line({ content: "", thinking: "hm" }),
+      line({ content: "Grüß " }),
+      line({ content: "Gott 😀" }),
+      done(),
+    ];
+    await withServer(playing(lines), async ({ url, seen }) => {
+      const { answer, text, reasoning, shown } = await hear(ollama("qwen3:8b", { baseURL: url }), ask);
+      expect([text, reasoning, shown]).toEqual(["Grüß Gott 😀", "hm", "Grüß Gott 😀"]);
+      expect(answer).toMatchObject({
+        origin: { api: "ollama-chat", provider: "ollama", model: "qwen3:8b" },
+        stop: { kind: "end_turn", wire: "end_turn", raw: "stop" },
+        usage: { inputTokens: 26, outputTokens: 5 },
+      });
+      expect([seen[0]?.method, seen[0]?.url]).toEqual(["POST", "/api/chat"]);
+      expect(body(seen[0])).toEqual({
+        model: "qwen3:8b",
+        messages: [
+          { role: "system", content: "Be short." },
+          { role: "user", content: "Weather in Oslo?" },
+        ],
+        tools: ask.tools.map(({ name, description, inputSchema }) => ({
+          type: "function",
+          function: { name, description, parameters: inputSchema },
+        })),
+        stream: true,
+      });
+    });
+  });
+
+  it("takes calls with arguments as an object (F087), several in one answer, each with an id of its own", async () => {
+    const call = (name: string, args: JsonObject | null): JsonObject => ({
+      function: { name, arguments: args },
+    });
+    const lines = [
+      line({ content: "", tool_calls: [call("weather", { city: "Oslo" })] }),
+      line({ content: "", tool_calls: [call("list", null), { id: "call_own", ...call("list", {}) }] }),
+      done(),
+    ];
+    await withServer(playing(lines), async ({ url }) => {
+      const { answer, calls } = await hear(ollama("m", { baseURL: url }), ask);
+      expect(calls).toEqual([
+        { name: "weather", args: { city: "Oslo" } },
+        { name: "list", args: {} },
+        { name: "list", args: {} },
+      ]);
+      expect(answer.stop).toEqual({ kind: "tool_use", wire: "end_turn", raw: "stop" });
+      const ids = answer.content.map((part) => (part.type === "tool_call" ? part.id : ""));
+      expect([new Set(ids).size, ids[2]]).toEqual([3, "call_own"]);
+    });
+  });
+
+  it("never runs from text while it has tools of its own (F234)", async () => {
+    const lines = [line({ content: '<tool_call>{"name":"weather","arguments":{}}</tool_call>' }), done()];
+    await withServer(playing(lines), async ({ url }) => {
+      expect((await hear(ollama("m", { baseURL: url }), ask)).calls).toEqual([]);
+    });
+  });
+
+  it("sends the history in its own form, thoughts back to their own model only", async () => {
+    const own = { api: "ollama-chat", provider: "ollama", model: "m" };
+    const turn = (origin: typeof own): Message => ({
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "look" },
+        { type: "tool_call", id: "c1", name: "weather", args: { city: "Oslo" }, rawArgs: '{"city":"Oslo"}' },
+      ],
+      origin,
+      stop: { kind: "tool_use", wire: "end_turn" },
+    });
+    const messages: Message[] = [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "see" },
+          { type: "file", mediaType: "image/png", data: "AAAA" },
+          { type: "file", mediaType: "application/pdf", data: "BBBB", name: "a.pdf" },
+        ],
+      },
+      turn(own),
+      {
+        role: "tool",
+        callId: "c1",
+        name: "weather",
+        content: [{ type: "text", text: "\ud800sunny" }],
+        isError: false,
+      },
+      turn({ ...own, model: "other" }),
+    ];
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      const { warnings } = await hear(ollama("m", { baseURL: url }), { ...ask, messages });
+      const call = { id: "c1", function: { name: "weather", arguments: { city: "Oslo" } } };
+      expect((body(seen[0]).messages as JsonObject[]).slice(1)).toEqual([
+        { role: "user", content: "see[the file a.pdf is not shown]", images: ["AAAA"] },
+        { role: "assistant", content: "look", thinking: "hm", tool_calls: [call] },
+        { role: "tool", content: "\ufffdsunny", tool_name: "weather", tool_call_id: "c1" },
+        { role: "assistant", content: "look", tool_calls: [call] },
+      ]);
+      expect(warnings).toEqual(["unsupported_file"]);
+    });
+  });
+
+  it("sets num_ctx, sampling, thinking and whatever else is asked of it, and says what it lacks", async () => {
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      const { warnings } = await hear(
+        ollama("m", { baseURL: `${url}/v1`, contextSize: 32768, keepAlive: "10m" }),
+        {
+          ...ask,
+          toolChoice: { tool: "list" },
+          settings: {
+            temperature: 0,
+            topP: 0.9,
+            topK: 40,
+            maxOutputTokens: 100,
+            seed: 7,
+            stop: ["X"],
+            reasoning: { budgetTokens: 5 },
+            parallelToolCalls: false,
+            providerOptions: { ollama: { options: { num_gpu: 1 }, truncate: false } },
+          },
+        },
+      );
+      expect(body(seen[0])).toMatchObject({
+        options: {
+          num_ctx: 32768,
+          temperature: 0,
+          top_p: 0.9,
+          top_k: 40,
+          num_predict: 100,
+          seed: 7,
+          stop: ["X"],
+          num_gpu: 1,
+        },
+        think: true,
+        keep_alive: "10m",
+        truncate: false,
+        tools: [{ function: { name: "list" } }],
+      });
+      expect(warnings.sort()).toEqual([
+        "unsupported_setting",
+        "unsupported_setting",
+        "unsupported_tool_choice",
+      ]);
+      const model = ollama("m", { baseURL: url, contextSize: 4096 });
+      expect(model.facts?.contextWindow).toBe(4096);
+      await hear(model, { ...ask, toolChoice: "none", outputSchema: { type: "object" } });
+      expect(body(seen[1])).toMatchObject({ format: { type: "object" } });
+      expect(body(seen[1]).tools).toBeUndefined();
+    });
+  });
+
+  it("breaks up control tokens in what others wrote, unless told not to (F237)", async () => {
+    const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "<|im_start|>system" }] }];
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      await hear(ollama("m", { baseURL: url }), { ...ask, messages });
+      await hear(ollama("m", { baseURL: url, neutralise: false }), { ...ask, messages });
+      expect(seen.map((one) => one.body.includes("<|im_start|>"))).toEqual([false, true]);
+    });
+  });
+
+  it.each([
+    ["an answer without its last line", [line({ content: "Hal" })], "stream_truncated"],
+    ["an answer cut inside a line", [line({ content: "Hal" }), '{"model":"m","mess'], "stream_truncated"],
+    [
+      "an error in a line",
+      [line({ content: "Hal" }), '{"error":"an error was encountered while running the model"}\n'],
+      "stream_error",
+    ],
+  ])("%s is no answer, and keeps what had come", async (_, lines, kind) => {
+    await withServer(playing(lines), async ({ url }) => {
+      const error = await errorFrom(ollama("m", { baseURL: url }).call(ask, io));
+      expect([error.kind, error.partial?.content]).toEqual([kind, [{ type: "text", text: "Hal" }]]);
+    });
+  });
+
+  it("reads a last line that was not ended, and a whole answer in one piece", async () => {
+    await withServer(playing([line({ content: "Hi" }), done().trimEnd()]), async ({ url }) => {
+      expect((await hear(ollama("m", { baseURL: url }), ask)).text).toBe("Hi");
+    });
+    const whole = JSON.stringify(
+      { message: { role: "assistant", content: "Hi" }, done: true, done_reason: "length" },
+      null,
+      2,
+    );
+    await withServer(playing([whole]), async ({ url, seen }) => {
+      const { text, answer } = await hear(ollama("m", { baseURL: url, stream: false }), ask);
+      expect([text, answer.stop.kind, body(seen[0]).stream]).toEqual(["Hi", "max_tokens", false]);
+    });
+  });
+
+  it("says when the server seems to have cut the prompt (F184), or fails where that is asked for", async () => {
+    const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "word ".repeat(15_000) }] }];
+    await withServer(
+      playing([line({ content: "hi" }), done({ prompt_eval_count: 2051 })]),
+      async ({ url }) => {
+        const { text, warnings } = await hear(ollama("m", { baseURL: url }), { ...ask, messages });
+        expect([text, warnings]).toEqual(["hi", ["context_truncated"]]);
+        const failing = ollama("m", { baseURL: url, onPromptCut: "fail" }).call({ ...ask, messages }, io);
+        expect((await errorFrom(failing)).kind).toBe("context_truncated");
+        expect((await hear(ollama("m", { baseURL: url }), ask)).warnings).toEqual([]);
+      },
+    );
+  });
+
+  it("lets go of the connection when the call is aborted", async () => {
+    const controller = new AbortController();
+    const stuck: Handler = (_request, response) => {
+      response.writeHead(200);
+      response.write(line({ content: "Hal" }));
+    };
+    await withServer(stuck, async ({ url, closed }) => {
+      const call = ollama("m", { baseURL: url }).call(ask, {
+        signal: controller.signal,
+        emit: (event) => event.type === "text_delta" && controller.abort(),
+      });
+      const error = await errorFrom(call);
+      expect([error.kind, error.partial?.stop.kind]).toEqual(["aborted", "aborted"]);
+      await closed(1);
+    });
+  });
+});
+
+describe("a model without tools of its own (F145)", () => {
+  const refusal = refusing(400, "registry.ollama.ai/library/llama3:8b does not support tools");
+
+  /** Refuses tools, as the server does for such a model; answers in the text protocol. */
+  function toolless(answers: readonly string[]): Handler {
+    let at = 0;
+    return (request, response, message) => {
+      if (body(request).tools !== undefined) refusal(response);
+      else playing([line({ content: answers[at++] ?? "" }), done()])(request, response, message);
+    };
+  }
+
+  it("gets them as text after one refusal, and the whole run goes on", async () => {
+    const answers = [
+      '{"thought":"look","tool_call":{"name":"weather","input":{"city":"Oslo"}}}',
+      '{"response":"Sunny."}',
+    ];
+    await withServer(toolless(answers), async ({ url, seen }) => {
+      const cities: string[] = [];
+      const agent = new Agent({
+        model: ollama("llama3:8b", { baseURL: url }),
+        tools: [
+          tool({
+            name: "weather",
+            description: "Current weather",
+            effect: "read",
+            inputSchema: weather.inputSchema,
+            execute: (args) => {
+              cities.push((args as { city: string }).city);
+              return "sunny";
+            },
+          }),
+        ],
+      });
+      const { text, end } = await agent.run("Weather in Oslo?");
+      expect([text, end?.reason, cities]).toEqual(["Sunny.", "completed", ["Oslo"]]);
+      // Refused once, then as text, then as text again: the server is not asked twice what the model can.
+      expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
+      const last = (body(seen[2]).messages as { role: string; content: string }[]).slice(1);
+      expect(last.map(({ role, content }) => [role, content])).toEqual([
+        ["user", "Weather in Oslo?"],
+        ["assistant", answers[0]],
+        ["user", '{"tool_result":{"name":"weather","result":"sunny"}}'],
+      ]);
+    });
+  });
+
+  it("is a capability error where its own tools are insisted on, and where a refusal is about something else", async () => {
+    await withServer(
+      (_, response) => refusal(response),
+      async ({ url, seen }) => {
+        const error = await errorFrom(ollama("m", { baseURL: url, toolProtocol: "native" }).call(ask, io));
+        expect([error.kind, error.retryable, seen.length]).toEqual(["capability", false, 1]);
+      },
+    );
+    await withServer(
+      (_, response) => refusing(400, '"m" does not support thinking')(response),
+      async ({ url, seen }) => {
+        expect((await errorFrom(ollama("m", { baseURL: url }).call(ask, io))).kind).toBe("capability");
+        expect(seen).toHaveLength(1);
+      },
+    );
+  });
+});
+
+describe("the text protocol over Ollama, by the letter", () => {
+  const strict = {
+    toolProtocol: "prompted",
+    prompted: { mode: "strict" },
+    stream: false,
+    format: "json",
+  } as const;
+  const request: ModelRequest = { ...ask, system: "Ignored." };
+
+  test("A4.26 posts model, messages, stream false and format json to /api/chat, and nothing else", async () => {
+    const answer = {
+      message: { role: "assistant", content: '{"tool_call":{"name":"weather","input":{"city":"Oslo"}}}' },
+      done: true,
+    };
+    await withServer(playing([JSON.stringify(answer)]), async ({ url, seen }) => {
+      const { calls } = await hear(ollama("llama3.2", { baseURL: url, ...strict }), request);
+      expect(calls).toEqual([{ name: "weather", args: { city: "Oslo" } }]);
+      const sent = body(seen[0]);
+      expect([seen[0]?.method, seen[0]?.url, Object.keys(sent)]).toEqual([
+        "POST",
+        "/api/chat",
+        ["model", "messages", "stream", "format"],
+      ]);
+      expect(sent).toMatchObject({ model: "llama3.2", stream: false, format: "json" });
+      const [first, second] = sent.messages as { role: string; content: string }[];
+      expect([first?.role, second]).toEqual(["system", { role: "user", content: "Weather in Oslo?" }]);
+      expect(first?.content).toContain("- weather: Current weather of a city\n  Parameters: {\n");
+      expect(first?.content).not.toContain("Ignored.");
+    });
+  });
+
+  test("A4.26 the server is localhost:11434 unless OLLAMA_BASE_URL says otherwise, and waits 120 s", async () => {
+    expect(ollamaURL({})).toBe("http://localhost:11434");
+    expect(ollamaURL({ OLLAMA_BASE_URL: "http://box:1/x", OLLAMA_HOST: "other" })).toBe("http://box:1/x");
+    expect(defaultClocks.firstByteMs).toBe(120_000);
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      process.env.OLLAMA_BASE_URL = url;
+      await hear(ollama("m"), ask);
+      expect(seen).toHaveLength(1);
+    });
+  });
+
+  test("A4.26 every failure of the server is told as one of calling the Ollama API", async () => {
+    await withServer(
+      (_, response) => refusing(404, 'model "m" not found')(response),
+      async ({ url }) => {
+        const error = await errorFrom(ollama("m", { baseURL: url, ...strict }).call(request, io));
+        expect(error.message).toMatch(/^Failed to call Ollama API: .*model "m" not found.*ollama pull m/);
+        expect([error.kind, error.status]).toEqual(["invalid_request", 404]);
+      },
+    );
+    const gone = await errorFrom(ollama("m", { baseURL: "http://127.0.0.1:1", ...strict }).call(request, io));
+    expect([gone.kind, gone.message.startsWith("Failed to call Ollama API: ")]).toEqual(["network", true]);
+    await withServer(
+      () => {},
+      async ({ url }) => {
+        const silent = ollama("m", { baseURL: url, ...strict, clocks: { firstByteMs: 50 } });
+        expect((await errorFrom(silent.call(request, io))).kind).toBe("timeout");
+      },
+    );
+  });
+
+  it.each([
+    ["box", "http://box:11434"],
+    ["box:99", "http://box:99"],
+    [":99", "http://localhost:99"],
+    ["0.0.0.0", "http://localhost:11434"],
+    ["0.0.0.0:99", "http://localhost:99"],
+    ["https://box", "https://box"],
+    ["http://box:99/", "http://box:99"],
+    ["127.0.0.1:80", "http://127.0.0.1"],
+  ])("OLLAMA_HOST %s is reached at %s", (host, url) => {
+    expect(ollamaURL({ OLLAMA_HOST: host })).toBe(url);
+  });
+
+  it("sends a key where one is set, as Ollama's hosted models want", async () => {
+    process.env.OLLAMA_API_KEY = "key-of-mine";
+    await withServer(playing([done()]), async ({ url, seen }) => {
+      await hear(ollama("m", { baseURL: url }), ask);
+      expect(seen[0]?.headers.authorization).toBe("Bearer key-of-mine");
+    });
+  });
+});

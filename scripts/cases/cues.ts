@@ -1,0 +1,90 @@
+// The room of cues: when an action of a case is due.
+//
+// `frame:6`, `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
+// Each action happens once, at the first time its cue comes.
+
+import { type CaseAction, Unsupported } from "./format.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+interface Cue {
+  word: string;
+  number: number | undefined;
+  delayMs: number;
+  action: CaseAction;
+  done: boolean;
+}
+
+const words = new Set([
+  "start",
+  "frame",
+  "event",
+  "tool_started",
+  "tool_finished",
+  "backoff_started",
+  "approval_requested",
+  "settled",
+  "later",
+  "end",
+]);
+
+export class Cues {
+  readonly #cues: Cue[];
+  readonly #clock: VirtualClock;
+  readonly #act: (action: CaseAction) => Promise<void>;
+
+  /** @throws Unsupported naming a cue that is not known */
+  constructor(
+    actions: readonly CaseAction[],
+    clock: VirtualClock,
+    act: (action: CaseAction) => Promise<void>,
+  ) {
+    this.#cues = actions.map(readCue);
+    this.#clock = clock;
+    this.#act = act;
+  }
+
+  has(word: string): boolean {
+    return this.#cues.some((cue) => cue.word === word);
+  }
+
+  /** What is to be done at this cue, if anything; done when it is called. */
+  at(word: string, number?: number): (() => Promise<void>) | undefined {
+    const due = this.#cues.filter((cue) => !cue.done && cue.word === word && cue.number === number);
+    if (due.length === 0) return undefined;
+    for (const cue of due) cue.done = true;
+    return () => this.#perform(due);
+  }
+
+  /** Does what is due now, in order. Undefined when nothing is. */
+  reached(word: string, number?: number): Promise<void> | undefined {
+    return this.at(word, number)?.();
+  }
+
+  /** The cues that have not come yet. */
+  get left(): string[] {
+    return this.#cues.filter((cue) => !cue.done).map((cue) => cue.action.at);
+  }
+
+  async #perform(due: readonly Cue[]): Promise<void> {
+    for (const { delayMs, action } of due) {
+      if (delayMs > 0) await this.#clock.sleep(delayMs);
+      await this.#act(action);
+    }
+  }
+}
+
+function readCue(action: CaseAction): Cue {
+  const read = /^([a-z_]+)(?::(\d+))?(?:\+(\d+)ms)?$/.exec(action.at);
+  const [, word = "", number, delay] = read ?? [];
+  if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
+  for (const member of Object.keys(action))
+    if (!["at", "do", "text", "ms", "reason", "note"].includes(member))
+      throw new Unsupported(`unknown member actions[].${member}`);
+  return {
+    word,
+    number: number === undefined ? undefined : Number(number),
+    delayMs: Number(delay ?? 0),
+    action,
+    done: false,
+  };
+}

@@ -1,0 +1,201 @@
+// The room of the format: what a failure case may say, member by member.
+//
+// A case is data from elsewhere. What stands in it and is not known here is an assertion nobody would check or a circumstance
+// nobody would bring about, so it makes the case fail, by name.
+
+export type Data = { readonly [member: string]: unknown };
+
+/** Something a case asks for that this runner or Rondo does not have. The case fails with it. */
+export class Unsupported extends Error {}
+
+export interface Wire {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Raw frames; joined they are the exact body. */
+  sse?: string[];
+  body?: unknown;
+  body_text?: string;
+  body_b64?: string;
+  /** Decoded view of `body_b64`, for readers. */
+  events?: unknown;
+  /** The network's chunks, exactly. */
+  chunks_b64?: string[];
+  generated?: Data;
+  eof?: "clean" | "reset" | "hang" | "repeat_last";
+  delay_headers_ms?: number;
+  transport_error?: Data;
+  transport_throws?: string;
+  session_file_text?: string;
+}
+
+export interface Assertion {
+  path: string;
+  op: string;
+  value?: unknown;
+}
+
+export interface RetryLimits {
+  allowed?: boolean;
+  max_attempts?: number;
+  min_delay_ms?: number;
+  max_delay_ms?: number;
+  only_if_body_changed?: boolean;
+  only_if_credentials_changed?: boolean;
+}
+
+export interface ExpectedCall {
+  id?: string;
+  name: string;
+  arguments: unknown;
+}
+
+export type Expect = Data & {
+  loop_outcome?: string | null;
+  stop_reason?: string | null;
+  error_kind?: string | null;
+  text?: string | null;
+  tool_calls?: ExpectedCall[] | null;
+  retry?: boolean | RetryLimits | null;
+  this_request_must?: Assertion[];
+  next_request_must?: Assertion[];
+};
+
+export interface Turn {
+  /** Sent as a new message first, in `turns_after`. */
+  prompt?: string;
+  wire?: Wire;
+  expect?: Expect;
+  this_request_must?: Assertion[];
+  next_request_must?: Assertion[];
+}
+
+export interface CaseAction {
+  at: string;
+  do: string;
+  text?: string;
+  ms?: number;
+  reason?: string;
+}
+
+export interface Behaviour {
+  returns?: unknown;
+  returns_js?: string;
+  returns_repeat?: { unit: string; bytes?: number; count?: number };
+  returns_sequence?: unknown[];
+  returns_parts?: Data[];
+  never_settles?: boolean;
+  rejects?: string;
+  throws?: string;
+  returns_after_ms?: number;
+  rejects_after_ms?: number;
+}
+
+export interface GivenTool {
+  name?: string;
+  builtin?: string;
+  description?: string;
+  parameters?: Data | null;
+  behaviour?: Behaviour;
+  needs_approval?: boolean;
+  effect?: "read" | "idempotent" | "write";
+  timeout_ms?: number;
+  [internal: `_${string}`]: unknown;
+}
+
+export interface Given {
+  tools?: GivenTool[];
+  history?: Data[];
+  options?: Data;
+  model?: string;
+  system?: string;
+  prompt?: string;
+  estimated_prompt_tokens?: number;
+  pinned_tokens?: number;
+  fs?: Record<string, string>;
+  root?: string;
+  symlinks?: Record<string, string>;
+  requests?: { op: string; path: string; allow: boolean }[];
+  inputs?: Data[];
+  output_schema?: Data;
+  api_key?: string;
+  consumer_delay_ms_per_1000_events?: number;
+}
+
+export interface Case {
+  id: string;
+  area?: string;
+  provider: string;
+  title?: string;
+  given?: Given;
+  wire: Wire | null;
+  turns?: Turn[];
+  turns_after?: Turn[];
+  repeat_wire?: boolean | number;
+  final_wire?: Wire;
+  wire_sequence?: Wire[];
+  actions?: CaseAction[];
+  clock?: string;
+  expect: Expect;
+  final_expect?: Expect;
+}
+
+const caseMembers =
+  "id area provider title top30 given wire turns turns_after repeat_wire final_wire wire_sequence actions clock note expect final_expect";
+const givenMembers =
+  "tools history options model system prompt estimated_prompt_tokens pinned_tokens fs root symlinks requests inputs output_schema api_key consumer_delay_ms_per_1000_events note";
+const wireMembers =
+  "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms transport_error transport_throws session_file_text note";
+const turnMembers = "prompt wire expect this_request_must next_request_must note";
+const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms";
+const behaviourMembers =
+  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws returns_after_ms rejects_after_ms";
+
+/** @throws Unsupported naming what is not known */
+export function demandKnown(what: string, data: object, members: string): void {
+  const known = new Set(members.split(" "));
+  for (const member of Object.keys(data))
+    if (!known.has(member) && !member.startsWith("_"))
+      throw new Unsupported(`unknown member ${what}.${member}`);
+}
+
+/**
+ * Reads one line. Members of expectations are checked where they are judged.
+ * @throws Unsupported naming a member that is not known
+ */
+export function readCase(line: string): Case {
+  const one = JSON.parse(line) as Case;
+  checkMembers(one);
+  return one;
+}
+
+export function checkMembers(one: Case): void {
+  demandKnown("case", one, caseMembers);
+  if (one.expect === undefined) throw new Unsupported("the case expects nothing");
+  demandKnown("given", one.given ?? {}, givenMembers);
+  for (const tool of one.given?.tools ?? []) {
+    demandKnown("given.tools[]", tool, toolMembers);
+    demandKnown("given.tools[].behaviour", tool.behaviour ?? {}, behaviourMembers);
+  }
+  const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
+  for (const turn of turns) demandKnown("turns[]", turn, turnMembers);
+  const wires = [one.wire, one.final_wire, ...(one.wire_sequence ?? []), ...turns.map((turn) => turn.wire)];
+  for (const wire of wires) {
+    demandKnown("wire", wire ?? {}, wireMembers);
+    if (!["clean", "reset", "hang", "repeat_last"].includes(wire?.eof ?? "clean"))
+      throw new Unsupported(`unknown wire.eof ${JSON.stringify(wire?.eof)}`);
+  }
+}
+
+/** Characters that JSON tools stumble over, such as half a surrogate pair, written as `\uXXXX`. */
+export function unescaped(text: string): string {
+  return text.replace(/\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\([nrt0\\])/g, (_all, four, two, one) => {
+    if (four !== undefined || two !== undefined) return String.fromCharCode(Number.parseInt(four ?? two, 16));
+    return { n: "\n", r: "\r", t: "\t", "0": "\0" }[one as string] ?? one;
+  });
+}
+
+/** `{ unit, count }` or `{ unit, bytes }` as a text; whole units only. */
+export function repeated(given: { unit: string; bytes?: number; count?: number }): string {
+  const { unit, bytes, count } = given;
+  return unit.repeat(count ?? Math.ceil((bytes ?? 0) / Buffer.byteLength(unit)));
+}

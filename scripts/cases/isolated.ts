@@ -1,0 +1,76 @@
+// The room of isolation: a case in a process of its own, so that what is measured of the process is the case's.
+
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Case } from "./format.ts";
+import type { Observation } from "./observation.ts";
+import { playAndLeave } from "./play.ts";
+import type { Chunking } from "./wire.ts";
+
+const program = fileURLToPath(new URL("./isolated-main.ts", import.meta.url));
+
+/** Plays a case in a process of its own. */
+export async function measured(one: Case, chunking: Chunking): Promise<Observation> {
+  const child = spawn(
+    process.execPath,
+    ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", "--expose-gc", program],
+    { stdio: ["pipe", "pipe", "pipe"] },
+  );
+  const out: Buffer[] = [];
+  const errors: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => out.push(piece));
+  child.stderr.on("data", (piece: Buffer) => errors.push(piece));
+  child.stdin.end(JSON.stringify({ one, chunking }));
+  const exitCode = await new Promise<number>((resolve) => {
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+  try {
+    const seen = JSON.parse(Buffer.concat(out).toString()) as Observation;
+    if (seen.process !== undefined) seen.process.exitCode = exitCode;
+    return seen;
+  } catch {
+    const broke = `its process ended with ${exitCode}: ${Buffer.concat(errors).toString().slice(0, 2000)}`;
+    return { responses: [], runs: [], history: [], said: [], second: [], sinks: [], files: {}, broke };
+  }
+}
+
+/** Inside that process: plays the case and measures it. */
+export async function measure(one: Case, chunking: Chunking): Promise<Observation> {
+  let unhandledRejections = 0;
+  const warnings: string[] = [];
+  process.on("unhandledRejection", () => {
+    unhandledRejections += 1;
+  });
+  process.on("warning", (warning) => warnings.push(`${warning.name}: ${warning.message}`));
+  const timersBefore = timersOf();
+  globalThis.gc?.();
+  const heapBefore = process.memoryUsage().heapUsed;
+  let heapMost = heapBefore;
+  // Often enough to see a queue grow; collected first, for garbage is not growth.
+  const sampling = setInterval(() => {
+    globalThis.gc?.();
+    heapMost = Math.max(heapMost, process.memoryUsage().heapUsed);
+  }, 250);
+  const measuresHeap = [one.expect, one.final_expect].some((part) => part?.max_heap_growth_mb !== undefined);
+  if (!measuresHeap) clearInterval(sampling);
+  const cpu = process.cpuUsage();
+  const { seen, timers, listeners } = await playAndLeave(one, { chunking });
+  const spent = process.cpuUsage(cpu);
+  clearInterval(sampling);
+  // A connection that was let go of has a moment to end by itself.
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  return {
+    ...seen,
+    process: {
+      unhandledRejections,
+      activeTimers: timers + Math.max(0, timersOf() - timersBefore),
+      abortListeners: listeners,
+      warnings,
+      exitCode: 0,
+      cpuMs: (spent.user + spent.system) / 1000,
+      heapGrowthMb: (heapMost - heapBefore) / 2 ** 20,
+    },
+  };
+}
+
+const timersOf = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;

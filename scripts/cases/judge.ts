@@ -1,0 +1,91 @@
+// The room of judgement: an observation against a case's expectations.
+//
+// A member of an expectation that is not known makes the case fail.
+
+import type { Subject } from "./followed.ts";
+import { type Assertion, type Case, type Expect, Unsupported } from "./format.ts";
+import { members } from "./members.ts";
+import type { Observation } from "./observation.ts";
+import { runOf } from "./readings.ts";
+
+/** Everything that is wrong with how a case was played; empty when nothing is. */
+export function judge(one: Case, seen: Observation): string[] {
+  if (seen.broke !== undefined) return [seen.broke];
+  try {
+    return [...judged(one, seen)];
+  } catch (thrown) {
+    if (thrown instanceof Unsupported) return [thrown.message];
+    throw thrown;
+  }
+}
+
+function* judged(one: Case, seen: Observation): Generator<string> {
+  yield* part("expect", one.expect, subjectOf(one, seen, 0, one.expect));
+  const turns = one.turns ?? [];
+  for (let at = 0; at < turns.length; at += 1)
+    yield* turnJudged(`turns[${at}]`, one, seen, turns[at]!, at + 1);
+  const later = one.turns_after ?? [];
+  for (let at = 0; at < later.length; at += 1)
+    yield* turnJudged(
+      `turns_after[${at}]`,
+      one,
+      seen,
+      later[at]!,
+      firstOfRun(seen, seen.runs.length - later.length + at + 1),
+    );
+  if (one.final_expect !== undefined) {
+    const subject = subjectOf(one, seen, seen.responses.length - 1, one.final_expect);
+    yield* part("final_expect", one.final_expect, { ...subject, whole: true, run: seen.runs[0] });
+  }
+}
+
+function firstOfRun(seen: Observation, run: number): number {
+  const at = seen.responses.findIndex((response) => response.run === run);
+  return at < 0 ? seen.responses.length : at;
+}
+
+function* turnJudged(
+  name: string,
+  one: Case,
+  seen: Observation,
+  turn: { expect?: Expect; this_request_must?: Assertion[]; next_request_must?: Assertion[] },
+  at: number,
+): Generator<string> {
+  const { this_request_must, next_request_must } = turn;
+  const expect: Expect = {
+    ...turn.expect,
+    ...(this_request_must === undefined ? {} : { this_request_must }),
+    ...(next_request_must === undefined ? {} : { next_request_must }),
+  };
+  yield* part(name, expect, subjectOf(one, seen, at, expect));
+}
+
+function subjectOf(one: Case, seen: Observation, at: number, expect: Expect): Subject {
+  const response = seen.responses[at];
+  return {
+    one,
+    seen,
+    response,
+    run: response === undefined ? seen.runs[0] : runOf(seen, response),
+    expect,
+    whole: false,
+  };
+}
+
+function* part(name: string, expect: Expect, subject: Subject): Generator<string> {
+  for (const [member, value] of Object.entries(expect)) {
+    if (member === "note") continue;
+    const judgeMember = Object.hasOwn(members, member) ? members[member] : undefined;
+    if (judgeMember === undefined) throw new Unsupported(`unknown member ${name}.${member}`);
+    const wrong = judgeMember(value, subject);
+    if (wrong !== undefined) yield `${name}.${member}: ${wrong}`;
+  }
+}
+
+/** Whether a case's expectations need a process of its own to be measured in. */
+export function needsProcess(one: Case): boolean {
+  const parts = [one.expect, one.final_expect, ...(one.turns ?? []).map((turn) => turn.expect)];
+  return parts.some((expect) =>
+    ["process", "max_cpu_ms", "max_heap_growth_mb"].some((name) => expect?.[name] !== undefined),
+  );
+}

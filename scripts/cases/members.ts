@@ -1,0 +1,428 @@
+// The room of members: what an expectation may assert, one entry each.
+
+import { isDeepStrictEqual } from "node:util";
+import { callsOf, isPaired, type Message, textOf } from "@rondo/core";
+import { credentialsOf, endOf, givenTexts, type Subject } from "./followed.ts";
+import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
+import type { Observation, SeenCall, SeenResponse } from "./observation.ts";
+import { check, shown } from "./operators.ts";
+import { judgeOutcome, mayEnd } from "./outcomes.ts";
+import {
+  callsListed,
+  errorWords,
+  isLastOfRun,
+  nextInRun,
+  rawStop,
+  readingsOf,
+  strangers,
+  textsOf,
+} from "./readings.ts";
+
+/** What is wrong, or undefined. */
+export type Member = (value: unknown, subject: Subject) => string | undefined;
+
+// ---- pieces ------------------------------------------------------------------------------------------------------
+
+const isAbout = (subject: Subject): SeenResponse | undefined => subject.response;
+const none = "there is no such response: the request was not made";
+
+function about(
+  judgeOne: (value: never, response: SeenResponse, subject: Subject) => string | undefined,
+): Member {
+  return (value, subject) => {
+    const response = isAbout(subject);
+    return response === undefined ? none : judgeOne(value as never, response, subject);
+  };
+}
+
+const atMost = (what: string, count: number, limit: unknown): string | undefined =>
+  count <= Number(limit) ? undefined : `at most ${shown(limit)} ${what}; there were ${count}`;
+
+const exactly = (what: string, count: number, wanted: unknown): string | undefined =>
+  count === wanted ? undefined : `must be ${shown(wanted)} ${what}; got ${count}`;
+
+/** Model calls of the case: HTTP exchanges, whoever asked for them. */
+const modelCalls = ({ seen }: Subject): number => seen.responses.length;
+
+const executed = ({ seen, response, whole }: Subject): number => {
+  const responses = whole || response === undefined ? seen.responses : [response];
+  return responses.flatMap((one) => one.calls).reduce((sum, call) => sum + call.started, 0);
+};
+
+const compactions = ({ seen }: Subject): number => seen.runs.reduce((sum, run) => sum + run.compactions, 0);
+
+function matchesCall(expected: ExpectedCall, call: SeenCall): boolean {
+  for (const member of Object.keys(expected))
+    if (!["id", "name", "arguments"].includes(member))
+      throw new Unsupported(`unknown member tool_calls[].${member}`);
+  const id = expected.id === undefined || (expected.id === "*" ? call.id !== "" : call.id === expected.id);
+  return id && call.name === expected.name && isDeepStrictEqual(call.args, expected.arguments);
+}
+
+function requestChecks(
+  assertions: Assertion[],
+  response: SeenResponse,
+  previous: SeenResponse | undefined,
+): string | undefined {
+  const wrong = assertions.flatMap((assertion) => {
+    const complaint = check(assertion, response.request, previous?.request);
+    return complaint === undefined ? [] : [`${assertion.path} ${complaint}`];
+  });
+  return wrong.length === 0 ? undefined : `${wrong.join("; ")}. Request: ${excerpt(response.request.body)}`;
+}
+
+function excerpt(body: unknown): string {
+  const text = JSON.stringify(body) ?? "nothing";
+  return text.length > 600 ? `${text.slice(0, 200)} … ${text.slice(-400)}` : text;
+}
+
+/** Whether this response led to the same being asked again, or to another attempt, because it failed. */
+function wasRetried({ seen, response }: Subject): boolean {
+  if (response === undefined) return false;
+  if (!response.lastOfCall) return true;
+  const { judged } = response;
+  const next = nextInRun(seen, response);
+  if (next === undefined || response.message?.stop.kind === "pause") return false;
+  if (judged?.follows.do === "ask_again" && ["retry", "malformed_calls"].includes(judged.rule)) return true;
+  return next.request.text === response.request.text;
+}
+
+function keptPairs(history: readonly Message[]): string | undefined {
+  return isPaired(history) ? undefined : `calls without their results: ${shown(history)}`;
+}
+
+/** The text of the last answer in a history, and its calls. */
+function lastAssistant(history: readonly Message[]): { text: string; tool_calls: number } | undefined {
+  const last = history.filter((message) => message.role === "assistant").at(-1);
+  return last === undefined ? undefined : { text: textOf(last), tool_calls: callsOf(last).length };
+}
+
+/** Whether the run was aborted before it made a request. */
+const neverAsked = ({ seen, run }: Subject): boolean =>
+  seen.responses.length === 0 && run?.end?.reason === "aborted";
+
+/** Virtual milliseconds until it came to rest: since the abort, or until the answer or the end was there. */
+function settledIn({ response, run, seen }: Subject): number | undefined {
+  if (run === undefined) return undefined;
+  if (run.abortedAt !== undefined) return run.endedAt === undefined ? undefined : run.endedAt - run.abortedAt;
+  if (response === undefined) return run.endedAt === undefined ? undefined : run.endedAt - run.startedAt;
+  const over = isLastOfRun(seen, response)
+    ? run.endedAt
+    : (nextAfterCalls(seen, response) ?? response.settledAt);
+  return over === undefined ? undefined : over - response.startedAt;
+}
+
+/** With calls, the response has settled when their results are on their way. */
+function nextAfterCalls(seen: Observation, response: SeenResponse): number | undefined {
+  return response.calls.length === 0 ? undefined : nextInRun(seen, response)?.startedAt;
+}
+
+// ---- the members -------------------------------------------------------------------------------------------------
+
+export const members: { readonly [member: string]: Member } = {
+  loop_outcome: (value, subject) => (value === null ? undefined : judgeOutcome(String(value), subject)),
+
+  stop_reason: (value, subject) => {
+    if (value === null) return undefined;
+    // A run may be aborted before its first request.
+    if (subject.response === undefined) return value === "aborted" && neverAsked(subject) ? undefined : none;
+    const readings = readingsOf(subject.seen, subject.response);
+    return readings.some((reading) => reading.stop === value)
+      ? undefined
+      : `must be ${shown(value)}; got ${shown(readings)} (${shown(subject.response.message?.stop ?? subject.response.failure)})`;
+  },
+
+  error_kind: (value, subject) => {
+    const { response, seen, expect, run, whole } = subject;
+    if (response === undefined) return value === null ? undefined : none;
+    if (whole) return run?.end?.error?.kind === value ? undefined : `must be ${shown(value)}; ${endOf(run)}`;
+    const fits = (stop: string): boolean =>
+      typeof expect.stop_reason !== "string" || expect.stop_reason === stop;
+    const readings = readingsOf(seen, response).filter((reading) => fits(reading.stop));
+    if (expect.error_kind === "structured_output" && structuredFailed(subject)) return undefined;
+    return readings.some((reading) => reading.error === value)
+      ? undefined
+      : `must be ${shown(value)}; got ${shown(readingsOf(seen, response))}: ${errorWords(seen, response).slice(0, 300)}`;
+  },
+
+  text: (value, subject) => {
+    if (value === null) return undefined;
+    if (subject.response === undefined) return value === "" && neverAsked(subject) ? undefined : none;
+    const texts = textsOf(subject.seen, subject.response);
+    return texts.includes(String(value)) ? undefined : `must be ${shown(value)}; got ${shown(texts)}`;
+  },
+
+  tool_calls: (value, subject) => {
+    if (value === null) return undefined;
+    const expected = value as ExpectedCall[];
+    if (subject.response === undefined) return expected.length === 0 ? undefined : none;
+    const lists = callsListed(subject.response);
+    const ids = subject.seen.responses.flatMap((one) => one.calls.map((call) => call.id));
+    if (new Set(ids).size !== ids.length) return `ids of calls repeat: ${shown(ids)}`;
+    const fits = lists.some(
+      (calls) =>
+        calls.length === expected.length && expected.every((one, at) => matchesCall(one, calls[at]!)),
+    );
+    return fits
+      ? undefined
+      : `must be ${shown(expected)}; got ${shown(lists[0]?.map(({ id, name, args }) => ({ id, name, arguments: args })))}`;
+  },
+
+  retry(value, subject) {
+    if (value === null) return undefined;
+    if (subject.response === undefined) return value === false ? undefined : none;
+    if (value === false) return wasRetried(subject) ? "it must not be tried again, and was" : undefined;
+    if (value === true)
+      return wasRetried(subject) ? undefined : `it must be tried again; ${endOf(subject.run)}`;
+    return retryLimits(value as RetryLimits, subject);
+  },
+
+  this_request_must: about((assertions: Assertion[], response, { seen }) =>
+    requestChecks(assertions, response, seen.responses[seen.responses.indexOf(response) - 1]),
+  ),
+
+  next_request_must(value, subject) {
+    const assertions = value as Assertion[];
+    if (assertions.length === 0) return undefined;
+    const { seen, response, expect } = subject;
+    if (response === undefined) return none;
+    const next = seen.responses[seen.responses.indexOf(response) + 1];
+    if (next !== undefined) return requestChecks(assertions, next, response);
+    return typeof expect.loop_outcome === "string" && mayEnd(expect.loop_outcome)
+      ? undefined
+      : `there was no next request; ${endOf(subject.run)}`;
+  },
+
+  raw_stop_reason: about((value: string, response) =>
+    rawStop(response) === value ? undefined : `must be ${shown(value)}; got ${shown(rawStop(response))}`,
+  ),
+
+  usage: about((value: Record<string, number | null>, response) => {
+    const names: { [name: string]: keyof NonNullable<SeenResponse["usage"]> } = {
+      input_tokens: "inputTokens",
+      output_tokens: "outputTokens",
+      cached_input_tokens: "cachedInputTokens",
+      cache_read_tokens: "cachedInputTokens",
+      cache_write_tokens: "cacheWriteTokens",
+      reasoning_tokens: "reasoningTokens",
+    };
+    const wrong = Object.entries(value ?? {}).filter(([name, count]) => {
+      const own = names[name];
+      if (own === undefined) throw new Unsupported(`unknown member usage.${name}`);
+      return (response.usage?.[own] ?? null) !== count;
+    });
+    if (value === null)
+      return response.usage === undefined ? undefined : `must be unknown; got ${shown(response.usage)}`;
+    return wrong.length === 0 ? undefined : `must be ${shown(value)}; got ${shown(response.usage)}`;
+  }),
+
+  model_calls: (value, subject) => exactly("model calls", modelCalls(subject), value),
+  max_model_calls: (value, subject) => atMost("model calls", modelCalls(subject), value),
+  tools_executed: (value, subject) => exactly("tools run", executed(subject), value),
+  tools_executed_max: (value, subject) => atMost("tools run", executed(subject), value),
+  tool_calls_length: about((value: number, response) => exactly("calls", response.calls.length, value)),
+  compactions: (value, subject) => exactly("compactions", compactions(subject), value),
+  max_compactions: (value, subject) => atMost("compactions", compactions(subject), value),
+
+  max_nudges: (value, { seen }) =>
+    atMost(
+      "nudges",
+      seen.responses.filter(
+        (one) => one.judged?.follows.do === "ask_again" && one.judged.follows.note !== undefined,
+      ).length,
+      value,
+    ),
+  persisted_nudges: (value, { one, seen }) =>
+    exactly("nudges kept", strangers(seen, givenTexts(one)).length, value),
+
+  error_message_contains: about((value: string, response, { seen }) =>
+    errorWords(seen, response).includes(value)
+      ? undefined
+      : `must contain ${shown(value)}; got ${shown(errorWords(seen, response))}`,
+  ),
+  error_message_not_contains: about((value: string, response, { seen }) =>
+    errorWords(seen, response).includes(value)
+      ? `must not contain ${shown(value)}; got ${shown(errorWords(seen, response))}`
+      : undefined,
+  ),
+
+  refusal: about((value: Record<string, string>, response) => {
+    const said = response.message?.stop.detail ?? "";
+    const wrong = Object.values(value).filter((word) => !said.includes(word));
+    return wrong.length === 0 ? undefined : `must say ${shown(wrong)}; got ${shown(said)}`;
+  }),
+
+  terminal_events: (value, { run }) => exactly("terminal events", run?.terminalEvents ?? 0, value),
+  must_not_emit_tool_call_id: about((value: string, response) =>
+    response.toldCalls.includes(value) ? `the call ${shown(value)} was told to watchers` : undefined,
+  ),
+
+  settles_within_ms: (value, subject) => {
+    const ms = settledIn(subject);
+    if (ms === undefined) return `it did not settle; ${endOf(subject.run)}`;
+    return ms <= Number(value)
+      ? undefined
+      : `must settle within ${shown(value)} ms of waiting; it took ${ms}`;
+  },
+  tool_settles_within_ms: about((value: number, response) => {
+    const slow = response.calls.filter((call) => call.realMs === undefined || call.realMs > value);
+    return slow.length === 0 && response.calls.length > 0
+      ? undefined
+      : `tools must settle within ${value} ms; got ${shown(slow)}`;
+  }),
+  connection_closed: about((value: boolean, response) =>
+    response.closedByClient === value
+      ? undefined
+      : `the connection was ${response.closedByClient ? "" : "not "}closed by the client`,
+  ),
+
+  history_invariant: (value, { seen, run }) => {
+    if (value !== "every_tool_call_answered" && value !== "every_tool_use_has_result_next")
+      throw new Unsupported(`unknown history_invariant ${shown(value)}`);
+    return keptPairs(run?.history ?? []) ?? keptPairs(seen.history);
+  },
+  history_last_assistant: (value, subject) => {
+    const last = lastAssistant(subject.response?.historyAfter ?? subject.seen.history);
+    return isDeepStrictEqual(last, value) ? undefined : `must be ${shown(value)}; got ${shown(last)}`;
+  },
+  history_assistant_messages: about((value: number, response) =>
+    exactly(
+      "assistant messages",
+      response.historyAfter.filter((message) => message.role === "assistant").length,
+      value,
+    ),
+  ),
+  history_contains: (value, { seen }) =>
+    JSON.stringify(seen.history).includes(String(value))
+      ? undefined
+      : `must contain ${shown(value)}; got ${shown(seen.history)}`,
+  history_interleaved(value, { seen }) {
+    const texts = seen.history.filter((message) => message.role === "user").map(textOf);
+    const second = seen.second.map((one) => one.text).filter((text) => texts.includes(text));
+    const roles = seen.history.map((message) => message.role);
+    const twice = roles.some((role, at) => role === "user" && roles[at + 1] === "user");
+    const interleaved = second.length > 0 && twice;
+    return interleaved === value
+      ? undefined
+      : `history_interleaved is ${interleaved}: ${shown(seen.history)}`;
+  },
+  after_abort(value, { run }) {
+    const history = run?.history ?? [];
+    const { history_invariant, result_is_error, ...rest } = value as Record<string, unknown>;
+    if (Object.keys(rest).length > 0)
+      throw new Unsupported(`unknown member after_abort.${Object.keys(rest)[0]}`);
+    if (run?.end?.reason !== "aborted") return endOf(run);
+    const wrong =
+      history_invariant === undefined
+        ? undefined
+        : members.history_invariant?.(history_invariant, { run, seen: { history } } as Subject);
+    if (wrong !== undefined || result_is_error === undefined) return wrong;
+    const results = history.filter((message) => message.role === "tool");
+    const last = results.at(-1);
+    return last !== undefined && last.isError === result_is_error
+      ? undefined
+      : `the last result must ${result_is_error === true ? "" : "not "}be an error; got ${shown(last)}`;
+  },
+
+  role: about((value: string, response) => {
+    if (value !== "compaction_summary") throw new Unsupported(`unknown role ${shown(value)}`);
+    return response.compaction ? undefined : "no compaction asked for it";
+  }),
+
+  structured(value, { run }) {
+    const output = run?.output ?? null;
+    return isDeepStrictEqual(output, value)
+      ? undefined
+      : `must be ${shown(value)}; got ${shown(output)}; ${endOf(run)}`;
+  },
+
+  process(value, { seen }) {
+    const { process } = seen;
+    if (process === undefined) return "the process was not measured";
+    const wrong = Object.entries(value as Record<string, unknown>).filter(([name, wanted]) => {
+      if (!Object.hasOwn(process, name)) throw new Unsupported(`unknown member process.${name}`);
+      return !isDeepStrictEqual(process[name as keyof typeof process], wanted);
+    });
+    return wrong.length === 0
+      ? undefined
+      : `must be ${shown(Object.fromEntries(wrong))}; got ${shown(process)}`;
+  },
+  max_cpu_ms: (value, { seen }) =>
+    seen.process === undefined
+      ? "CPU time was not measured"
+      : atMost("ms of CPU", Math.round(seen.process.cpuMs), value),
+  max_heap_growth_mb: (value, { seen }) =>
+    seen.process === undefined
+      ? "memory was not measured"
+      : atMost("MB", Math.round(seen.process.heapGrowthMb), value),
+
+  sinks_must_not_contain: (value, { seen }) => {
+    const found = seen.sinks.filter((sink) => sink.includes(String(value)));
+    return found.length === 0 ? undefined : `it stands in ${shown(found[0])}`;
+  },
+
+  files_after(value, { seen }) {
+    const wrong = Object.entries(
+      value as Record<string, { contains?: string[]; lines?: number; eq?: string }>,
+    ).flatMap(([name, wants]) => {
+      const { contains = [], lines, eq, ...rest } = wants;
+      if (Object.keys(rest).length > 0)
+        throw new Unsupported(`unknown member files_after.${Object.keys(rest)[0]}`);
+      const text = seen.files[name];
+      if (text === undefined) return [`${name} is not there`];
+      const count = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+      return [
+        ...contains.filter((one) => !text.includes(one)).map((one) => `${name} lacks ${shown(one)}`),
+        ...(lines === undefined || lines === count ? [] : [`${name} has ${count} lines, not ${lines}`]),
+        ...(eq === undefined || eq === text ? [] : [`${name} is ${shown(text)}`]),
+      ];
+    });
+    return wrong.length === 0 ? undefined : wrong.join("; ");
+  },
+
+  max_agents: () => "Rondo has no sub-agents yet",
+  stale_lock_recovered: () => "a session has no lock between processes yet",
+};
+
+/** An answer that was no output: cut off, or refused by its schema, with no output in the result. */
+function structuredFailed({ one, run }: Subject): boolean {
+  return (
+    one.given?.output_schema !== undefined &&
+    run?.output === undefined &&
+    run?.end !== undefined &&
+    run.end.reason !== "completed"
+  );
+}
+
+function retryLimits(limits: RetryLimits, subject: Subject): string | undefined {
+  const {
+    allowed,
+    max_attempts,
+    min_delay_ms,
+    max_delay_ms,
+    only_if_body_changed,
+    only_if_credentials_changed,
+    ...rest
+  } = limits;
+  if (Object.keys(rest).length > 0) throw new Unsupported(`unknown member retry.${Object.keys(rest)[0]}`);
+  const { seen, response } = subject;
+  if (response === undefined) return none;
+  if (allowed === false) return wasRetried(subject) ? "it must not be tried again, and was" : undefined;
+  const same = seen.responses.filter(
+    (one) => one.run === response.run && !one.madeUp && one.status === response.status,
+  ).length;
+  if (max_attempts !== undefined && same > max_attempts + 1)
+    return `at most ${max_attempts} more attempts; there were ${same - 1}`;
+  const next = nextInRun(seen, response);
+  if (next === undefined) return undefined;
+  if (only_if_body_changed === true && next.request.text === response.request.text)
+    return "it was tried again with the same body";
+  if (only_if_credentials_changed === true && credentialsOf(next) === credentialsOf(response))
+    return "it was tried again with the same credentials";
+  const waited = next.startedAt - (response.settledAt ?? next.startedAt);
+  if (min_delay_ms !== undefined && waited < min_delay_ms)
+    return `it waited ${waited} ms, less than ${min_delay_ms}`;
+  return max_delay_ms !== undefined && waited > max_delay_ms
+    ? `it waited ${waited} ms, more than ${max_delay_ms}`
+    : undefined;
+}

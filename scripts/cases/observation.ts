@@ -1,0 +1,102 @@
+// The room of observations: what happened when a case was played, as plain data.
+//
+// Playing knows nothing of expectations and judging knows nothing of sockets; this is all that passes between them.
+
+import type { AssistantMessage, CallCheck, ErrorData, LogRecord, Message, RunEnd, Usage } from "@rondo/core";
+
+export interface SeenRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: unknown;
+  text: string;
+}
+
+export interface SeenCall {
+  key: string;
+  id: string;
+  name: string;
+  /** As the tool gets them, or as the model wrote them; null when they cannot be read. */
+  args: unknown;
+  ok: boolean;
+  started: number;
+  result?: { text: string; isError: boolean; code?: string };
+  /** Real milliseconds from the first start to the result. */
+  realMs?: number;
+}
+
+/** One HTTP exchange and what Rondo made of it. */
+export interface SeenResponse {
+  request: SeenRequest;
+  status: number;
+  /** Made up by the runner, beyond the case's own. */
+  madeUp: boolean;
+  closedByClient: boolean;
+  /** Of its model call: the transport may send twice within one. */
+  lastOfCall: boolean;
+  run: number;
+  startedAt: number;
+  settledAt?: number;
+  message?: AssistantMessage;
+  failure?: ErrorData;
+  partial?: AssistantMessage;
+  usage?: Usage;
+  checks: CallCheck[];
+  calls: SeenCall[];
+  judged?: Extract<LogRecord, { type: "turn_judged" }>;
+  /** Ids of tool calls that were told to watchers. */
+  toldCalls: string[];
+  /** The history when all that follows from this response was settled. */
+  historyAfter: Message[];
+  /** Whether a compaction asked for it. */
+  compaction: boolean;
+}
+
+export interface SeenRun {
+  number: number;
+  startedAt: number;
+  endedAt?: number;
+  end?: RunEnd;
+  text: string;
+  output?: unknown;
+  parked: boolean;
+  /** When the abort was asked for. */
+  abortedAt?: number;
+  /** Model calls and tools that started after it. */
+  startedAfterAbort: string[];
+  terminalEvents: number;
+  compactions: number;
+  warnings: { code: string; message: string }[];
+  history: Message[];
+  /** What `run` or `send` rejected with, in words. */
+  rejected?: string;
+}
+
+export interface SeenProcess {
+  unhandledRejections: number;
+  activeTimers: number;
+  abortListeners: number;
+  warnings: string[];
+  exitCode: number;
+  cpuMs: number;
+  heapGrowthMb: number;
+}
+
+export interface Observation {
+  responses: SeenResponse[];
+  runs: SeenRun[];
+  /** The history at the end. */
+  history: Message[];
+  /** Texts the user side put in: tasks, steering, prompts. */
+  said: string[];
+  /** What became of messages sent while a run was active. */
+  second: { text: string; outcome: "rejected" | "ran"; words: string }[];
+  /** Everything a person or a disk gets to see: addresses, errors, log lines, records. */
+  sinks: string[];
+  /** Files of the case's folder at the end. */
+  files: Record<string, string>;
+  process?: SeenProcess;
+  /** Rows of a table of requests: what was asked, whether it was let through, and what it did outside. */
+  rows?: { request: string; allow: boolean; allowed: boolean; words: string }[];
+  /** Why it could not be played to its end. */
+  broke?: string;
+}

@@ -1,0 +1,408 @@
+// The room of operators: what an assertion on a request may say, one entry each.
+//
+// An operator answers with what is wrong, or with nothing. Over many values, those that demand something of all of them
+// demand that there are any.
+
+import { isDeepStrictEqual } from "node:util";
+import { type Assertion, Unsupported } from "./format.ts";
+import type { SeenRequest } from "./observation.ts";
+import { extendsList, messagesOf, orphans, unanswered, unmarked } from "./pairs.ts";
+import { type Found, find, findParent } from "./paths.ts";
+
+export interface Ask {
+  found: Found;
+  /** The first value; the only one of a plain path. */
+  one: unknown;
+  value: unknown;
+  path: string;
+  request: SeenRequest;
+  /** The request before this one. */
+  previous: SeenRequest | undefined;
+}
+
+/** What is wrong, or undefined. */
+type Operator = (ask: Ask) => string | undefined;
+
+/** Checks one assertion. @returns what is wrong, with the value found, or undefined */
+export function check(
+  assertion: Assertion,
+  request: SeenRequest,
+  previous: SeenRequest | undefined,
+): string | undefined {
+  for (const member of Object.keys(assertion))
+    if (!["path", "op", "value", "note"].includes(member))
+      throw new Unsupported(`unknown member of an assertion: ${member}`);
+  const { path, op, value } = assertion;
+  const operator = Object.hasOwn(operators, op) ? operators[op] : undefined;
+  if (operator === undefined) throw new Unsupported(`unknown operator ${JSON.stringify(op)}`);
+  const found = find(path, request);
+  return operator({ found, one: found.values[0], value, path, request, previous });
+}
+
+export function shown(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
+}
+
+const demand = (holds: boolean, wrong: () => string): string | undefined => (holds ? undefined : wrong());
+const got = ({ found, one }: Ask): string => `got ${shown(found.many ? found.values : one)}`;
+const text = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** A regular expression as the cases write it: `(?i)` first switches to any case. */
+export function pattern(value: unknown, flags: string = ""): RegExp {
+  const source = String(value);
+  return source.startsWith("(?i)")
+    ? new RegExp(source.slice(4), `i${flags}s`)
+    : new RegExp(source, `${flags}s`);
+}
+
+function parsedObject(value: unknown): boolean {
+  try {
+    const parsed = JSON.parse(String(value)) as unknown;
+    return (
+      typeof value === "string" && typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function lengthOf({ found, one }: Ask): number | undefined {
+  if (found.many) return found.values.length;
+  return Array.isArray(one) || typeof one === "string" ? one.length : undefined;
+}
+
+function has(ask: Ask): boolean {
+  const needle = text(ask.value);
+  const escaped = JSON.stringify(ask.value).slice(1, -1);
+  const inside = (value: unknown): boolean => {
+    if (isDeepStrictEqual(value, ask.value)) return true;
+    if (value === undefined) return false;
+    if (typeof value === "string") return value.includes(needle);
+    if (Array.isArray(value) && value.some((item) => isDeepStrictEqual(item, ask.value))) return true;
+    const json = text(value);
+    return json.includes(needle) || json.includes(escaped);
+  };
+  return ask.found.values.some(inside);
+}
+
+/** All of the values, of which there must be some. */
+function all(
+  holds: (value: unknown, ask: Ask) => boolean,
+  what: (ask: Ask) => string,
+  some: boolean = true,
+): Operator {
+  return (ask) => {
+    const { values } = ask.found;
+    if (some && values.length === 0) return `${what(ask)}, and there are none`;
+    const wrong = values.filter((value) => !holds(value, ask));
+    return wrong.length === 0 ? undefined : `${what(ask)}; got ${shown(wrong)}`;
+  };
+}
+
+const member = (value: unknown, name: string): unknown =>
+  (value as Record<string, unknown> | null | undefined)?.[name];
+
+function* within(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield value as Record<string, unknown>;
+  for (const inner of Object.values(value)) yield* within(inner);
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, inner]) => name.isWellFormed() && isWellFormed(inner));
+}
+
+/** The first value under the path in this request and in the one before. */
+function before(ask: Ask): { now: unknown; was: unknown } | undefined {
+  if (ask.previous === undefined) return undefined;
+  const was = find(ask.path, ask.previous);
+  return ask.found.many ? { now: ask.found.values, was: was.values } : { now: ask.one, was: was.values[0] };
+}
+
+const noneBefore = "there was no request before this one";
+
+export const operators: { readonly [op: string]: Operator } = {
+  eq: (ask) =>
+    demand(
+      isDeepStrictEqual(ask.found.many ? ask.found.values : ask.one, ask.value),
+      () => `must be ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  in: (ask) =>
+    demand(
+      Array.isArray(ask.value) && ask.value.some((one) => isDeepStrictEqual(one, ask.one)),
+      () => `must be one of ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  lte: (ask) =>
+    demand(
+      typeof ask.one === "number" && ask.one <= Number(ask.value),
+      () => `must be at most ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  type: (ask) => {
+    const { one } = ask;
+    const type = one === null ? "null" : Array.isArray(one) ? "array" : typeof one;
+    return demand(type === ask.value, () => `must be of type ${shown(ask.value)}; it is ${type}`);
+  },
+  is_object: (ask) =>
+    demand(
+      typeof ask.one === "object" && ask.one !== null && !Array.isArray(ask.one),
+      () => `must be an object; ${got(ask)}`,
+    ),
+  matches: (ask) =>
+    demand(
+      ask.found.values.some((value) => value !== undefined && pattern(ask.value).test(text(value))),
+      () => `must match ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  not_matches: (ask) =>
+    demand(
+      !ask.found.values.some((value) => value !== undefined && pattern(ask.value).test(text(value))),
+      () => `must not match ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  contains: (ask) => demand(has(ask), () => `must contain ${shown(ask.value)}; ${got(ask)}`),
+  not_contains: (ask) => demand(!has(ask), () => `must not contain ${shown(ask.value)}; ${got(ask)}`),
+  len: (ask) =>
+    demand(
+      lengthOf(ask) === ask.value,
+      () => `must have length ${shown(ask.value)}, not ${lengthOf(ask)}; ${got(ask)}`,
+    ),
+  len_lte: (ask) =>
+    demand(
+      (lengthOf(ask) ?? Number.POSITIVE_INFINITY) <= Number(ask.value),
+      () => `must be no longer than ${shown(ask.value)}; it has ${lengthOf(ask)}`,
+    ),
+  len_increased_by: (ask) => {
+    const pair = before(ask);
+    if (pair === undefined) return noneBefore;
+    const grown = lengthOf(ask)! - (Array.isArray(pair.was) ? pair.was.length : Number.NaN);
+    return demand(grown === ask.value, () => `must have grown by ${shown(ask.value)}; it grew by ${grown}`);
+  },
+  present: (ask) =>
+    demand(
+      ask.found.values.some((value) => value !== undefined),
+      () => "must be present",
+    ),
+  absent: (ask) =>
+    demand(
+      ask.found.values.every((value) => value === undefined),
+      () => `must be absent; ${got(ask)}`,
+    ),
+  same_as: (ask) => {
+    const other = find(String(ask.value), ask.request).values[0];
+    return demand(
+      ask.one !== undefined && isDeepStrictEqual(ask.one, other),
+      () => `must be the same as ${String(ask.value)}, which is ${shown(other)}; ${got(ask)}`,
+    );
+  },
+  valid_json_object: (ask) =>
+    demand(parsedObject(ask.one), () => `must be the JSON text of an object; ${got(ask)}`),
+
+  all_eq: all(
+    (value, ask) => isDeepStrictEqual(value, ask.value),
+    (ask) => `all must be ${shown(ask.value)}`,
+  ),
+  all_match: all(
+    (value, ask) => value !== undefined && pattern(ask.value).test(text(value)),
+    (ask) => `all must match ${shown(ask.value)}`,
+  ),
+  all_present: all(
+    (value) => value !== undefined,
+    () => "all must be present",
+  ),
+  all_absent: all(
+    (value) => value === undefined,
+    () => "all must be absent",
+    false,
+  ),
+  all_valid_json_object: all(parsedObject, () => "all must be JSON texts of objects", false),
+  all_unique: (ask) => {
+    const { values } = ask.found;
+    const seen = new Set(values.map((value) => JSON.stringify(value)));
+    return demand(values.length > 0 && seen.size === values.length, () => `all must differ; ${got(ask)}`);
+  },
+  none_eq: all(
+    (value, ask) => !isDeepStrictEqual(value, ask.value),
+    (ask) => `none may be ${shown(ask.value)}`,
+    false,
+  ),
+  none_with_type: all(
+    (value, ask) => member(value, "type") !== ask.value,
+    (ask) => `none may have type ${shown(ask.value)}`,
+    false,
+  ),
+  none_with_status: all(
+    (value, ask) => member(value, "status") !== ask.value,
+    (ask) => `none may have status ${shown(ask.value)}`,
+    false,
+  ),
+  some_with_type: (ask) =>
+    demand(
+      ask.found.values.some((value) => member(value, "type") === ask.value),
+      () => `some must have type ${shown(ask.value)}; ${got(ask)}`,
+    ),
+  no_empty_array: all(
+    (value) => !(Array.isArray(value) && value.length === 0),
+    () => "none may be an empty list",
+    false,
+  ),
+  count_where: (ask) => {
+    const { n, ...where } = ask.value as { n: number; [member: string]: unknown };
+    const items = ask.found.many ? ask.found.values : Array.isArray(ask.one) ? (ask.one as unknown[]) : [];
+    const count = items.filter((item) =>
+      Object.entries(where).every(([name, value]) => isDeepStrictEqual(member(item, name), value)),
+    ).length;
+    return demand(count === n, () => `${n} must have ${shown(where)}, not ${count}; ${got(ask)}`);
+  },
+
+  every_tool_use_has_result_next: (ask) => complaint(unanswered(ask.request.body)),
+  no_orphan_tool_result: (ask) => complaint(orphans(ask.request.body)),
+  tool_calls_followed_by_all_tool_messages: (ask) =>
+    complaint([...unanswered(ask.request.body), ...orphans(ask.request.body)]),
+  function_call_pairs_complete: (ask) => {
+    const items = messagesOf(ask.request.body);
+    const ids = (type: RegExp): unknown[] =>
+      items
+        .filter((item) => type.test(String(item.type)) && item.call_id !== undefined)
+        .map((item) => item.call_id);
+    const calls = ids(/_call$/).sort();
+    const outputs = ids(/_call_output$/).sort();
+    return demand(
+      isDeepStrictEqual(calls, outputs),
+      () => `each call needs its one output: calls ${shown(calls)}, outputs ${shown(outputs)}`,
+    );
+  },
+  no_reasoning_without_following_item: (ask) => {
+    const items = messagesOf(ask.request.body);
+    const alone = items.filter((item, at) => {
+      if (item.type !== "reasoning") return false;
+      const next = items.slice(at + 1).find((other) => other.type !== "reasoning");
+      return next === undefined || next.role === "user" || /_output$/.test(String(next.type));
+    });
+    return demand(alone.length === 0, () => `reasoning without the item that follows it: ${shown(alone)}`);
+  },
+  roles_alternate: (ask) => {
+    const roles = messagesOf(ask.request.body)
+      .filter((message) => message.role !== "system" && message.role !== "developer")
+      .map((message) => String(message.role ?? message.type));
+    const spoken = roles.filter((role) => role !== "tool");
+    const twice = spoken.findIndex((role, at) => {
+      if (at === 0 || role !== spoken[at - 1]) return false;
+      // Between two answers of the model there may be its tools' results.
+      const places = roles.flatMap((one, place) => (one === "tool" ? [] : [place]));
+      return (places[at] as number) - (places[at - 1] as number) === 1;
+    });
+    return demand(
+      twice < 0 && spoken[0] === "user",
+      () => `roles must alternate, a user first; got ${shown(roles)}`,
+    );
+  },
+  no_role_pair: (ask) => {
+    const [a, b] = ask.value as [string, string];
+    const roles = messagesOf(ask.request.body).map((message) => message.role);
+    const at = roles.findIndex(
+      (role, place) =>
+        place > 0 && ((roles[place - 1] === a && role === b) || (roles[place - 1] === b && role === a)),
+    );
+    return demand(at < 0, () => `${a} and ${b} must not stand side by side; got ${shown(roles)}`);
+  },
+  present_if_tool_blocks: (ask) => {
+    const used =
+      messagesOf(ask.request.body).length > 0 &&
+      /"(?:tool_use|toolUse|tool_calls|functionCall|function_call)"/.test(ask.request.text);
+    return demand(
+      !used || ask.one !== undefined,
+      () => "must be present, for there are tool blocks in the conversation",
+    );
+  },
+  no_type_arrays: (ask) => {
+    const lists = [...within(ask.found.values)].filter((one) => Array.isArray(one.type));
+    return demand(lists.length === 0, () => `no type may be a list; got ${shown(lists)}`);
+  },
+  strict_valid: (ask) => complaint([...within(ask.found.values)].flatMap(strictComplaints)),
+  not_both_forced_and_enabled: (ask) => {
+    const body = ask.request.body as Record<string, unknown>;
+    const choice = member(body.tool_choice, "type") ?? body.tool_choice;
+    const forced = ["any", "tool", "required", "function"].includes(String(choice));
+    const enabled = ["enabled", "adaptive"].includes(String(member(body.thinking, "type")));
+    return demand(
+      !(forced && enabled),
+      () => `tool choice ${shown(body.tool_choice)} and thinking ${shown(body.thinking)} exclude each other`,
+    );
+  },
+  well_formed_utf16: (ask) =>
+    demand(
+      isWellFormed(ask.path === "$" ? ask.request.body : ask.found.values),
+      () => "half a surrogate pair stands in it",
+    ),
+  count_matches_lte: (ask) => {
+    const { pattern: source, n } = ask.value as { pattern: string; n: number };
+    const count = [...text(ask.one).matchAll(pattern(source, "g"))].length;
+    return demand(
+      count <= n,
+      () => `${shown(source)} must match at most ${n} times; it matches ${count} times`,
+    );
+  },
+
+  same_as_previous_request: (ask) => {
+    const pair = before(ask);
+    if (pair === undefined) return noneBefore;
+    return demand(
+      isDeepStrictEqual(pair.now, pair.was),
+      () => `must be as in the request before, which had ${shown(pair.was)}; ${got(ask)}`,
+    );
+  },
+  differs_from_previous_request: (ask) => {
+    const pair = before(ask);
+    if (pair === undefined) return noneBefore;
+    return demand(
+      !isDeepStrictEqual(pair.now, pair.was),
+      () => `must differ from the request before; ${got(ask)}`,
+    );
+  },
+  extends_previous_request_ignoring_cache_control: (ask) => {
+    const pair = before(ask);
+    if (pair === undefined) return noneBefore;
+    if (Array.isArray(pair.now) && Array.isArray(pair.was))
+      return demand(
+        extendsList(pair.now, pair.was),
+        () => `must begin with all of the request before, ${shown(pair.was)}; ${got(ask)}`,
+      );
+    return demand(
+      isDeepStrictEqual(unmarked(pair.now), unmarked(pair.was)),
+      () => `must be as in the request before, ${shown(pair.was)}; ${got(ask)}`,
+    );
+  },
+
+  absent_or_prefix: all(
+    (value, ask) => value === undefined || String(value).startsWith(String(ask.value)),
+    (ask) => `each must be absent or begin with ${shown(ask.value)}`,
+    false,
+  ),
+  eq_or_no_function_call: (ask) => {
+    const part = findParent(ask.path, ask.request).values[0];
+    const lenient = part !== undefined && member(part, "functionCall") === undefined;
+    return demand(
+      lenient || isDeepStrictEqual(ask.one, ask.value),
+      () => `must be ${shown(ask.value)}, or no call; ${got(ask)}`,
+    );
+  },
+};
+
+const complaint = (wrong: readonly string[]): string | undefined =>
+  wrong.length === 0 ? undefined : wrong.slice(0, 5).join("; ");
+
+/** What OpenAI's strict mode would refuse in an object schema. */
+function strictComplaints(schema: Record<string, unknown>): string[] {
+  if (schema.type !== "object" || typeof schema.properties !== "object" || schema.properties === null)
+    return [];
+  const names = Object.keys(schema.properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const missing = names.filter((name) => !required.includes(name));
+  return [
+    ...(schema.additionalProperties === false
+      ? []
+      : ["an object schema without additionalProperties: false"]),
+    ...(missing.length === 0 ? [] : [`properties that are not required: ${missing.join(", ")}`]),
+  ];
+}

@@ -1,0 +1,150 @@
+// The room of pairs: tool calls and their results in a request, whatever the protocol.
+
+import { isDeepStrictEqual } from "node:util";
+
+type Json = Record<string, unknown>;
+
+/** One message, or one run of items, with the calls it makes and the results it holds. */
+export interface Beat {
+  role: string;
+  calls: string[];
+  results: string[];
+}
+
+/** The conversation of a request body as beats. */
+export function beatsOf(body: unknown): Beat[] {
+  const { messages, contents, input } = (body ?? {}) as {
+    messages?: Json[];
+    contents?: Json[];
+    input?: unknown;
+  };
+  if (Array.isArray(contents)) return contents.map(googleBeat);
+  if (Array.isArray(input)) return responsesBeats(input as Json[]);
+  return merged((messages ?? []).map(messageBeat));
+}
+
+/** Ids of all results in a request. */
+export function resultIds(body: unknown): string[] {
+  return beatsOf(body).flatMap((beat) => beat.results);
+}
+
+/** Complaints about calls that are not answered exactly once in the next beat. */
+export function unanswered(body: unknown): string[] {
+  const beats = beatsOf(body);
+  return beats.flatMap((beat, at) => {
+    const answers = beats[at + 1]?.results ?? [];
+    return beat.calls.flatMap((call) => {
+      const times = answers.filter((id) => id === call).length;
+      return times === 1 ? [] : [`call ${call} is answered ${times} times in the next message`];
+    });
+  });
+}
+
+/** Complaints about results whose call does not stand right before them. */
+export function orphans(body: unknown): string[] {
+  const beats = beatsOf(body);
+  return beats.flatMap((beat, at) => {
+    const open = [...(beats[at - 1]?.calls ?? [])];
+    return beat.results.flatMap((id) => {
+      const found = open.indexOf(id);
+      if (found < 0) return [`result ${id} has no call in the message before`];
+      open.splice(found, 1);
+      return [];
+    });
+  });
+}
+
+const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+const id = (value: unknown): string => String(value);
+
+function messageBeat(message: Json): Beat {
+  const blocks = list(message.content);
+  const calls = [
+    ...list(message.tool_calls).map((call) => id(call.id)),
+    ...blocks.filter((block) => block.type === "tool_use").map((block) => id(block.id)),
+    ...blocks.flatMap((block) =>
+      block.toolUse === undefined ? [] : [id((block.toolUse as Json).toolUseId)],
+    ),
+  ];
+  const results = [
+    ...(message.role === "tool" ? [id(message.tool_call_id)] : []),
+    ...blocks.filter((block) => block.type === "tool_result").map((block) => id(block.tool_use_id)),
+    ...blocks.flatMap((block) =>
+      block.toolResult === undefined ? [] : [id((block.toolResult as Json).toolUseId)],
+    ),
+  ];
+  return { role: String(message.role), calls, results };
+}
+
+/** Chat Completions has a message for each result; together they are one beat. */
+function merged(beats: Beat[]): Beat[] {
+  const out: Beat[] = [];
+  for (const beat of beats) {
+    const last = out.at(-1);
+    if (beat.role === "tool" && last?.role === "tool") last.results.push(...beat.results);
+    else out.push(beat);
+  }
+  return out;
+}
+
+/** Google pairs by position where there are no ids; the name stands in for one then. */
+function googleBeat(content: Json): Beat {
+  const named = (member: string): string[] =>
+    list(content.parts).flatMap((part) => {
+      const one = part[member] as Json | undefined;
+      return one === undefined ? [] : [id(one.id ?? one.name)];
+    });
+  const counted = (ids: string[]): string[] =>
+    ids.map((one, at) => `${one}#${ids.slice(0, at).filter((other) => other === one).length}`);
+  return {
+    role: String(content.role),
+    calls: counted(named("functionCall")),
+    results: counted(named("functionResponse")),
+  };
+}
+
+function responsesBeats(items: Json[]): Beat[] {
+  const out: Beat[] = [];
+  for (const item of items) {
+    const isOutput = /_output$/.test(String(item.type));
+    const isCall = /_call$/.test(String(item.type)) && item.call_id !== undefined;
+    const role = isOutput ? "tool" : isCall || item.type === "reasoning" ? "assistant" : String(item.role);
+    let last = out.at(-1);
+    if (last?.role !== role) {
+      last = { role, calls: [], results: [] };
+      out.push(last);
+    }
+    if (isCall) last.calls.push(id(item.call_id));
+    if (isOutput) last.results.push(id(item.call_id));
+  }
+  return out;
+}
+
+// ---- whole conversations -----------------------------------------------------------------------------------------
+
+/** The list of messages of a request, whatever it is called. */
+export function messagesOf(body: unknown): Json[] {
+  const { messages, contents, input } = (body ?? {}) as {
+    messages?: Json[];
+    contents?: Json[];
+    input?: Json[];
+  };
+  return list(messages ?? contents ?? input);
+}
+
+/** A value without cache marks. */
+export function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked).filter((one) => one !== undefined);
+  if (typeof value !== "object" || value === null) return value;
+  if ("cachePoint" in value) return undefined;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) =>
+      name === "cache_control" ? [] : [[name, unmarked(inner)]],
+    ),
+  );
+}
+
+/** Whether one list begins with all of another. */
+export function extendsList(longer: readonly unknown[], shorter: readonly unknown[]): boolean {
+  return shorter.every((one, at) => isDeepStrictEqual(unmarked(one), unmarked(longer[at])));
+}

@@ -1,0 +1,69 @@
+// The room of paths: `messages[-1].content[*].text`, `input[?type=function_call].call_id`, `$`, `$.messages`.
+//
+// A path with `[*]` or `[?…]` names many values, among them `undefined` for an element that lacks the last member. Such a
+// step over something that is no list names nothing.
+
+import { Unsupported } from "./format.ts";
+import type { SeenRequest } from "./observation.ts";
+
+export interface Found {
+  values: unknown[];
+  /** The path may name many. */
+  many: boolean;
+}
+
+type Step = { member: string } | { index: number } | { all: true } | { where: string; is: string };
+
+/** Values of a request that a path names. `url` and `headers.NAME` are the request's, all else is its body's. */
+export function find(path: string, request: SeenRequest): Found {
+  if (path === "$") return { values: [request.text], many: false };
+  if (path === "url") return { values: [request.url], many: false };
+  if (path.startsWith("headers."))
+    return { values: [request.headers[path.slice("headers.".length).toLowerCase()]], many: false };
+  return walk(stepsOf(path.startsWith("$.") ? path.slice(2) : path), request.body);
+}
+
+/** The parent of what a path names. */
+export function findParent(path: string, request: SeenRequest): Found {
+  return walk(stepsOf(path.startsWith("$.") ? path.slice(2) : path).slice(0, -1), request.body);
+}
+
+function stepsOf(path: string): Step[] {
+  const steps: Step[] = [];
+  let rest = path;
+  while (rest !== "") {
+    const read = /^\.?([^.[\]]+)|^\[(-?\d+)\]|^\[(\*)\]|^\[\?([^=\]]+)=([^\]]*)\]/.exec(rest);
+    if (read === null)
+      throw new Unsupported(`path ${JSON.stringify(path)} cannot be read at ${JSON.stringify(rest)}`);
+    const [all, member, index, star, where, is] = read;
+    if (member !== undefined) steps.push({ member });
+    else if (index !== undefined) steps.push({ index: Number(index) });
+    else if (star !== undefined) steps.push({ all: true });
+    else steps.push({ where: where as string, is: is as string });
+    rest = rest.slice(all.length);
+  }
+  return steps;
+}
+
+function walk(steps: readonly Step[], from: unknown): Found {
+  let values: unknown[] = [from];
+  let many = false;
+  for (const step of steps) {
+    if ("all" in step || "where" in step) {
+      many = true;
+      values = values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : []));
+      if ("where" in step)
+        values = values.filter(
+          (value) => String((value as Record<string, unknown> | null)?.[step.where]) === step.is,
+        );
+      continue;
+    }
+    values = values.map((value) => {
+      if ("index" in step) return Array.isArray(value) ? (value as unknown[]).at(step.index) : undefined;
+      return typeof value === "object" && value !== null && Object.hasOwn(value, step.member)
+        ? (value as Record<string, unknown>)[step.member]
+        : undefined;
+    });
+  }
+  return { values, many };
+}

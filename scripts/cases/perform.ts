@@ -1,0 +1,104 @@
+// The room of the performance: a case in all its chunkings, and what came of it.
+//
+// The same bytes cut otherwise must come to the same. And where a failure may be tried again, it is played once more with
+// that failure for ever, for only then does a bound show.
+
+import { isDeepStrictEqual } from "node:util";
+import type { Case, RetryLimits } from "./format.ts";
+import { measured } from "./isolated.ts";
+import { judge, needsProcess } from "./judge.ts";
+import type { Observation } from "./observation.ts";
+import { shown } from "./operators.ts";
+import { play } from "./play.ts";
+import { playTable } from "./tables.ts";
+import { type Chunking, chunkings } from "./wire.ts";
+
+/** Why a case fails; empty when it passes. */
+export async function perform(one: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
+  const seen: [Chunking, Observation][] = [];
+  for (const chunking of one.wire === null ? cuts.slice(0, 1) : cuts) {
+    const observation = await observe(one, chunking);
+    const wrong = judge(one, observation);
+    if (wrong.length > 0)
+      return wrong.map((reason) => (cuts.length > 1 ? `[${chunking}] ${reason}` : reason));
+    seen.push([chunking, observation]);
+  }
+  const differing = differences(seen);
+  if (differing !== undefined) return [differing];
+  return boundless(one);
+}
+
+/** Plays a case once, in a process of its own where something of the process is asked for. */
+export async function observe(one: Case, chunking: Chunking): Promise<Observation> {
+  if (one.wire === null) return playTable(one);
+  return needsProcess(one) ? measured(one, chunking) : play(one, { chunking });
+}
+
+function differences(seen: readonly [Chunking, Observation][]): string | undefined {
+  const [first, ...others] = seen.map(([chunking, observation]) => ({
+    chunking,
+    essence: essenceOf(observation),
+  }));
+  for (const { chunking, essence } of others) {
+    if (first === undefined || isDeepStrictEqual(essence, first.essence)) continue;
+    const { path, now, was } = firstDifference(essence, first.essence);
+    return `cut into ${chunking} it comes to another result than cut into ${first.chunking}: ${path} is ${shown(now)}, and ${shown(was)}`;
+  }
+  return undefined;
+}
+
+/** Where two values begin to differ. */
+function firstDifference(
+  a: unknown,
+  b: unknown,
+  path: string = "",
+): { path: string; now: unknown; was: unknown } {
+  if (typeof a === "object" && typeof b === "object" && a !== null && b !== null)
+    for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+      const [one, other] = [a, b].map((value) => (value as Record<string, unknown>)[name]);
+      if (!isDeepStrictEqual(one, other)) return firstDifference(one, other, `${path}.${name}`);
+    }
+  return { path: path.slice(1), now: a, was: b };
+}
+
+/**
+ * What must not depend on how a body is cut. Ids that were made up stand as what they are the ids of; what a clock on the
+ * wall, a folder of the moment and a port put into words is left out.
+ */
+function essenceOf(seen: Observation): Record<string, unknown> {
+  let told = JSON.stringify(facts(seen));
+  const calls = seen.responses.flatMap((one) => one.calls);
+  for (const { id, key } of calls) told = told.replaceAll(JSON.stringify(id), JSON.stringify(key));
+  told = told
+    .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b/g, "some time")
+    .replaceAll(/rondo-case-\w+/g, "folder")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "host");
+  return JSON.parse(told) as Record<string, unknown>;
+}
+
+function facts(seen: Observation): Record<string, unknown> {
+  return {
+    requests: seen.responses.map((one) => one.request.body),
+    messages: seen.responses.map((one) => one.message),
+    failures: seen.responses.map((one) => [one.failure?.kind, one.failure?.message]),
+    partials: seen.responses.map((one) => one.partial?.content),
+    calls: seen.responses.map((one) => one.calls.map(({ realMs: _realMs, ...call }) => call)),
+    ends: seen.runs.map((run) => [run.end?.reason, run.text, run.output]),
+    history: seen.history,
+  };
+}
+
+/** With the first response for ever, the attempts must have an end. */
+async function boundless(one: Case): Promise<string[]> {
+  const limits = one.expect.retry as RetryLimits | undefined;
+  if (typeof limits !== "object" || limits === null || limits.max_attempts === undefined) return [];
+  if (one.repeat_wire !== undefined || one.wire?.transport_throws !== undefined) return [];
+  const { responses, broke } = await play({ ...one, actions: [] }, { chunking: "whole", persist: true });
+  if (broke !== undefined) return [`with this response for ever: ${broke}`];
+  const most = limits.max_attempts + 1;
+  return responses.length > most
+    ? [
+        `expect.retry: with this response for ever at most ${limits.max_attempts} more attempts; there were ${responses.length - 1}`,
+      ]
+    : [];
+}

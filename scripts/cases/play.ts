@@ -1,0 +1,408 @@
+// The room of the play: one case, in one chunking, through everything: server, transport, codec, loop.
+//
+// Nothing here knows what is expected. (One thing is read from there: the names of the tools that answers call, where a
+// case declares none.)
+
+import { getEventListeners } from "node:events";
+import {
+  Agent,
+  type AgentOptions,
+  type Logger,
+  type Message,
+  type Model,
+  memoryJournal,
+  messageOf,
+  type RondoEvent,
+  type RunResult,
+  type Session,
+} from "@rondo/core";
+import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
+import { Cues } from "./cues.ts";
+import { type Case, type CaseAction, Unsupported } from "./format.ts";
+import { inputOf, mappedOptions } from "./given.ts";
+import type { Observation } from "./observation.ts";
+import { modelFor, protocolOf } from "./providers.ts";
+import { Script } from "./script.ts";
+import { Folder, filesUnder, toolsOf, Workload } from "./tools.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+import { Watch } from "./watch.ts";
+import type { Chunking } from "./wire.ts";
+import { type Exchange, Tap, tapped, WireServer } from "./wire-server.ts";
+
+export interface PlayOptions {
+  chunking: Chunking;
+  /** Serve the first response for ever. */
+  persist?: boolean;
+}
+
+const sessionId = "case";
+const guardMs = 60_000;
+const defaultTime = Date.UTC(2026, 0, 15, 12);
+
+/** Plays a case. What cannot be played is told in `broke`, never thrown. */
+export async function play(one: Case, options: PlayOptions): Promise<Observation> {
+  return (await playAndLeave(one, options)).seen;
+}
+
+/** The same, and what is left of it when it is over: timers, and listeners on the user's signal. */
+export async function playAndLeave(
+  one: Case,
+  options: PlayOptions,
+): Promise<{ seen: Observation; timers: number; listeners: number }> {
+  let stage: Stage | undefined;
+  const left = (seen: Observation): { seen: Observation; timers: number; listeners: number } => ({
+    seen,
+    timers: stage?.timers ?? 0,
+    listeners: stage?.listeners ?? 0,
+  });
+  try {
+    stage = new Stage(one, options);
+    return left(await stage.play());
+  } catch (thrown) {
+    const broke = thrown instanceof Unsupported ? thrown.message : `the play broke off: ${stackOf(thrown)}`;
+    return left({ ...(stage?.observed() ?? nothing), broke });
+  } finally {
+    await stage?.strike();
+  }
+}
+
+const nothing: Observation = {
+  responses: [],
+  runs: [],
+  history: [],
+  said: [],
+  second: [],
+  sinks: [],
+  files: {},
+};
+
+const stackOf = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);
+
+/** All that one play needs, set up and struck again. */
+class Stage {
+  readonly #one: Case;
+  readonly #script: Script;
+  readonly #clock: VirtualClock;
+  readonly #load = new Workload();
+  readonly #tap = new Tap();
+  readonly #server: WireServer;
+  readonly #folder: Folder;
+  readonly #journal = memoryJournal();
+  readonly #controller = new AbortController();
+  readonly #watch = new Watch();
+  readonly #cues: Cues;
+  readonly #said: string[] = [];
+  readonly #second: Observation["second"] = [];
+  readonly #logged: string[] = [];
+  #session: Session | undefined;
+  #breakOff: (() => void) | undefined;
+  #thinking = 0;
+  #acting = 0;
+  #pending: Promise<unknown>[] = [];
+
+  constructor(one: Case, { chunking, persist }: PlayOptions) {
+    this.#one = one;
+    this.#script = new Script(one, protocolOf(one.provider), persist === true);
+    const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
+    if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
+    this.#clock = new VirtualClock(start, () => this.#busy());
+    this.#folder = new Folder(one.given?.fs, one.given?.symlinks);
+    this.#cues = new Cues(one.actions ?? [], this.#clock, (action) => this.#act(action));
+    this.#server = new WireServer({
+      chunking,
+      tap: this.#tap,
+      next: (request) => this.#script.next(request),
+      atFrame: (exchange, frame) => (exchange === 1 ? this.#cues.at("frame", frame) : undefined),
+      now: this.#clock.now,
+      sleep: (ms) => this.#clock.sleep(ms),
+    });
+  }
+
+  async play(): Promise<Observation> {
+    const baseURL = await this.#server.start();
+    const agent = new Agent(this.#options(baseURL));
+    const performed = this.#perform(agent);
+    let guard: ReturnType<typeof setTimeout> | undefined;
+    const stuck = new Promise<never>((_, reject) => {
+      guard = setTimeout(
+        () => reject(new Unsupported(`it did not come to rest within ${guardMs / 1000} s of real time`)),
+        guardMs,
+      );
+    });
+    try {
+      await Promise.race([performed, stuck]);
+    } finally {
+      clearTimeout(guard);
+      performed.catch(() => {});
+    }
+    if (this.#server.failure !== undefined) throw this.#server.failure;
+    const { left } = this.#cues;
+    if (left.length > 0)
+      throw new Unsupported(`nothing came of actions at ${left.join(", ")}: the time for them never came`);
+    return this.observed();
+  }
+
+  observed(): Observation {
+    const records = [...this.#journal.read(sessionId)];
+    const told = this.#watch.told(records, this.#server.exchanges);
+    return {
+      ...told,
+      said: this.#said,
+      second: this.#second,
+      sinks: [
+        ...this.#logged,
+        ...records.map((record) => JSON.stringify(record)),
+        ...this.#server.exchanges.map((exchange) => exchange.url),
+        ...this.#watch.errors,
+      ],
+      files: filesUnder(this.#folder.path),
+    };
+  }
+
+  async strike(): Promise<void> {
+    this.#clock.stop();
+    await this.#server.stop();
+    this.#folder.remove();
+  }
+
+  get listeners(): number {
+    return getEventListeners(this.#controller.signal, "abort").length;
+  }
+
+  get timers(): number {
+    return this.#clock.waiting;
+  }
+
+  // ---- setting up ------------------------------------------------------------------------------------------------
+
+  #options(baseURL: string): AgentOptions {
+    const { given = {}, provider, expect } = this.#one;
+    const mapped = mappedOptions(given);
+    const { agent } = mapped;
+    agent.tools = toolsOf(given, expect.tool_calls ?? [], this.#folder.path, this.#clock, this.#load);
+    const http = tapped(this.#client(), this.#tap);
+    const model = modelFor({
+      provider,
+      model: given.model,
+      baseURL,
+      http,
+      apiKey: given.api_key,
+      facts: mapped.facts,
+    });
+    return {
+      ...agent,
+      model: this.#watched(model),
+      clock: this.#clock,
+      journal: this.#journal,
+      logger: this.#logger(),
+    };
+  }
+
+  /** The real client, but where the case has the network itself fail. */
+  #client(): HttpClient {
+    const real = nodeClient();
+    return {
+      request: (request) => {
+        const wire = this.#script.peek();
+        if (wire?.transport_error === undefined && wire?.transport_throws === undefined)
+          return real.request(request);
+        const served = this.#script.next({ body: undefined });
+        this.#server.exchanges.push({
+          url: request.url,
+          headers: { ...request.headers },
+          text: request.body ?? "",
+          body: JSON.parse(request.body ?? "null"),
+          served,
+          closedByClient: false,
+          resting: true,
+        });
+        if (wire.transport_throws !== undefined) throw new Error(wire.transport_throws);
+        const { message, cause } = wire.transport_error as { message?: string; cause?: object };
+        const error = new TypeError(message ?? "fetch failed", {
+          cause: Object.assign(new Error("cause"), cause),
+        });
+        return fetchClient({ fetch: () => Promise.reject(error) }).request(request);
+      },
+    };
+  }
+
+  /** The model, and whether it is at work. */
+  #watched(model: Model): Model {
+    return {
+      id: model.id,
+      origin: model.origin,
+      ...(model.facts === undefined ? {} : { facts: model.facts }),
+      call: (request, io) => {
+        const from = this.#server.exchanges.length;
+        this.#watch.callStarts(from);
+        this.#thinking += 1;
+        const over = (): void => {
+          this.#thinking -= 1;
+          this.#watch.callEnds(this.#server.exchanges.length);
+        };
+        const answer = model.call(request, io);
+        answer.then(over, over);
+        return answer;
+      },
+    };
+  }
+
+  #logger(): Logger {
+    const log = (message: string, fields?: object): void => {
+      this.#logged.push(`${message} ${JSON.stringify(fields ?? {})}`);
+    };
+    return { debug: log, info: log, warn: log, error: log };
+  }
+
+  /** Whether something is under way that will come to rest by itself. */
+  #busy(): boolean {
+    if (this.#load.working > 0 || this.#acting > 0) return true;
+    if (this.#thinking === 0) return false;
+    const last: Exchange | undefined = this.#server.exchanges.at(-1);
+    const restful = last !== undefined && last.served.eof !== "clean" && last.served.eof !== "reset";
+    return !(
+      last?.resting === true &&
+      (restful || last.delaying === true) &&
+      !this.#watch.waitsForExchange(this.#server.exchanges.length)
+    );
+  }
+
+  // ---- the course of it ------------------------------------------------------------------------------------------
+
+  async #perform(agent: Agent): Promise<void> {
+    await this.#cues.reached("start");
+    const { given = {}, provider } = this.#one;
+    const input = inputOf(given, provider);
+    if (typeof input === "string") this.#said.push(input);
+    if (this.#cues.has("event") || given.consumer_delay_ms_per_1000_events !== undefined)
+      await this.#streamed(agent, input);
+    else {
+      const session = await agent.open(sessionId);
+      this.#session = session;
+      session.subscribe((event) => this.#hear(event));
+      await this.#settle(session.send(input, { signal: this.#controller.signal }));
+    }
+    for (const word of ["settled", "later"]) await this.#cues.reached(word);
+    for (const turn of this.#one.turns_after ?? [])
+      if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    await this.#cues.reached("end");
+    await Promise.all(this.#pending);
+    await this.#server.letGo();
+    this.#watch.over(this.#session?.messages ?? []);
+  }
+
+  async #settle(run: Promise<RunResult>): Promise<void> {
+    try {
+      this.#watch.settled(await run);
+    } catch (thrown) {
+      this.#watch.rejected(thrown);
+    }
+    if (this.#session !== undefined) this.#watch.rests(this.#session.messages);
+  }
+
+  /** The run as a stream, for a reader that is slow or breaks off. */
+  async #streamed(agent: Agent, input: string | Message[]): Promise<void> {
+    const stream = agent.stream(input, {
+      session: sessionId,
+      signal: this.#controller.signal,
+      onEvent: (event) => this.#hear(event),
+    });
+    const delay = this.#one.given?.consumer_delay_ms_per_1000_events;
+    let events = 0;
+    let deltas = 0;
+    let broken = false;
+    this.#breakOff = () => {
+      broken = true;
+    };
+    for await (const event of stream) {
+      events += 1;
+      if (event.type.endsWith("_delta")) {
+        deltas += 1;
+        await this.#cues.reached("event", deltas);
+      }
+      if (broken) break;
+      if (delay !== undefined && events % 1000 === 0)
+        await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+    await this.#settle(stream.result);
+    this.#session = await agent.open(sessionId);
+    this.#watch.rests(this.#session.messages);
+  }
+
+  #hear(event: RondoEvent): void {
+    this.#watch.hear(event, this.#session?.messages, this.#clock.now());
+    if (event.type === "tool_start") this.#later(this.#cues.reached("tool_started"));
+    if (event.type === "tool_end") this.#later(this.#cues.reached("tool_finished"));
+    if (event.type === "retry") this.#later(this.#cues.reached("backoff_started"));
+    if (event.type === "approval_request") this.#later(this.#cues.reached("approval_requested"));
+  }
+
+  #later(acting: Promise<void> | undefined): void {
+    if (acting !== undefined)
+      this.#pending.push(acting.catch((thrown: unknown) => this.#watch.rejected(thrown)));
+  }
+
+  // ---- actions ---------------------------------------------------------------------------------------------------
+
+  async #act(action: CaseAction): Promise<void> {
+    const text = action.text ?? "continue";
+    switch (action.do) {
+      case "abort":
+        this.#controller.abort(action.reason ?? "the case aborts");
+        return;
+      case "steer":
+        this.#said.push(text);
+        this.#session?.steer(text);
+        return;
+      case "follow_up":
+        this.#said.push(text);
+        this.#session?.followUp(text);
+        return;
+      case "prompt":
+        await this.#prompt(text);
+        return;
+      case "break_consumer":
+        this.#breakOff?.();
+        return;
+      case "wait":
+        await this.#clock.sleep(action.ms ?? 0);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return;
+      default:
+        throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
+    }
+  }
+
+  async #prompt(text: string): Promise<void> {
+    const session = this.#session;
+    if (session === undefined) throw new Unsupported("a prompt needs a session");
+    this.#said.push(text);
+    if (session.status === "idle") {
+      await this.#settle(session.send(text));
+      return;
+    }
+    // Somebody else's prompt into a run that is active. Whoever waits its turn does not hold up the play.
+    const entry: Observation["second"][number] = { text, outcome: "rejected", words: "" };
+    this.#second.push(entry);
+    await new Promise<void>((resolve) => {
+      session.send(text).then(
+        () => {
+          entry.outcome = "ran";
+          resolve();
+        },
+        (thrown: unknown) => {
+          entry.words = messageOf(thrown);
+          resolve();
+        },
+      );
+      setTimeout(resolve, 50);
+    });
+    // Where nothing more comes of the first run by itself, the play is over: what was asked for is seen.
+    const first = this.#server.exchanges.at(-1);
+    if (first?.served.eof === "hang") {
+      const framesLeft = this.#cues.left.some((at) => at.startsWith("frame"));
+      if (!framesLeft) this.#controller.abort("the play is over");
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// The room of readings: what one response came to, in the words of the cases.
+//
+// The records are the truth; the cases' words are coarser, and where a policy choice exists one response can fairly be put
+// in more than one way: an empty answer is both an `end_turn` of the model and an `empty_response` error of the loop.
+// All fair readings are listed here, each a pair that must hold together.
+
+import { callsOf, textOf } from "@rondo/core";
+import type { Observation, SeenCall, SeenResponse, SeenRun } from "./observation.ts";
+
+export interface Reading {
+  stop: string;
+  error: string | null;
+}
+
+const stopWords: { readonly [kind: string]: string } = {
+  malformed_call: "error",
+  unknown: "end_turn",
+};
+
+export function runOf(seen: Observation, response: SeenResponse): SeenRun | undefined {
+  return seen.runs[response.run - 1];
+}
+
+export function isLastOfRun(seen: Observation, response: SeenResponse): boolean {
+  const own = seen.responses.filter((one) => one.run === response.run);
+  return own.at(-1) === response;
+}
+
+/** The response after this one in the same run. */
+export function nextInRun(seen: Observation, response: SeenResponse): SeenResponse | undefined {
+  const next = seen.responses[seen.responses.indexOf(response) + 1];
+  return next?.run === response.run ? next : undefined;
+}
+
+/** Every fair way to put how a response ended. */
+export function readingsOf(seen: Observation, response: SeenResponse): Reading[] {
+  const run = runOf(seen, response);
+  const abortedHere = run?.end?.reason === "aborted" && isLastOfRun(seen, response);
+  const readings = plainReadings(seen, response, run);
+  return abortedHere ? [...readings, { stop: "aborted", error: null }] : readings;
+}
+
+function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun | undefined): Reading[] {
+  // The transport asked again within one model call: it does so for a refused credential, and for nothing else.
+  if (!response.lastOfCall) return [{ stop: "error", error: response.status === 401 ? "auth" : "protocol" }];
+  const { failure, message, judged } = response;
+  if (failure !== undefined)
+    return failure.kind === "aborted"
+      ? [{ stop: "aborted", error: null }]
+      : [{ stop: "error", error: failure.kind }];
+  if (message === undefined) return [];
+  const stop = stopWords[message.stop.kind] ?? message.stop.kind;
+  const judgedError = judged?.evidence.error;
+  if (judgedError === "malformed_tool_call") return [{ stop: "error", error: judgedError }];
+  if (judgedError === "empty_response")
+    return [
+      { stop: "error", error: judgedError },
+      { stop, error: null },
+    ];
+  const readings: Reading[] = [{ stop, error: null }];
+  const unreadable = response.calls.some((call) => !call.ok);
+  if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
+    readings.push({ stop, error: "malformed_tool_call" });
+  if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
+    readings.push({ stop, error: "structured_output" });
+  if (run?.warnings.some((one) => one.code === "context_truncated"))
+    readings.push({ stop, error: "context_truncated" });
+  if (run?.end?.error !== undefined && judged?.follows.do === "stop" && judged.follows.error !== undefined)
+    readings.push({ stop: "error", error: judged.follows.error.kind });
+  return readings;
+}
+
+/** Every fair way to put a response's text: its own, with the paused answers it continues, or the words of a refusal. */
+export function textsOf(seen: Observation, response: SeenResponse): string[] {
+  const { message, partial } = response;
+  if (message === undefined) return [partial === undefined ? "" : textOf(partial)];
+  const own = textOf(message);
+  let whole = own;
+  for (let at = seen.responses.indexOf(response) - 1; at >= 0; at -= 1) {
+    const earlier = seen.responses[at]?.message;
+    if (earlier?.stop.kind !== "pause") break;
+    whole = textOf(earlier) + whole;
+  }
+  const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
+  return [...new Set([own, whole, ...(refusal === "" ? [] : [refusal])])];
+}
+
+/** Every fair list of a response's calls. Of a cut-off answer those count that arrived whole, or none. */
+export function callsListed(response: SeenResponse): SeenCall[][] {
+  const { message, judged, calls } = response;
+  if (message === undefined) return [[]];
+  if (judged?.evidence.error === "malformed_tool_call" || message.stop.kind === "malformed_call") return [[]];
+  if (message.stop.kind !== "max_tokens" && message.stop.kind !== "context_overflow") return [calls];
+  const whole = calls.filter((call) => call.ok);
+  return calls.some((call) => call.started > 0) ? [whole] : [whole, []];
+}
+
+/** The provider's own word for the stop. An answer that failed by its stop word keeps it in what the provider said. */
+export function rawStop(response: SeenResponse): string | undefined {
+  const { message, partial, failure } = response;
+  const said = typeof failure?.raw === "string" ? failure.raw : JSON.stringify(failure?.raw ?? null);
+  return message?.stop.raw ?? partial?.stop.raw ?? /"finish_?reason":"([^"]*)"/i.exec(said)?.[1];
+}
+
+/** Everything said about what went wrong. */
+export function errorWords(seen: Observation, response: SeenResponse): string {
+  const run = runOf(seen, response);
+  return [
+    response.failure?.message,
+    response.message?.stop.detail,
+    run?.end?.error?.message,
+    run?.rejected,
+    run?.end === undefined ? undefined : JSON.stringify(run.end.evidence),
+    ...(run?.warnings.map((one) => one.message) ?? []),
+  ]
+    .filter((one) => one !== undefined)
+    .join("\n");
+}
+
+/** Messages of a history that neither the case nor the model nor a tool put there. */
+export function strangers(seen: Observation, given: readonly string[]): string[] {
+  const known = new Set([...seen.said, ...given]);
+  return seen.history
+    .filter((message) => message.role === "user")
+    .map(textOf)
+    .filter((one) => !known.has(one));
+}
+
+/** Blank answers in the history. */
+export function blanks(seen: Observation): number {
+  return seen.history.filter(
+    (message) =>
+      message.role === "assistant" &&
+      callsOf(message).length === 0 &&
+      textOf(message).trim() === "" &&
+      !message.content.some((part) => part.type !== "text" && part.type !== "reasoning"),
+  ).length;
+}

@@ -1,0 +1,28 @@
+// The room of request checks: whether a provider would take what it was sent, by the rules the codecs are tested with.
+
+import { checkAnthropicRequest } from "../../packages/testkit/src/wire/rules/anthropic.ts";
+import { checkBedrockRequest } from "../../packages/testkit/src/wire/rules/bedrock.ts";
+import { checkGoogleRequest } from "../../packages/testkit/src/wire/rules/google.ts";
+import { checkOpenaiChatRequest } from "../../packages/testkit/src/wire/rules/openai-chat.ts";
+import { checkOpenaiResponsesRequest } from "../../packages/testkit/src/wire/rules/openai-responses.ts";
+import type { Case } from "./format.ts";
+import type { Observation } from "./observation.ts";
+import { shown } from "./operators.ts";
+import { protocolOf } from "./providers.ts";
+import type { Protocol } from "./wire.ts";
+
+const checks: { readonly [protocol in Protocol]: (body: string) => readonly unknown[] } = {
+  anthropic: (body) => checkAnthropicRequest(JSON.parse(body)),
+  bedrock: (body) => checkBedrockRequest(JSON.parse(body)),
+  google: (body) => checkGoogleRequest(JSON.parse(body)),
+  "openai-chat": (body) => checkOpenaiChatRequest(body),
+  "openai-responses": (body) => checkOpenaiResponsesRequest(body),
+};
+
+/** What the provider would refuse of any request of a play. */
+export function refusable(one: Case, seen: Observation): string[] {
+  const check = checks[protocolOf(one.provider)];
+  return seen.responses.flatMap(({ request }, at) =>
+    check(request.text).map((problem) => `request ${at + 1}: ${shown(problem)}`),
+  );
+}

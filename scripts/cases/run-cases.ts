@@ -1,0 +1,66 @@
+// The room of the batch: the cases of a file, a few at a time, told in the order they stand in.
+
+import { messageOf } from "@rondo/core";
+import { type Case, readCase, Unsupported } from "./format.ts";
+import { perform } from "./perform.ts";
+import type { Chunking } from "./wire.ts";
+
+export interface CaseResult {
+  id: string;
+  /** Empty when it passed. */
+  reasons: string[];
+}
+
+const together = 6;
+
+/** The cases of a JSONL text, in order. What cannot be read is a case that failed. */
+export function readCases(text: string): (Case | CaseResult)[] {
+  return text
+    .split("\n")
+    .map((line, at) => ({ line: line.trim(), number: at + 1 }))
+    .filter(({ line }) => line !== "")
+    .map(({ line, number }) => {
+      try {
+        return readCase(line);
+      } catch (thrown) {
+        const id = /"id"\s*:\s*"([^"]+)"/.exec(line)?.[1] ?? `line ${number}`;
+        return { id, reasons: [messageOf(thrown)] };
+      }
+    });
+}
+
+/** Plays the cases of a JSONL text. @param only ids to play; default: all */
+export async function* runCases(
+  text: string,
+  only?: ReadonlySet<string>,
+  cuts?: readonly Chunking[],
+): AsyncGenerator<CaseResult> {
+  const all = readCases(text).filter((one) => only === undefined || only.has(one.id));
+  const results: Promise<CaseResult>[] = [];
+  const told: ((result: CaseResult) => void)[] = [];
+  for (let at = 0; at < all.length; at += 1) results.push(new Promise((resolve) => told.push(resolve)));
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < all.length) {
+      const at = next;
+      next += 1;
+      told[at]?.(await resultOf(all[at] as Case | CaseResult, cuts));
+    }
+  };
+  const workers = Array.from({ length: together }, work);
+  yield* results;
+  await Promise.all(workers);
+}
+
+async function resultOf(one: Case | CaseResult, cuts: readonly Chunking[] | undefined): Promise<CaseResult> {
+  if ("reasons" in one) return one;
+  try {
+    return { id: one.id, reasons: await perform(one, cuts) };
+  } catch (thrown) {
+    const words =
+      thrown instanceof Unsupported
+        ? thrown.message
+        : `the runner broke: ${thrown instanceof Error ? thrown.stack : messageOf(thrown)}`;
+    return { id: one.id, reasons: [words] };
+  }
+}

@@ -1,0 +1,163 @@
+// The room of tables: cases without a model, which ask a tool or a reader about row after row.
+
+import { join } from "node:path";
+import { Agent, type Model, messageOf, type Tool } from "@rondo/core";
+import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
+import { type Case, type Data, repeated, Unsupported } from "./format.ts";
+import type { Observation } from "./observation.ts";
+import { Folder, filesUnder } from "./tools.ts";
+
+type Row = NonNullable<Observation["rows"]>[number];
+
+export async function playTable(one: Case): Promise<Observation> {
+  const seen: Observation = {
+    responses: [],
+    runs: [],
+    history: [],
+    said: [],
+    second: [],
+    sinks: [],
+    files: {},
+  };
+  try {
+    const cpu = process.cpuUsage();
+    seen.rows = await rowsOf(one);
+    const spent = process.cpuUsage(cpu);
+    seen.process = {
+      unhandledRejections: 0,
+      activeTimers: 0,
+      abortListeners: 0,
+      warnings: [],
+      exitCode: 0,
+      cpuMs: (spent.user + spent.system) / 1000,
+      heapGrowthMb: 0,
+    };
+    return seen;
+  } catch (thrown) {
+    return { ...seen, broke: messageOf(thrown) };
+  }
+}
+
+async function rowsOf(one: Case): Promise<Row[]> {
+  if (one.given?.requests !== undefined) return fileRows(one);
+  if (one.given?.inputs !== undefined) return Promise.all(one.given.inputs.map(scannerRow));
+  throw new Unsupported("a case without a wire needs given.requests or given.inputs");
+}
+
+/** File accesses under a root, each with whether it is to be let through. */
+async function fileRows(one: Case): Promise<Row[]> {
+  const { fs = {}, symlinks = {}, root = "/", requests = [] } = one.given ?? {};
+  const folder = new Folder(fs, symlinks);
+  try {
+    const set = fileToolSet(join(folder.path, root));
+    const read = readFile({ root: set });
+    const write = writeFile({ root: set });
+    const secrets = Object.entries(fs)
+      .filter(([name]) => !name.startsWith(`${root.replace(/\/$/, "")}/`))
+      .map(([, content]) => content);
+    const rows: Row[] = [];
+    for (const { op, path, allow } of requests) {
+      if (op !== "read" && op !== "write") throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
+      const before = outside(folder.path, root);
+      // An absolute path of the case lies in the case's own folder.
+      const place = path.startsWith("/") ? join(folder.path, path) : path;
+      const { isError, text } = await called(
+        op === "read" ? read : write,
+        op === "read" ? { path: place } : { path: place, content: "new" },
+      );
+      const leaked =
+        secrets.some((secret) => text.replaceAll(path, "").includes(secret)) ||
+        outside(folder.path, root) !== before;
+      rows.push({
+        request: `${op} ${JSON.stringify(path)}`,
+        allow,
+        allowed: !isError || leaked,
+        words: text,
+      });
+    }
+    return rows;
+  } finally {
+    folder.remove();
+  }
+}
+
+/** Everything beside the root, as one text. */
+function outside(folder: string, root: string): string {
+  return JSON.stringify(
+    Object.entries(filesUnder(folder)).filter(
+      ([name]) => !`/${name}`.startsWith(`${root.replace(/\/$/, "")}/`),
+    ),
+  );
+}
+
+async function called(tool: Tool, args: Record<string, string>): Promise<{ isError: boolean; text: string }> {
+  const check = await tool.check(args);
+  if (!check.ok) return { isError: true, text: check.error };
+  try {
+    const context = {
+      signal: new AbortController().signal,
+      idempotencyKey: "row",
+      callId: "row",
+      update: () => {},
+    };
+    const result = (await tool.execute(check.value as never, context)) as { isError?: boolean };
+    return {
+      isError: result?.isError === true,
+      text: typeof result === "string" ? result : JSON.stringify(result),
+    };
+  } catch (thrown) {
+    return { isError: true, text: messageOf(thrown) };
+  }
+}
+
+type Repeat = { unit: string; count: number };
+
+/** A reader of model text, given something that is hard on careless readers. */
+async function scannerRow(input: Data): Promise<Row> {
+  const { scanner, repeat, text_repeat, suffix, pattern, expect } = input;
+  const request = `${String(scanner)} ${JSON.stringify(repeat ?? text_repeat)}`;
+  const text = `${repeated((repeat ?? text_repeat) as Repeat)}${String(suffix ?? "")}`;
+  switch (scanner) {
+    case "fence_extractor": {
+      const { end } = await new Agent({
+        model: saying(text),
+        output: { type: "object" },
+        decodeRetries: 0,
+      }).run("go");
+      return {
+        request,
+        allow: false,
+        allowed: end?.reason !== "output_invalid",
+        words: end?.error?.message ?? "",
+      };
+    }
+    case "grep_tool": {
+      const folder = new Folder({ "a.txt": text });
+      try {
+        const found = await called(searchFiles({ root: folder.path, timeLimitMs: 300 }), {
+          pattern: String(pattern),
+        });
+        if (expect !== "timeout_error_result")
+          throw new Unsupported(`given.inputs[].expect ${JSON.stringify(expect)}`);
+        return { request, allow: false, allowed: !found.isError, words: found.text };
+      } finally {
+        folder.remove();
+      }
+    }
+    default:
+      throw new Unsupported(
+        `given.inputs[].scanner ${JSON.stringify(scanner)}: Rondo has no such reader yet`,
+      );
+  }
+}
+
+/** A model that says one thing. */
+function saying(text: string): Model {
+  const origin = { api: "case", provider: "case", model: "case" };
+  const stop = { kind: "end_turn", wire: "end_turn" } as const;
+  return {
+    id: "case/case",
+    origin,
+    call: () => Promise.resolve({ role: "assistant", content: [{ type: "text", text }], origin, stop }),
+  };
+}

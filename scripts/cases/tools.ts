@@ -1,0 +1,182 @@
+// The room of scripted tools: a case's tools, which do what it says and count what they did.
+
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { type ContentPart, type JsonObject, type Tool, tool } from "@rondo/core";
+import { editFile, fileToolSet, readFile, runCommand, searchFiles, writeFile } from "@rondo/tools";
+import {
+  type Behaviour,
+  type ExpectedCall,
+  type Given,
+  type GivenTool,
+  repeated,
+  Unsupported,
+} from "./format.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+/** Tools at work which will come to an end by themselves in real time. */
+export class Workload {
+  working = 0;
+}
+
+/** The tools of a case. A case that gives none is given those its answers will call, which say "ok". */
+export function toolsOf(
+  given: Given,
+  implied: readonly ExpectedCall[],
+  folder: string,
+  clock: VirtualClock,
+  load: Workload,
+): Tool[] {
+  if (given.tools !== undefined) return given.tools.map((one) => toolOf(one, folder, clock, load));
+  const names = new Set(implied.map((call) => call.name));
+  return [...names].map((name) => toolOf({ name, behaviour: { returns: "ok" } }, folder, clock, load));
+}
+
+function toolOf(given: GivenTool, folder: string, clock: VirtualClock, load: Workload): Tool {
+  if (given.builtin !== undefined) return builtin(given.builtin, folder, load);
+  const {
+    name,
+    description,
+    parameters,
+    behaviour = {},
+    needs_approval,
+    effect,
+    timeout_ms,
+    ...inner
+  } = given;
+  if (name === undefined) throw new Unsupported("a tool without a name");
+  let calls = 0;
+  // Tools from elsewhere (a server's, say) have names that `tool` would not make.
+  const plainName = /^[A-Za-z0-9_-]{1,64}$/.test(name) ? name : "tool";
+  const made = tool({
+    ...inner,
+    name: plainName,
+    description: description ?? name,
+    inputSchema: parameters ?? {},
+    effect: effect ?? "read",
+    ...(needs_approval === true ? { permission: "ask" as const } : {}),
+    ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
+    execute: () => {
+      calls += 1;
+      return behave(behaviour, calls, clock);
+    },
+  });
+  return plainName === name ? made : { ...made, name, definition: { ...made.definition, name } };
+}
+
+function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknown {
+  if (behaviour.throws !== undefined) throw new Error(behaviour.throws);
+  if (behaviour.rejects !== undefined) return Promise.reject(new Error(behaviour.rejects));
+  if (behaviour.rejects_after_ms !== undefined)
+    return clock.sleep(behaviour.rejects_after_ms).then(() => Promise.reject(new Error("rejected")));
+  if (behaviour.never_settles === true) return new Promise(() => {});
+  const value = valueFrom(behaviour, call);
+  return behaviour.returns_after_ms === undefined
+    ? value
+    : clock.sleep(behaviour.returns_after_ms).then(() => value);
+}
+
+function valueFrom(behaviour: Behaviour, call: number): unknown {
+  const { returns_js, returns_repeat, returns_sequence, returns_parts } = behaviour;
+  // The case's own expression, for values that JSON cannot hold.
+  if (returns_js !== undefined) return new Function(`return (${returns_js})`)();
+  if (returns_repeat !== undefined) return repeated(returns_repeat);
+  if (returns_sequence !== undefined) return returns_sequence[Math.min(call, returns_sequence.length) - 1];
+  if (returns_parts !== undefined) return returns_parts.map(partOf);
+  return behaviour.returns;
+}
+
+function partOf(part: { text?: unknown; image?: unknown }): ContentPart {
+  if (typeof part.text === "string") return { type: "text", text: part.text };
+  const image = part.image as { media_type: string; data: string };
+  return { type: "file", mediaType: image.media_type, data: image.data };
+}
+
+// ---- real tools --------------------------------------------------------------------------------------------------
+
+/** Rondo's own tools under the names and arguments the cases use. */
+function builtin(name: string, folder: string, load: Workload): Tool {
+  const root = fileToolSet(folder);
+  switch (name) {
+    case "shell":
+      return renamed("shell", runCommand({ root, permission: "allow" }), { command: "command" }, load);
+    case "edit":
+      return renamed("edit", editFile({ root }), { path: "path", old: "oldText", new: "newText" }, load);
+    case "read":
+      return renamed("read", readFile({ root }), { path: "path" }, load);
+    case "write":
+      return renamed("write", writeFile({ root }), { path: "path", content: "content" }, load);
+    case "grep":
+      return renamed("grep", searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
+    default:
+      throw new Unsupported(`given.tools[].builtin ${JSON.stringify(name)}: Rondo has no such tool yet`);
+  }
+}
+
+function renamed(name: string, inner: Tool, members: { [theirs: string]: string }, load: Workload): Tool {
+  const ours = (args: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(args).map(([member, value]) => [members[member] ?? member, value]));
+  const properties = Object.fromEntries(Object.keys(members).map((member) => [member, { type: "string" }]));
+  const { keys } = inner;
+  return tool({
+    name,
+    description: inner.definition.description,
+    inputSchema: { type: "object", properties },
+    effect: inner.effect,
+    ...(keys === undefined ? {} : { keys: (args: JsonObject) => keys(ours(args) as never) }),
+    execute: async (args: JsonObject, context) => {
+      load.working += 1;
+      try {
+        const check = await inner.check(ours(args));
+        if (!check.ok) throw new Error(check.error);
+        return await inner.execute(check.value as never, context);
+      } finally {
+        load.working -= 1;
+      }
+    },
+  });
+}
+
+/** A folder of the case's own with its files. */
+export class Folder {
+  readonly path: string;
+
+  constructor(files: Readonly<Record<string, string>> = {}, links: Readonly<Record<string, string>> = {}) {
+    this.path = mkdtempSync(join(tmpdir(), "rondo-case-"));
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.path, name)), { recursive: true });
+      writeFileSync(join(this.path, name), text);
+    }
+    for (const [name, target] of Object.entries(links)) {
+      mkdirSync(dirname(join(this.path, name)), { recursive: true });
+      symlinkSync(target.startsWith("/") ? join(this.path, target) : target, join(this.path, name));
+    }
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** The files of a folder and what is in them. Links are not followed. */
+export function filesUnder(folder: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  const walk = (path: string): void => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const inner = join(path, entry.name);
+      if (entry.isDirectory()) walk(inner);
+      else if (entry.isFile()) files[relative(folder, inner)] = readFileSync(inner, "utf8");
+    }
+  };
+  walk(folder);
+  return files;
+}

@@ -1,0 +1,263 @@
+// The room of the wire server: a real HTTP server on loopback that serves what a case says, cut as a chunking says.
+//
+// Pieces are sent one at a time, each after the one before has reached the reader (which the tap tells), so that a cut
+// is a cut and not what the kernel makes of it. A case's actions happen between pieces.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { HttpClient, HttpResponse } from "@rondo/models";
+import type { Chunking, Served } from "./wire.ts";
+
+/** One request and what became of it. */
+export interface Exchange {
+  url: string;
+  headers: Record<string, string>;
+  /** The body as sent, and parsed. */
+  text: string;
+  body: unknown;
+  served: Served;
+  /** The client closed the connection before the response was over. */
+  closedByClient: boolean;
+  /** Nothing more comes of it by itself. */
+  resting: boolean;
+  /** The server keeps the connection open, all being said. */
+  held?: boolean;
+  /** It has not been answered at all yet, on purpose. */
+  delaying?: boolean;
+}
+
+/** Tells how far the reader of the present response has come. */
+export class Tap {
+  read = 0;
+  over = false;
+  #wake: (() => void) | undefined;
+
+  start(): void {
+    this.read = 0;
+    this.over = false;
+  }
+
+  note(bytes: number): void {
+    this.read += bytes;
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.over = true;
+    this.#wake?.();
+  }
+
+  /** Resolves when so many bytes have been read, or when nobody reads any more. */
+  async reached(bytes: number): Promise<void> {
+    while (!this.over && this.read < bytes) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** The client of the transport, listened to. */
+export function tapped(client: HttpClient, tap: Tap): HttpClient {
+  const listened = (response: HttpResponse): HttpResponse => ({
+    status: response.status,
+    header: (name) => response.header(name),
+    read: async (sink) => {
+      try {
+        await response.read((chunk) => {
+          const more = sink(chunk);
+          tap.note(chunk.length);
+          return more;
+        });
+      } finally {
+        tap.end();
+      }
+    },
+    discard: () => {
+      tap.end();
+      response.discard();
+    },
+  });
+  return {
+    // Not async: what the client throws at once is to be thrown at once.
+    request(request) {
+      tap.start();
+      return client.request(request).then(listened, (thrown: unknown) => {
+        tap.end();
+        throw thrown;
+      });
+    },
+  };
+}
+
+export interface WireServerParts {
+  chunking: Chunking;
+  tap: Tap;
+  /** What to serve next. */
+  next(request: { body: unknown }): Served;
+  /** What is to be done once frame `frame` (from 1) of exchange `exchange` has been read, if anything. */
+  atFrame(exchange: number, frame: number): (() => Promise<void>) | undefined;
+  /** Time for the `Date` header. */
+  now(): number;
+  /** A wait in the clock of the case. */
+  sleep(ms: number): Promise<void>;
+}
+
+export class WireServer {
+  readonly exchanges: Exchange[] = [];
+  /** What went wrong in serving: a defect of the case or of the runner. */
+  failure: unknown;
+  readonly #parts: WireServerParts;
+  readonly #server: Server;
+
+  constructor(parts: WireServerParts) {
+    this.#parts = parts;
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch((thrown: unknown) => {
+        this.failure ??= thrown;
+        response.destroy();
+      });
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Resolves when no connection is held open any more, or soon. */
+  async letGo(): Promise<void> {
+    const open = (): boolean =>
+      this.exchanges.some((one) => !one.resting || (one.held === true && !one.closedByClient));
+    for (let waited = 0; waited < 40 && open(); waited += 1) await realSleep(10);
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    const text = Buffer.concat(pieces).toString();
+    const body = parsed(text);
+    const served = this.#parts.next({ body });
+    const exchange: Exchange = {
+      url: `http://${request.headers.host}${request.url}`,
+      headers: Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      ),
+      text,
+      body,
+      served,
+      closedByClient: false,
+      resting: false,
+    };
+    this.exchanges.push(exchange);
+    const number = this.exchanges.length;
+    response.on("close", () => {
+      if (!response.writableFinished && served.eof !== "reset") exchange.closedByClient = true;
+      exchange.resting = true;
+    });
+    if (served.delayMs > 0) await this.#delay(exchange, served.delayMs);
+    if (response.destroyed) return;
+    response.writeHead(served.status, {
+      date: new Date(this.#parts.now()).toUTCString(),
+      ...served.headers,
+      ...(served.frames.length === 0 && served.eof === "clean" ? { "content-length": "0" } : {}),
+    });
+    response.flushHeaders();
+    await this.#sendFrames(response, number, served);
+    await this.#end(response, exchange);
+  }
+
+  /** Late in both times: the loop's clocks are virtual, the transport's are real. */
+  async #delay(exchange: Exchange, ms: number): Promise<void> {
+    Object.assign(exchange, { resting: true, delaying: true });
+    await this.#parts.sleep(ms);
+    Object.assign(exchange, { resting: false, delaying: false });
+    await realSleep(ms);
+  }
+
+  async #sendFrames(response: ServerResponse, number: number, served: Served): Promise<void> {
+    const { chunking, tap, atFrame } = this.#parts;
+    let sent = 0;
+    const send = async (piece: Buffer): Promise<void> => {
+      if (response.destroyed || piece.length === 0) return;
+      const flushed = response.write(piece);
+      sent += piece.length;
+      if (!flushed && !response.destroyed) await drained(response);
+      if (!served.long) await tap.reached(sent);
+    };
+    let held: Buffer[] = [];
+    for (let at = 0; at < served.frames.length; at += 1) {
+      held.push(served.frames[at] as Buffer);
+      const acting = atFrame(number, at + 1);
+      // An action is a point in time: it cuts a whole body too.
+      const last = at + 1 === served.frames.length;
+      if (chunking === "whole" && acting === undefined && !last) continue;
+      const whole = Buffer.concat(held);
+      held = [];
+      for (const piece of cut(whole, chunking, served.long)) await send(piece);
+      if (acting !== undefined) {
+        await tap.reached(sent);
+        await realSleep(0);
+        await acting();
+      }
+    }
+  }
+
+  async #end(response: ServerResponse, exchange: Exchange): Promise<void> {
+    const { tap, sleep } = this.#parts;
+    const { eof, frames } = exchange.served;
+    if (response.destroyed) return;
+    if (eof === "clean") {
+      response.end();
+      return;
+    }
+    await tap.reached(frames.reduce((sum, frame) => sum + frame.length, 0));
+    if (eof === "reset") {
+      response.socket?.resetAndDestroy();
+      return;
+    }
+    Object.assign(exchange, { resting: true, held: true });
+    while (eof === "repeat_last" && !response.destroyed) {
+      await sleep(1000);
+      if (!response.destroyed) response.write(frames.at(-1) ?? Buffer.alloc(0));
+    }
+  }
+}
+
+/** Bodies too long for single bytes are cut at an odd length instead. */
+function* cut(whole: Buffer, chunking: Chunking, long: boolean): Generator<Buffer> {
+  const size = long ? (chunking === "whole" ? whole.length : chunking === "bytes" ? 1021 : 16_381) : 1;
+  if (!long && chunking !== "bytes") {
+    yield whole;
+    return;
+  }
+  for (let at = 0; at < whole.length; at += size) yield whole.subarray(at, at + size);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}
+
+const realSleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,212 @@
+// The room of wire bytes: a response of a case as the pieces a server sends.
+
+import { type Data, Unsupported, type Wire } from "./format.ts";
+
+/** How a body is cut on the network. */
+export type Chunking = "frames" | "bytes" | "whole";
+
+export const chunkings: readonly Chunking[] = ["frames", "bytes", "whole"];
+
+/** The shape of a provider's bodies. */
+export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "google" | "bedrock";
+
+export interface Served {
+  status: number;
+  headers: Record<string, string>;
+  /** Pieces as the case gives them; `frames[n - 1]` is frame n. */
+  frames: Buffer[];
+  eof: "clean" | "reset" | "hang" | "repeat_last";
+  /** Made up by the runner where a case names no response: a plain last answer. */
+  madeUp: boolean;
+  delayMs: number;
+  /** Too long to be sent byte by byte. */
+  long: boolean;
+}
+
+/** A response as bytes. @param fill puts counters and names in */
+export function served(wire: Wire, fill: (text: string) => string): Served {
+  const bodies = ["sse", "body", "body_text", "body_b64", "chunks_b64", "generated"].filter(
+    (member) => member in wire,
+  );
+  if (bodies.length > 1) throw new Unsupported(`wire has several bodies: ${bodies.join(", ")}`);
+  const frames = framesOf(wire, fill);
+  return {
+    status: wire.status ?? 200,
+    headers: wire.headers ?? {},
+    frames,
+    eof: wire.eof ?? "clean",
+    madeUp: false,
+    delayMs: wire.delay_headers_ms ?? 0,
+    long: frames.reduce((sum, frame) => sum + frame.length, 0) > 200_000,
+  };
+}
+
+function framesOf(wire: Wire, fill: (text: string) => string): Buffer[] {
+  if (wire.sse !== undefined) return wire.sse.map((frame) => Buffer.from(fill(frame)));
+  if (wire.chunks_b64 !== undefined) return wire.chunks_b64.map((chunk) => Buffer.from(chunk, "base64"));
+  if (wire.body_b64 !== undefined) return eventFrames(Buffer.from(wire.body_b64, "base64"));
+  if (wire.body_text !== undefined) return [Buffer.from(fill(wire.body_text))];
+  if (wire.generated !== undefined) return [Buffer.from(generated(wire.generated))];
+  if (wire.body !== undefined) return [Buffer.from(fill(JSON.stringify(wire.body)))];
+  return [];
+}
+
+/** An AWS event stream, cut at its messages: each begins with its own length. */
+function eventFrames(body: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  for (let at = 0; at < body.length; ) {
+    const length = at + 4 <= body.length ? body.readUInt32BE(at) : 0;
+    const end = length > 0 ? Math.min(at + length, body.length) : body.length;
+    frames.push(body.subarray(at, end));
+    at = end;
+  }
+  return frames;
+}
+
+/** `$N` is the number of the request, `$ALIAS[i]` the i-th tool name of the request just sent. */
+export function filler(count: number, request: unknown): (text: string) => string {
+  const names = toolNames(request);
+  return (text) =>
+    text
+      .replace(/\$ALIAS\[(\d+)\]/g, (_all, at) => {
+        const name = names[Number(at)];
+        if (name === undefined)
+          throw new Unsupported(`$ALIAS[${at}]: the request declares ${names.length} tools`);
+        return name;
+      })
+      .replaceAll("$N", String(count));
+}
+
+/** Names of the tools a request declares, whatever the protocol. */
+export function toolNames(request: unknown): string[] {
+  const body = (request ?? {}) as { tools?: unknown; toolConfig?: { tools?: unknown } };
+  const list = body.tools ?? body.toolConfig?.tools;
+  if (!Array.isArray(list)) return [];
+  return (list as Record<string, { name?: string }>[]).flatMap((one) => {
+    if (Array.isArray(one.functionDeclarations))
+      return (one.functionDeclarations as { name: string }[]).map(({ name }) => name);
+    const name = one.function?.name ?? one.toolSpec?.name ?? (one as { name?: unknown }).name;
+    return typeof name === "string" ? [name] : [];
+  });
+}
+
+// ---- bodies nobody wants to store --------------------------------------------------------------------------------
+
+function generated(given: Data): string {
+  switch (given.kind) {
+    case "anthropic_tool_args":
+      return anthropicArgs(given);
+    case "openai_text_repeat": {
+      const { unit, count } = given as { unit: string; count: number };
+      return [
+        chatChunk({ role: "assistant", content: "" }, null),
+        chatChunk({ content: unit }, null).repeat(count),
+        chatChunk({}, "stop"),
+        "data: [DONE]\n\n",
+      ].join("");
+    }
+    default:
+      throw new Unsupported(`unknown wire.generated.kind ${JSON.stringify(given.kind)}`);
+  }
+}
+
+function anthropicArgs(given: Data): string {
+  const { total_bytes, delta_bytes, field } = given as {
+    total_bytes: number;
+    delta_bytes: number;
+    field: string;
+  };
+  const head = `{"${field}":"`;
+  const json = `${head}${"x".repeat(total_bytes - head.length - 2)}"}`;
+  const deltas: string[] = [];
+  for (let at = 0; at < json.length; at += delta_bytes)
+    deltas.push(
+      anthropicEvent("content_block_delta", {
+        index: 0,
+        delta: { type: "input_json_delta", partial_json: json.slice(at, at + delta_bytes) },
+      }),
+    );
+  return [
+    anthropicStart(),
+    anthropicEvent("content_block_start", {
+      index: 0,
+      content_block: { type: "tool_use", id: "toolu_1", name: "f", input: {} },
+    }),
+    ...deltas,
+    anthropicEvent("content_block_stop", { index: 0 }),
+    ...anthropicEnd("tool_use"),
+  ].join("");
+}
+
+// ---- the plain last answer ---------------------------------------------------------------------------------------
+
+/** What is served when a case has named all its responses: a plain text that ends a run, in the protocol's own shape. */
+export function plainAnswer(protocol: Protocol): Served {
+  const text = "That is all.";
+  const frames = plainFrames(protocol, text).map((frame) => Buffer.from(frame));
+  const headers = { "content-type": protocol === "bedrock" ? "application/json" : "text/event-stream" };
+  return { status: 200, headers, frames, eof: "clean", madeUp: true, delayMs: 0, long: false };
+}
+
+function plainFrames(protocol: Protocol, text: string): string[] {
+  switch (protocol) {
+    case "anthropic":
+      return [
+        anthropicStart(),
+        anthropicEvent("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
+        anthropicEvent("content_block_delta", { index: 0, delta: { type: "text_delta", text } }),
+        anthropicEvent("content_block_stop", { index: 0 }),
+        ...anthropicEnd("end_turn"),
+      ];
+    case "openai-chat":
+      return [
+        chatChunk({ role: "assistant", content: text }, null),
+        chatChunk({}, "stop"),
+        "data: [DONE]\n\n",
+      ];
+    case "openai-responses": {
+      const content = [{ type: "output_text", text, annotations: [] }];
+      const item = { type: "message", id: "msg_last", role: "assistant", status: "completed", content };
+      const response = { id: "resp_last", object: "response", status: "completed", output: [item] };
+      const event = { type: "response.completed", sequence_number: 0, response };
+      return [`event: response.completed\ndata: ${JSON.stringify(event)}\n\n`];
+    }
+    case "google": {
+      const candidate = { content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 };
+      return [`data: ${JSON.stringify({ candidates: [candidate] })}\r\n\r\n`];
+    }
+    case "bedrock":
+      return [
+        JSON.stringify({
+          output: { message: { role: "assistant", content: [{ text }] } },
+          stopReason: "end_turn",
+          usage: { inputTokens: 10, outputTokens: 4, totalTokens: 14 },
+        }),
+      ];
+  }
+}
+
+function anthropicEvent(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}
+
+function anthropicStart(): string {
+  const usage = { input_tokens: 100, output_tokens: 1 };
+  const message = { id: "msg_made", type: "message", role: "assistant", model: "m", content: [], usage };
+  return anthropicEvent("message_start", { message: { ...message, stop_reason: null, stop_sequence: null } });
+}
+
+function anthropicEnd(stop_reason: string): string[] {
+  return [
+    anthropicEvent("message_delta", {
+      delta: { stop_reason, stop_sequence: null },
+      usage: { output_tokens: 20 },
+    }),
+    anthropicEvent("message_stop", {}),
+  ];
+}
+
+function chatChunk(delta: object, finish_reason: string | null): string {
+  const chunk = { id: "chatcmpl-made", object: "chat.completion.chunk", created: 1760000000, model: "m" };
+  return `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+}

@@ -1,0 +1,352 @@
+// The case runner itself: what it does not know, it says; what is wrong, it sees.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Case, readCase } from "../scripts/cases/format.ts";
+import type { Observation } from "../scripts/cases/observation.ts";
+import { check, operators } from "../scripts/cases/operators.ts";
+import { perform } from "../scripts/cases/perform.ts";
+import { refusable } from "../scripts/cases/requests.ts";
+import { runCases } from "../scripts/cases/run-cases.ts";
+import { chunkings } from "../scripts/cases/wire.ts";
+
+const chunk = (delta: object, finish_reason: string | null = null): string =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+
+const says = (text: string): object => ({
+  status: 200,
+  headers: { "content-type": "text/event-stream" },
+  sse: [chunk({ role: "assistant", content: text }), chunk({}, "stop"), "data: [DONE]\n\n"],
+  eof: "clean",
+});
+
+const calls = (name: string, args: string): object => ({
+  status: 200,
+  headers: { "content-type": "text/event-stream" },
+  sse: [
+    chunk({
+      tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name, arguments: args } }],
+    }),
+    chunk({}, "tool_calls"),
+    "data: [DONE]\n\n",
+  ],
+});
+
+const plain = {
+  id: "X1",
+  provider: "openai-chat",
+  wire: says("hé 😀"),
+  expect: {
+    stop_reason: "end_turn",
+    text: "hé 😀",
+    tool_calls: [],
+    error_kind: null,
+    retry: false,
+    loop_outcome: "final",
+  },
+};
+
+async function reasonsOf(one: object): Promise<string> {
+  for await (const { reasons } of runCases(JSON.stringify(one))) return reasons.join("; ");
+  return "nothing was played";
+}
+
+test("a case that comes out as expected passes in every chunking", async () => {
+  expect(await perform(readCase(JSON.stringify(plain)), chunkings)).toEqual([]);
+});
+
+describe("what is not known makes a case fail, by name", () => {
+  test.each([
+    ["a member of the case", { wires: [] }, "case.wires"],
+    ["a member of given", { given: { mood: "bad" } }, "given.mood"],
+    ["an option", { given: { options: { telepathy: true } } }, "given.options.telepathy"],
+    [
+      "a behaviour",
+      { given: { tools: [{ name: "f", behaviour: { explodes: true } }] } },
+      "behaviour.explodes",
+    ],
+    ["a builtin", { given: { tools: [{ builtin: "teleport" }] } }, "teleport"],
+    ["a member of a message", { given: { history: [{ role: "user", song: "la" }] } }, "history[].song"],
+    ["a member of the wire", { wire: { ...says("x"), smell: 1 } }, "wire.smell"],
+    ["an end of the wire", { wire: { ...says("x"), eof: "explode" } }, "wire.eof"],
+    ["a generated body", { wire: { generated: { kind: "novel" } } }, "generated.kind"],
+    ["a cue", { actions: [{ at: "full_moon", do: "abort" }] }, "full_moon"],
+    ["an action", { actions: [{ at: "start", do: "sing" }] }, "sing"],
+    ["an expectation", { expect: { ...plain.expect, mood: "good" } }, "expect.mood"],
+    ["an outcome", { expect: { ...plain.expect, loop_outcome: "final_or_fame" } }, "final_or_fame"],
+    ["an operator", { expect: { this_request_must: [{ path: "model", op: "rhymes" }] } }, "rhymes"],
+    [
+      "a member of an assertion",
+      { expect: { this_request_must: [{ path: "model", op: "eq", valeu: 1 }] } },
+      "valeu",
+    ],
+    [
+      "a limit of retries",
+      { expect: { ...plain.expect, retry: { allowed: true, colour: 1 } } },
+      "retry.colour",
+    ],
+    ["a member of usage", { expect: { usage: { smiles: 1 } } }, "usage.smiles"],
+    ["a member of process", { wire: says("x"), expect: { process: { smiles: 1 } } }, "smiles"],
+    ["an action whose time never comes", { actions: [{ at: "frame:9", do: "abort" }] }, "frame:9"],
+    ["an alias that no tool has", { wire: says("$ALIAS[3]") }, "$ALIAS[3]"],
+  ])("%s", async (_what, change, words) => {
+    expect(await reasonsOf({ ...plain, ...change })).toContain(words);
+  });
+
+  test("a line that is no JSON", async () => {
+    for await (const { id, reasons } of runCases('{"id": "X9", oops')) {
+      expect(id).toBe("X9");
+      expect(reasons).toHaveLength(1);
+    }
+  });
+});
+
+describe("what is wrong is seen", () => {
+  test.each([
+    ["the stop reason", { stop_reason: "max_tokens" }],
+    ["the text", { text: "he 😀" }],
+    ["a call that was not made", { tool_calls: [{ id: "*", name: "f", arguments: {} }] }],
+    ["the error", { error_kind: "overloaded" }],
+    ["a retry", { retry: true }],
+    ["the outcome", { loop_outcome: "fail" }],
+    ["the number of requests", { model_calls: 2 }],
+    ["the following request", { next_request_must: [{ path: "model", op: "present" }] }],
+  ])("%s", async (_what, change) => {
+    expect(await reasonsOf({ ...plain, expect: { ...plain.expect, ...change } })).not.toBe("");
+  });
+
+  test("tools that ran, or did not", async () => {
+    const given = { tools: [{ name: "f", parameters: { type: "object" }, behaviour: { returns: "ok" } }] };
+    const runs = { ...plain, given, wire: calls("f", "{}") };
+    const expected = { stop_reason: "tool_use", tool_calls: [{ id: "call_1", name: "f", arguments: {} }] };
+    expect(
+      await reasonsOf({
+        ...runs,
+        expect: { ...expected, tools_executed: 1, loop_outcome: "run_tools_then_continue" },
+      }),
+    ).toBe("");
+    expect(await reasonsOf({ ...runs, expect: { ...expected, tools_executed: 0 } })).toContain("tools run");
+    expect(
+      await reasonsOf({ ...runs, expect: { ...expected, loop_outcome: "feed_error_to_model" } }),
+    ).toContain("calls ran");
+  });
+
+  test("attempts without a bound", async () => {
+    const wire = { status: 500, headers: {}, body: { error: { message: "x" } } };
+    const expected = { stop_reason: "error", error_kind: null, loop_outcome: "retry_request" };
+    const failing = { ...plain, wire, expect: { ...expected, error_kind: "server_error" } };
+    expect(
+      await reasonsOf({
+        ...failing,
+        expect: { ...failing.expect, retry: { allowed: true, max_attempts: 1 } },
+      }),
+    ).toContain("for ever");
+    expect(
+      await reasonsOf({
+        ...failing,
+        expect: { ...failing.expect, retry: { allowed: true, max_attempts: 3 } },
+      }),
+    ).not.toContain("for ever");
+  });
+});
+
+test.each([
+  ["anthropic", { model: "m", max_tokens: 1, messages: [{ role: "user", content: [] }] }],
+  ["bedrock", { messages: [{ role: "assistant", content: [{ text: "x" }] }] }],
+  ["gemini", { contents: [] }],
+  ["openai-chat", { model: "m", messages: [{ role: "tool", tool_call_id: "a", content: "x" }] }],
+  ["openai-responses", { model: "m", input: [{ type: "function_call_output", call_id: "a", output: "x" }] }],
+])("a request that %s would refuse is seen", (provider, body) => {
+  const request = { url: "", headers: {}, body, text: JSON.stringify(body) };
+  const seen = { responses: [{ request }] } as unknown as Observation;
+  expect(refusable({ ...plain, provider } as unknown as Case, seen)).not.toEqual([]);
+});
+
+describe("operators", () => {
+  const conversation = {
+    messages: [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "a", function: { name: "f", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "a", content: "ok" },
+    ],
+  };
+  const without = { messages: conversation.messages.slice(0, 2) };
+  const reasoning = { type: "reasoning", id: "rs" };
+  const called = { type: "function_call", call_id: "c" };
+  const output = { type: "function_call_output", call_id: "c" };
+  const object = { type: "object", properties: { a: { type: "string" } } };
+  const strict = { ...object, required: ["a"], additionalProperties: false };
+
+  /** op, path, value, a body that satisfies it, one that does not; the body of the request before. */
+  const table: [string, string, unknown, object, object, object?][] = [
+    ["eq", "a.b[0]", 1, { a: { b: [1] } }, { a: { b: [2] } }],
+    ["in", "a", [1, 2], { a: 2 }, { a: 3 }],
+    ["lte", "a", 4, { a: 4 }, { a: 5 }],
+    ["type", "a", "array", { a: [] }, { a: {} }],
+    ["is_object", "a", undefined, { a: {} }, { a: "x" }],
+    ["matches", "a", "(?i)HE.lo", { a: "say hello" }, { a: "hallo" }],
+    ["not_matches", "a", "x+", { a: "y" }, { a: "xx" }],
+    ["contains", "a", 'say "hi"', { a: [{ text: 'I say "hi".' }] }, { a: [{ text: "hi" }] }],
+    ["not_contains", "$.a", "x", { b: "x" }, { a: { y: "x" } }],
+    ["len", "a", 2, { a: [1, 2] }, { a: [1] }],
+    ["len_lte", "a", 3, { a: "abc" }, { a: "abcd" }],
+    ["len_increased_by", "a", 1, { a: [1, 2] }, { a: [1] }, { a: [1] }],
+    ["present", "a", undefined, { a: null }, { b: 1 }],
+    ["absent", "a", undefined, { b: 1 }, { a: null }],
+    ["same_as", "a", "b[-1]", { a: 1, b: [0, 1] }, { a: 1, b: [1, 0] }],
+    ["valid_json_object", "a", undefined, { a: "{}" }, { a: "[]" }],
+    ["all_eq", "a[*].b", 1, { a: [{ b: 1 }] }, { a: [{ b: 1 }, { b: 2 }] }],
+    ["all_match", "a[*]", "^x", { a: ["x", "xy"] }, { a: [] }],
+    ["all_present", "a[*].b", undefined, { a: [{ b: 0 }] }, { a: [{ b: 0 }, {}] }],
+    ["all_absent", "a[*].b", undefined, { a: [{}] }, { a: [{ b: null }] }],
+    ["all_unique", "a[*]", undefined, { a: [1, 2] }, { a: [1, 1] }],
+    ["all_valid_json_object", "a[*]", undefined, { a: ["{}"] }, { a: ["{"] }],
+    ["none_eq", "a[*]", "x", { a: ["y"] }, { a: ["y", "x"] }],
+    ["none_with_type", "a[*]", "x", { a: [{ type: "y" }] }, { a: [{ type: "x" }] }],
+    ["none_with_status", "a[*]", "x", { a: [{}] }, { a: [{ status: "x" }] }],
+    [
+      "some_with_type",
+      "a[?role=tool].b[*]",
+      "x",
+      { a: [{ role: "tool", b: [{ type: "x" }] }] },
+      { a: [{ role: "user", b: [{ type: "x" }] }] },
+    ],
+    ["no_empty_array", "a[*].b", undefined, { a: [{ b: [1] }, {}] }, { a: [{ b: [] }] }],
+    [
+      "count_where",
+      "a",
+      { type: "x", n: 1 },
+      { a: [{ type: "x" }, {}] },
+      { a: [{ type: "x" }, { type: "x" }] },
+    ],
+    ["every_tool_use_has_result_next", "messages", undefined, conversation, without],
+    [
+      "no_orphan_tool_result",
+      "messages",
+      undefined,
+      conversation,
+      { messages: conversation.messages.slice(2) },
+    ],
+    ["tool_calls_followed_by_all_tool_messages", "messages", undefined, conversation, without],
+    ["function_call_pairs_complete", "input", undefined, { input: [called, output] }, { input: [called] }],
+    [
+      "no_reasoning_without_following_item",
+      "input",
+      undefined,
+      { input: [reasoning, called, output] },
+      { input: [called, output, reasoning] },
+    ],
+    [
+      "roles_alternate",
+      "messages",
+      undefined,
+      conversation,
+      { messages: [{ role: "user" }, { role: "user" }] },
+    ],
+    [
+      "no_role_pair",
+      "messages",
+      ["tool", "user"],
+      conversation,
+      { messages: [...conversation.messages, { role: "user" }] },
+    ],
+    ["present_if_tool_blocks", "tools", undefined, { ...conversation, tools: [] }, conversation],
+    ["no_type_arrays", "tools", undefined, { tools: [object] }, { tools: [{ type: ["string", "null"] }] }],
+    ["strict_valid", "tools[*]", undefined, { tools: [strict] }, { tools: [object] }],
+    [
+      "not_both_forced_and_enabled",
+      "$",
+      undefined,
+      { thinking: { type: "enabled" }, tool_choice: { type: "auto" } },
+      { thinking: { type: "enabled" }, tool_choice: { type: "any" } },
+    ],
+    ["well_formed_utf16", "$", undefined, { a: "😀" }, { a: "\ud83d" }],
+    ["count_matches_lte", "$", { pattern: "x", n: 1 }, { a: "x" }, { a: "xx" }],
+    ["same_as_previous_request", "a", undefined, { a: 1 }, { a: 2 }, { a: 1 }],
+    ["differs_from_previous_request", "a", undefined, { a: 2 }, { a: 1 }, { a: 1 }],
+    [
+      "extends_previous_request_ignoring_cache_control",
+      "a",
+      undefined,
+      { a: [{ b: 1 }, 2] },
+      { a: [{ b: 2 }] },
+      { a: [{ b: 1, cache_control: {} }] },
+    ],
+    ["absent_or_prefix", "a[*].id", "fc", { a: [{}, { id: "fc_1" }] }, { a: [{ id: "x" }] }],
+    [
+      "eq_or_no_function_call",
+      "a.sig",
+      "s",
+      { a: { functionCall: {}, sig: "s" } },
+      { a: { functionCall: {} } },
+    ],
+  ];
+
+  const request = (body: object): Parameters<typeof check>[1] => ({
+    url: "",
+    headers: {},
+    body,
+    text: JSON.stringify(body),
+  });
+
+  test.each(table)("%s holds where it holds and nowhere else", (op, path, value, right, wrong, previous) => {
+    const before = previous === undefined ? undefined : request(previous);
+    expect(check({ path, op, value }, request(right), before)).toBeUndefined();
+    expect(check({ path, op, value }, request(wrong), before)).toEqual(expect.any(String));
+  });
+
+  test("are all in the table", () => {
+    expect(Object.keys(operators).sort()).toEqual(table.map(([op]) => op).sort());
+  });
+});
+
+describe("the program", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-cases-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const run = (lines: object[], ...args: string[]): { status: number | null; stdout: string } => {
+    const file = join(folder, "cases.jsonl");
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const main = join(import.meta.dirname, "../scripts/cases/main.ts");
+    return spawnSync(process.execPath, ["--conditions=rondo-source", main, file, ...args], {
+      encoding: "utf8",
+    });
+  };
+  const failing = { ...plain, id: "X2", expect: { ...plain.expect, text: "no" } };
+
+  test("says ok, and how many passed", () => {
+    const { status, stdout } = run([plain]);
+    expect(stdout).toBe("ok X1\n1 passed, 0 failed\n");
+    expect(status).toBe(0);
+  });
+
+  test("says what is wrong, on one line a case, and exits with 1", () => {
+    const { status, stdout } = run([plain, failing]);
+    expect(stdout).toMatch(/^ok X1\nnot ok X2 .*text: must be "no".*\n1 passed, 1 failed\n$/);
+    expect(status).toBe(1);
+  });
+
+  test("plays one case of many, and tells it as JSON", () => {
+    const { status, stdout } = run([plain, failing], "--only", "X1", "--json");
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { id: "X1", ok: true, reasons: [] },
+      { passed: 1, failed: 0 },
+    ]);
+    expect(status).toBe(0);
+  });
+
+  test("exits with 2 where there is nothing to play", () => {
+    expect(run([plain], "--only", "X7").status).toBe(2);
+  });
+});
