@@ -16,6 +16,8 @@ export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
 export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
 export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
+export { compatibleServers, type ServerName } from "./compat/choose.ts";
+export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
 export type { LlamaLibrary } from "./llama/library.ts";
 export { type LlamaModel, type LlamaOptions, llama } from "./llama/llama.ts";
@@ -38,7 +40,29 @@ export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
 export { type ChooseOptions, chooseModel, type ModelChoice } from "./providers/choose.ts";
 export { type CompatibleOptions, openaiCompatible } from "./providers/compatible.ts";
-export { type CompatibleServer, compatibleServers } from "./providers/compatible-servers.ts";
+export {
+  alibaba,
+  cerebras,
+  copilot,
+  deepseek,
+  fireworks,
+  groq,
+  huggingface,
+  litellm,
+  llamacpp,
+  lmstudio,
+  minimax,
+  mistral,
+  moonshot,
+  openrouter,
+  perplexity,
+  type ServerProvider,
+  sglang,
+  together,
+  vllm,
+  xai,
+  zai,
+} from "./providers/compatible-named.ts";
 export { knownProviders, modelFromName } from "./providers/from-name.ts";
 export { google } from "./providers/google.ts";
 export {

@@ -15,8 +15,12 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
+import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { ReasoningDetails } from "./openai-chat-details.ts";
+import { HarmonySplitter } from "./openai-chat-harmony.ts";
+import { ThinkSplitter } from "./openai-chat-think.ts";
 import { arrived, refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
 import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
 import { type NameTable, nameTable } from "./openai-names.ts";
@@ -28,6 +32,11 @@ export class ChatDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
   readonly #names: NameTable;
+  readonly #compat: OpenaiChatCompat;
+  readonly #think: ThinkSplitter | undefined;
+  readonly #harmony: HarmonySplitter | undefined;
+  /** Calls found in the content. */
+  #leaked: string[] = [];
   readonly #calls = new CallTracker();
   readonly #details = new ReasoningDetails();
   /** Characters said so far. */
@@ -38,12 +47,20 @@ export class ChatDecoder implements Decoder {
   #sentinel = false;
   #citations: Json[] = [];
   #audio: JsonObject | undefined;
+  /** Copilot's encrypted reasoning. */
+  #opaque: string | undefined;
   #parts = 0;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
     this.#answer = new Answer(target.origin, emit);
     this.#names = nameTable(target.origin);
+    this.#compat = chatCompat(target);
+    const say = (kind: "text" | "reasoning", text: string): void => this.#tell(kind, text);
+    const { harmony, thinkTags } = this.#compat;
+    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaks()) : undefined;
+    this.#think =
+      harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags === "starts_inside");
   }
 
   get finished(): boolean {
@@ -67,6 +84,9 @@ export class ChatDecoder implements Decoder {
   /** One chunk of a stream, or a whole answer. */
   take(chunk: JsonObject, isError: boolean = false): void {
     const choice = firstChoice(chunk.choices);
+    const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
+    if (base !== undefined) this.#fail(base);
+    if (this.finished) return;
     const failed = isError || told(chunk.error) || told(choice?.error);
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
@@ -79,11 +99,19 @@ export class ChatDecoder implements Decoder {
       const found = listIn(chunk.search_results);
       this.#citations = found.length > 0 ? found : listIn(chunk.citations);
     }
+    if (this.#compat.splitChoices)
+      for (const [at, one] of listIn(chunk.choices).entries()) this.#choice(objectIn(one), at);
+    else this.#choice(choice, 0);
+  }
+
+  /** `at`: the choice's place, where one answer may be spread over several. */
+  #choice(choice: JsonObject | undefined, at: number): void {
     if (choice === undefined) return;
     if (choice.usage) this.#answer.count(chatUsage(choice.usage));
     // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer (F085).
-    const delta = objectIn(choice.delta) ?? (this.#answer.empty ? objectIn(choice.message) : undefined);
-    if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null);
+    const delta =
+      objectIn(choice.delta) ?? (this.#answer.empty || at > 0 ? objectIn(choice.message) : undefined);
+    if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null, at);
     const word = textIn(choice.finish_reason);
     if (word !== undefined && word !== "") this.#word = word;
     this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
@@ -105,16 +133,23 @@ export class ChatDecoder implements Decoder {
     return this.#answer.partial();
   }
 
-  #delta(delta: JsonObject, isWhole: boolean): void {
+  #delta(delta: JsonObject, isWhole: boolean, at: number): void {
     const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
-    const reasoning = textIn(delta.reasoning_content) || textIn(delta.reasoning) || details;
-    if (reasoning !== "") this.#say("reasoning", reasoning);
-    else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    const reasoning =
+      textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text) || details;
+    if (reasoning !== "") {
+      this.#think?.plain();
+      this.#say("reasoning", reasoning);
+    } else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    if (typeof delta.reasoning_opaque === "string") {
+      this.#opaque = delta.reasoning_opaque;
+      this.#answer.reasoning("reasoning", "");
+    }
     if (typeof delta.content === "string") this.#say("text", delta.content);
     else if (delta.content) for (const part of listIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
-    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole);
+    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole, at);
     if (delta.function_call) this.#call({ index: -1, function: delta.function_call }, 0);
     if (delta.annotations)
       for (const citation of listIn(delta.annotations)) {
@@ -131,10 +166,10 @@ export class ChatDecoder implements Decoder {
   }
 
   /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
-  #callList(list: readonly Json[], isWhole: boolean): void {
+  #callList(list: readonly Json[], isWhole: boolean, at: number): void {
     for (const [position, given] of list.entries()) {
       const call = objectIn(given);
-      if (call !== undefined) this.#call(isWhole ? { ...call, index: position } : call, position);
+      if (call !== undefined) this.#call(isWhole ? { ...call, index: at * 1000 + position } : call, position);
     }
   }
 
@@ -142,6 +177,12 @@ export class ChatDecoder implements Decoder {
     if (text === "") return;
     if (text.length === this.#said[kind] && text.length >= 32 && this.#repeats(kind, text)) return;
     this.#said[kind] += text.length;
+    const split = kind === "text" ? (this.#harmony ?? this.#think) : undefined;
+    if (split === undefined) this.#tell(kind, text);
+    else split.push(text);
+  }
+
+  #tell(kind: "text" | "reasoning", text: string): void {
     if (kind === "text") this.#answer.text("text", text);
     else this.#answer.reasoning("reasoning", text);
   }
@@ -150,6 +191,19 @@ export class ChatDecoder implements Decoder {
   #repeats(kind: "text" | "reasoning", text: string): boolean {
     const pieces = this.#answer.pieces(kind);
     return pieces.length > 1 && pieces.join("") === text;
+  }
+
+  /** Calls that stand in the content become calls of the answer. */
+  #leaks(): { open(name: string): void; args(piece: string): void; close(): void } {
+    const key = (): string => `leaked ${this.#leaked.length}`;
+    return {
+      open: (name) => {
+        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
+        this.#answer.call(key(), { name: this.#names.own(name) });
+      },
+      args: (piece) => this.#answer.args(key(), piece),
+      close: () => this.#answer.callEnd(key()),
+    };
   }
 
   #contentPart(given: Json): void {
@@ -202,7 +256,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #fail(body: JsonObject): void {
-    for (const key of this.#calls.keys) this.#answer.drop(key);
+    for (const key of [...this.#calls.keys, ...this.#leaked]) this.#answer.drop(key);
     const refused = refusedCall(body, this.#target, this.#answer);
     if (refused === undefined) throw streamError(body, this.#target, this.#answer);
     this.#refused = refused;
@@ -210,9 +264,14 @@ export class ChatDecoder implements Decoder {
 
   #finish(): AssistantMessage {
     const answer = this.#answer;
+    (this.#harmony ?? this.#think)?.end();
+    // Told both ways, the calls proper are the calls.
+    if (this.#calls.keys.length > 0) for (const key of this.#leaked) answer.drop(key);
     for (const citation of this.#citations) answer.attach("text", { citation });
     if (!this.#details.empty)
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
+    if (this.#opaque !== undefined)
+      answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const word = this.#word;
     const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
     if (wire === "error" || (word === undefined && answer.empty)) throw this.#failure(word);

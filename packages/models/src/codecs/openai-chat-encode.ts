@@ -15,6 +15,7 @@ import { chatIds, mistralIds, nameTable } from "./openai-names.ts";
 import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
+const onward: ChatPiece = userPiece([{ type: "text", text: "Continue." }]);
 
 /** Messages joined so far. The last stays apart, as a neighbour may be merged into it. */
 interface Joined {
@@ -22,6 +23,10 @@ interface Joined {
   last: ChatPiece | undefined;
   /** Files of results that wait for the last result of their turn. */
   files: JsonObject[];
+  /** Something other than the system has spoken. */
+  begun: boolean;
+  /** There are results of tools. */
+  results: boolean;
 }
 
 function closed(joined: Joined): string {
@@ -58,21 +63,24 @@ export class ChatEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
-    const tools = this.#tools.encode(request, warnings);
-    const messages = this.#messages(request);
+    const { messages, results } = this.#messages(request);
+    const tools = this.#tools.encode(request, warnings, results);
     return {
       path: "/chat/completions",
-      headers: jsonHeaders(request, target),
+      headers: {
+        ...(compat.initiatorHeader ? initiator(request, messages) : {}),
+        ...jsonHeaders(request, target),
+      },
       body: `${head}${tools},"messages":[${messages}]}`,
       warnings,
     };
   }
 
-  #messages(request: ModelRequest): string {
+  #messages(request: ModelRequest): { messages: string; results: boolean } {
     const { compat } = this.#room;
     const system = request.system?.trim() === "" ? undefined : request.system;
     const fresh = (): Joined => {
-      const joined: Joined = { closed: "", last: undefined, files: [] };
+      const joined: Joined = { closed: "", last: undefined, files: [], begun: false, results: false };
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
     };
@@ -82,15 +90,21 @@ export class ChatEncoder implements Encoder {
       ),
     };
     this.#flush(joined);
-    if (compat.noAssistantLast && joined.last?.role === "assistant")
-      this.#add(joined, userPiece([{ type: "text", text: "Continue." }]));
-    return closed(joined);
+    if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
+    if (compat.needsUser && !joined.begun) this.#add(joined, onward);
+    return { messages: closed(joined), results: joined.results };
   }
 
   #addMessage(joined: Joined, message: Message): void {
     const piece = this.#piece(message, joined.last === undefined);
     if (piece === undefined) return;
     if (piece.role !== "tool") this.#flush(joined);
+    if (piece.role !== "system") {
+      // At the start, and never at the end: there it would move with every step.
+      if (this.#room.compat.needsUser && !joined.begun && piece.role !== "user") this.#add(joined, onward);
+      joined.begun = true;
+    }
+    if (piece.role === "tool") joined.results = true;
     this.#add(joined, piece);
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
   }
@@ -110,7 +124,7 @@ export class ChatEncoder implements Encoder {
         joined.last = userPiece([...(last.parts ?? []), ...(piece.parts ?? [])]);
         return;
       }
-      if (piece.role === "assistant") push(joined, userPiece([{ type: "text", text: "Continue." }]));
+      if (piece.role === "assistant") push(joined, onward);
     }
     push(joined, piece);
   }
@@ -128,4 +142,13 @@ export class ChatEncoder implements Encoder {
     }
     return known.piece;
   }
+}
+
+/** Who asks: a person, or the agent that goes on by itself. Copilot counts the one and not the other. */
+function initiator(request: ModelRequest, messages: string): Record<string, string> {
+  const last = request.messages.at(request.messages.length - 1);
+  return {
+    "x-initiator": last?.role === "user" ? "user" : "agent",
+    ...(messages.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
+  };
 }

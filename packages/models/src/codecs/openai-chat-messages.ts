@@ -67,12 +67,20 @@ export function userPiece(parts: JsonObject[]): ChatPiece {
   return { role: "user", json: jsonOf({ role: "user", content }), parts: kept };
 }
 
+const controlTokens: RegExp =
+  /<(?=[|｜][^<>|｜\s]{1,60}[|｜]>|(?:start|end)_of_turn>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/g;
+
+/** A text in which no template finds a token: an invisible space stands inside each (F237). */
+function broken(text: string): string {
+  return text.replace(controlTokens, (bracket) => `${bracket}\u200b`);
+}
+
 function textPart(text: string): JsonObject {
   return { type: "text", text };
 }
 
 function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
-  if (part.type === "text") return [textPart(part.text)];
+  if (part.type === "text") return [textPart(room.compat.breakTokens ? broken(part.text) : part.text)];
   const file = wireFile(part, room.target);
   if ("note" in file) {
     room.warn({ code: "file_left_out", message: file.note });
@@ -135,37 +143,51 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   const calls: JsonObject[] = [];
   let reasoning = "";
   let details: Json[] = [];
+  let opaque: Json | undefined;
   let audio: Json | undefined;
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") text += part.text;
     else if (part.type === "tool_call") calls.push(wireCall(part, own, room));
     else if (part.type === "reasoning" && own) {
       reasoning += part.text;
+      opaque = part.opaque?.reasoning_opaque ?? opaque;
       details = [...details, ...listIn(part.opaque?.reasoning_details)];
     } else if (part.type === "native" && part.kind === "audio" && own)
       audio = objectIn(part.opaque.audio)?.id;
   }
   const blank = text.trim() === "";
+  const thought =
+    compat.echoReasoning === "think_tags" &&
+    reasoning !== "" &&
+    (compat.echoReasoningOn === "all" || calls.length > 0)
+      ? `<think>${reasoning}</think>\n\n`
+      : "";
   // A blank message says nothing, and many servers refuse it (F122, F123).
   if (blank && calls.length === 0 && audio === undefined) return undefined;
   const json = jsonOf({
     role: "assistant",
-    content: blank ? (compat.nullContent ? null : "") : text,
+    content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...echoed(reasoning, details, calls.length > 0, compat),
+    ...echoed({ reasoning, details, opaque }, calls.length > 0, compat),
   });
   return { role: "assistant", json };
 }
 
 /** Reasoning in the field this server wants it in, or nothing: the wrong field is refused (F104, F105). */
-function echoed(reasoning: string, details: Json[], hasCalls: boolean, compat: OpenaiChatCompat): JsonObject {
+function echoed(
+  { reasoning, details, opaque }: { reasoning: string; details: Json[]; opaque: Json | undefined },
+  hasCalls: boolean,
+  compat: OpenaiChatCompat,
+): JsonObject {
   const field = compat.echoReasoning;
-  if (field === "none") return {};
+  if (field === "none" || field === "think_tags") return {};
   if (field === "reasoning_details") return details.length === 0 ? {} : { reasoning_details: details };
+  if (field === "reasoning_text")
+    return opaque === undefined ? {} : { reasoning_text: reasoning, reasoning_opaque: opaque };
   if (!hasCalls && compat.echoReasoningOn !== "all") return {};
   if (reasoning !== "") return { [field]: reasoning };
-  return hasCalls && compat.reasoningFill !== undefined ? { [field]: compat.reasoningFill } : {};
+  return hasCalls && compat.reasoningFill !== null ? { [field]: compat.reasoningFill } : {};
 }
 
 function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject {

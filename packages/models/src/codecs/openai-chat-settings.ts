@@ -75,6 +75,7 @@ export function chatBody(
     stop: settings.stop === undefined || settings.stop.length === 0 ? undefined : settings.stop,
     ...reasoningParam(request, target, compat, warnings),
     ...outputParam(request, target, compat, warnings),
+    ...compat.always,
     ...options,
   };
   for (const member of compat.omit) {
@@ -90,12 +91,14 @@ function reasoningParam(
   compat: OpenaiChatCompat,
   warnings: Warning[],
 ): Body {
-  const asked = request.settings.reasoning;
+  const asked =
+    request.settings.reasoning ??
+    (isForced(request) && compat.forcedChoice === "without_reasoning" ? "off" : undefined);
   if (asked === undefined) return {};
   const budget = typeof asked === "object" ? asked.budgetTokens : undefined;
   switch (compat.reasoningParam) {
     case "reasoning_effort":
-      return { reasoning_effort: effortOf(asked, warnings) };
+      return { reasoning_effort: known(effortOf(asked, warnings), target, compat, warnings) };
     case "reasoning":
       if (budget !== undefined) return { reasoning: { max_tokens: budget } };
       return {
@@ -103,15 +106,46 @@ function reasoningParam(
       };
     case "thinking":
       return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+    case "thinking_adaptive":
+      return { thinking: { type: asked === "off" ? "disabled" : "adaptive" } };
     case "enable_thinking":
       return {
         enable_thinking: asked !== "off",
         ...(budget === undefined ? {} : { thinking_budget: budget }),
       };
+    case "chat_template_kwargs":
+      return { chat_template_kwargs: { enable_thinking: asked !== "off" } };
     case "none":
       unsupported("reasoning", target, warnings);
       return {};
   }
+}
+
+const levels: readonly string[] = ["none", "minimal", "low", "medium", "high"];
+
+/** The nearest word of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
+function known(
+  effort: string | undefined,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): string | undefined {
+  const { efforts } = compat;
+  if (effort === undefined || efforts.length === 0 || efforts.includes(effort)) return effort;
+  if (effort === "none") {
+    unsupported("reasoning off", target, warnings);
+    return undefined;
+  }
+  const far = (word: string): number => {
+    const at = levels.indexOf(word);
+    return at === -1 ? 0.5 : Math.abs(at - levels.indexOf(effort)) + (word === "none" ? levels.length : 0);
+  };
+  return [...efforts].sort((a, b) => far(a) - far(b))[0];
+}
+
+/** Whether the request forces a call. */
+function isForced(request: ModelRequest): boolean {
+  return request.tools.length > 0 && request.toolChoice !== "auto" && request.toolChoice !== "none";
 }
 
 function outputParam(
@@ -124,6 +158,10 @@ function outputParam(
   if (schema === undefined) return {};
   if (compat.structuredOutput === "none" || target.facts.output === "none") {
     unsupported("output schema", target, warnings);
+    return {};
+  }
+  if (request.tools.length > 0 && !compat.structuredWithTools) {
+    unsupported("output schema beside tools", target, warnings);
     return {};
   }
   if (compat.structuredOutput === "json_object") return { response_format: { type: "json_object" } };
@@ -150,11 +188,17 @@ export class ChatTools {
   }
 
   /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
-  encode(request: ModelRequest, warnings: Warning[]): string {
-    const { tools, toolChoice, settings } = request;
+  encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
+    const { tools, settings } = request;
     const given = settings.providerOptions?.[this.#target.origin.provider]?.tools;
     const own = Array.isArray(given) ? given.map((tool) => jsonOf(tool)) : [];
-    if (tools.length + own.length === 0) return "";
+    if (tools.length + own.length === 0)
+      return results && this.#compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
+    if (this.#compat.omit.includes("tools"))
+      throw new RondoError(
+        "capability",
+        `${this.#target.origin.provider}/${this.#target.origin.model} takes no tools: use another model for this task, or let this one call them in text`,
+      );
     const limit = this.#compat.maxTools;
     if (limit > 0 && tools.length + own.length > limit)
       throw new RondoError(
@@ -164,7 +208,7 @@ export class ChatTools {
     if (this.#last?.list !== tools)
       this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool)).join(",") };
     const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
-    const choice = this.#choice(toolChoice, warnings);
+    const choice = this.#choice(request, warnings);
     const omitted = this.#compat.omit;
     const parallel = settings.parallelToolCalls;
     if (parallel !== undefined && omitted.includes("parallel_tool_calls"))
@@ -196,16 +240,32 @@ export class ChatTools {
     return json;
   }
 
-  #choice(choice: ModelRequest["toolChoice"], warnings: Warning[]): Json | undefined {
+  #choice(request: ModelRequest, warnings: Warning[]): Json | undefined {
+    const { toolChoice: choice, settings } = request;
+    const { omit, forcedChoice, toolChoiceAny } = this.#compat;
     if (choice === "auto") return undefined;
-    if (choice === "none") return "none";
-    if (this.#compat.omit.includes("tool_choice")) {
-      unsupported("tool_choice", this.#target, warnings);
+    if (choice === "none" && !omit.includes("tool_choice")) return "none";
+    const thinks = settings.reasoning !== undefined && settings.reasoning !== "off";
+    if (
+      omit.includes("tool_choice") ||
+      forcedChoice === "never" ||
+      (forcedChoice === "without_reasoning" && thinks)
+    ) {
+      const why = thinks && forcedChoice === "without_reasoning" ? " beside reasoning" : "";
+      unsupported(`tool choice that forces a call${why}`, this.#target, warnings);
       return undefined;
     }
-    if (choice !== "any") return { type: "function", function: { name: this.#names.wire(choice.tool) } };
-    if (this.#compat.toolChoiceAny !== "auto") return this.#compat.toolChoiceAny;
-    unsupported("tool choice that forces a call", this.#target, warnings);
-    return undefined;
+    if (choice === "any") return toolChoiceAny;
+    return { type: "function", function: { name: this.#names.wire((choice as { tool: string }).tool) } };
   }
 }
+
+/** Declared where the history has calls and the request no tool: some servers refuse the one without the other (F131). */
+const placeholder: string = jsonOf({
+  type: "function",
+  function: {
+    name: "no_tool",
+    description: "There is no tool to call now.",
+    parameters: { type: "object", properties: {} },
+  },
+});

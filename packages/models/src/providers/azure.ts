@@ -1,6 +1,7 @@
 // The room of Azure OpenAI: OpenAI's protocols under a resource of one's own; the model is the deployment's name.
 
 import { type Model, RondoError } from "@rondo/core";
+import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
@@ -32,6 +33,9 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
   return createModel({
     ...rest,
     codec: protocol === "chat" ? openaiChat : openaiResponses,
+    ...(protocol === "chat" && compatibleServers.azure !== undefined
+      ? { compat: { ...compatOf(compatibleServers.azure, deployment), ...rest.compat } }
+      : {}),
     provider: "azure",
     model: deployment,
     baseURL,

@@ -1,16 +1,18 @@
 // The room of every other server that speaks Chat Completions: hosted, self-hosted, on this machine.
 
 import { type Model, RondoError } from "@rondo/core";
+import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type ProviderOptions } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
-import { compatibleServers } from "./compatible-servers.ts";
 
 export interface CompatibleOptions extends ProviderOptions {
   model: string;
+  /** A server of the table (`groq`, `mistral`, `ollama`, …): it lends its address, key variables and quirks. */
+  server?: ServerName;
   /**
-   * A known server (`groq`, `mistral`, `ollama`, …: see `compatibleServers`) lends its address, key variable and quirks;
-   * any other name needs `baseURL`. Default: `compatible`.
+   * What the model's origin calls the provider, e.g. in `providerOptions`. A server's name does what `server` does. Default:
+   * the server's name, or `compatible`.
    */
   provider?: string;
   /** Environment variables to look for a key in. Default: the known server's; none is needed for an unknown one. */
@@ -18,26 +20,31 @@ export interface CompatibleOptions extends ProviderOptions {
 }
 
 /**
- * A model behind Chat Completions, e.g. `openaiCompatible({ provider: "groq", model: "llama-3.3-70b-versatile" })` or
- * `openaiCompatible({ baseURL: "http://127.0.0.1:8000/v1", model: "qwen3" })`.
+ * A model behind Chat Completions, e.g. `openaiCompatible({ server: "groq", model: "llama-3.3-70b-versatile" })` or
+ * `openaiCompatible({ baseURL: "http://127.0.0.1:8000/v1", model: "qwen3" })`. A known server is recognised by its name
+ * or by the address; `compat` overrides its quirks one by one.
  */
 export function openaiCompatible(options: CompatibleOptions): Model {
-  const { provider = "compatible", model, keyVariables: ownVariables, ...rest } = options;
-  const known = Object.hasOwn(compatibleServers, provider) ? compatibleServers[provider] : undefined;
-  const baseURL = rest.baseURL ?? known?.baseURL;
+  const { server: asked, provider: called, model, keyVariables: ownVariables, ...rest } = options;
+  const { name, server } = chooseServer(asked ?? called, rest.baseURL);
+  const provider = called ?? asked ?? name ?? "compatible";
+  const baseURL = rest.baseURL ?? server.baseURL;
   if (baseURL === undefined)
     throw new RondoError(
       "invalid_request",
       `${provider}/${model} needs a baseURL: only ${Object.keys(compatibleServers).join(", ")} are known by name`,
     );
-  const keyVariables = ownVariables ?? known?.keyVariables ?? [];
+  const keyVariables = ownVariables ?? server.keyVariables;
+  const facts = factsOf(server, rest.facts);
   return createModel({
     ...rest,
     codec: openaiChat,
     provider,
     model,
     baseURL,
-    compat: { ...known?.compat, ...rest.compat },
+    ...(facts === undefined ? {} : { facts }),
+    headers: { ...server.headers, ...rest.headers },
+    compat: { ...compatOf(server, model), ...rest.compat },
     keyVariables,
     // A server at an address of the user's own may want no key, whatever its name.
     keyless: keyVariables.length === 0 || (rest.baseURL !== undefined && ownVariables === undefined),

@@ -1,9 +1,9 @@
 // The room of names: `provider/model`, as a person types it, becomes a model. Only the named provider is loaded.
 
 import { type Model, RondoError } from "@rondo/core";
+import { compatibleServers, serverAliases } from "../compat/choose.ts";
 import { type Environment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../provider.ts";
-import { compatibleServers } from "./compatible-servers.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
 
@@ -35,10 +35,7 @@ const aliases: { readonly [name: string]: string } = {
   gemini: "google",
   "google-vertex": "vertex",
   "amazon-bedrock": "bedrock",
-  grok: "xai",
-  kimi: "moonshot",
-  glm: "zai",
-  "llama.cpp": "llamacpp",
+  ...serverAliases,
 };
 
 /** How a model's own name begins, for those who leave the provider out. */
@@ -48,6 +45,11 @@ const families: readonly (readonly [RegExp, string])[] = [
   [/^gemini/i, "google"],
   [/^grok/i, "xai"],
   [/^deepseek/i, "deepseek"],
+  [/^kimi/i, "moonshot"],
+  [/^glm/i, "zai"],
+  [/^minimax/i, "minimax"],
+  [/^qwen/i, "alibaba"],
+  [/^sonar/i, "perplexity"],
   [/^(?:mistral|magistral|codestral|devstral)/i, "mistral"],
 ];
 

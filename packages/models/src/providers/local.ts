@@ -5,6 +5,7 @@
 
 import { type Json, type Model, messageOf, RondoError } from "@rondo/core";
 import { listIn, objectIn, parseJson, textIn } from "../codecs/openai-json.ts";
+import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
@@ -13,7 +14,6 @@ import type { ProviderOptions } from "../provider.ts";
 import { defaultClient } from "../transport/default-client.ts";
 import { bodyText, type HttpClient } from "../transport/http.ts";
 import { openaiCompatible } from "./compatible.ts";
-import { compatibleServers } from "./compatible-servers.ts";
 import { directClient } from "./loopback.ts";
 import { ollama, ollamaURL } from "./ollama.ts";
 

@@ -1,6 +1,7 @@
 // The room of OpenAI's own API: Responses unless Chat Completions is asked for.
 
 import type { Model } from "@rondo/core";
+import { chooseServer, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type LazyCodec, type ProviderOptions } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
@@ -27,12 +28,19 @@ export const openai: OpenaiProvider = Object.assign(
 
 function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const { organization, project, ...rest } = options;
+  const baseURL = rest.baseURL ?? "https://api.openai.com/v1";
+  // Many a server is used by moving OpenAI's address: it is still that server.
+  const compat =
+    codec === openaiChat
+      ? { ...compatOf(chooseServer("openai", baseURL).server, model), ...rest.compat }
+      : rest.compat;
   return createModel({
     ...rest,
     codec,
     provider: "openai",
     model,
-    baseURL: rest.baseURL ?? "https://api.openai.com/v1",
+    baseURL,
+    ...(compat === undefined ? {} : { compat }),
     headers: {
       ...(organization === undefined ? {} : { "openai-organization": organization }),
       ...(project === undefined ? {} : { "openai-project": project }),

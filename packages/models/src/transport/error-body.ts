@@ -54,6 +54,8 @@ function factsOf(json: Json): ErrorFacts {
     words(root.detail) ??
     words(root.message) ??
     firstDetail(root.detail) ??
+    // Mistral puts the list of a 422 into the message.
+    firstDetail(isObject(said.message) ? said.message.detail : undefined) ??
     words(said.msg) ??
     "";
   const upstream = isObject(said.metadata) ? words(said.metadata.raw) : undefined;

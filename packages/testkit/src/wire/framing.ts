@@ -13,7 +13,7 @@ export function frameBytes(protocol: Protocol, frame: WireFrame): Uint8Array {
     case "google-generative-ai":
       return utf8.encode(`data: ${frame.data}\r\n\r\n`);
     case "openai-chat":
-      return utf8.encode(`data: ${frame.data}\n\n`);
+      return utf8.encode(`${frame.comment === true ? "" : "data"}: ${frame.data}\n\n`);
     case "anthropic-messages":
     case "openai-responses":
       return utf8.encode(

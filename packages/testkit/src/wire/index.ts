@@ -25,4 +25,15 @@ export { checkGoogleRequest, type GoogleRules } from "./rules/google.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./rules/openai-responses.ts";
 export { type RondoWire, rondoWire, type WireName, type WireOptions, type WireRequest } from "./server.ts";
+export {
+  checkServerRequest,
+  personalityOf,
+  renderServer,
+  type ServerError,
+  type ServerPersonality,
+  type ServerRules,
+  type ServerStyle,
+  serverPersonalities,
+  unknownPersonality,
+} from "./servers/index.ts";
 export * from "./words.ts";

@@ -16,6 +16,7 @@ const usage = `rondo-wire --script FILE [options]
   --chunks FORM      frame, byte or whole: how bodies are handed to the socket
   --lenient          take requests that break their provider's rules
   --repeat-last      play the last turn again when the script has run out
+  --server NAME      speak Chat Completions as this compatible server does, e.g. mistral, groq, ollama
   --key KEY          the only key that is right
   --requests FILE    append every request to this file, one JSON object a line
 
@@ -35,6 +36,7 @@ function options(): { [name: string]: string | boolean | undefined } {
         chunks: { type: "string" },
         lenient: { type: "boolean", default: false },
         "repeat-last": { type: "boolean", default: false },
+        server: { type: "string" },
         key: { type: "string" },
         requests: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
@@ -64,6 +66,7 @@ try {
     ...file,
     port,
     ...(given.lenient === true ? { strict: false } : {}),
+    ...(typeof given.server === "string" ? { server: given.server } : {}),
     ...(given["repeat-last"] === true ? { repeatLast: true } : {}),
     ...(typeof given.chunks === "string" ? { chunks: given.chunks as Chunks } : {}),
     ...(typeof given.key === "string" ? { key: given.key } : {}),

@@ -22,6 +22,8 @@ import {
   ScriptError,
   type WireFrame,
 } from "./reply.ts";
+import type { ServerPersonality } from "./servers/personality.ts";
+import { renderServer } from "./servers/render.ts";
 import type { Chunks, CutHow, Place, WireAct, WireTurn } from "./words.ts";
 
 /** What the server does, in order. */
@@ -65,6 +67,8 @@ export interface Asked {
   requestChars: number;
   /** Milliseconds since the epoch. */
   now: number;
+  /** Chat Completions as this server speaks it. Default: as OpenAI does. */
+  server?: ServerPersonality;
 }
 
 const renderers: { readonly [P in Protocol]: (reply: Reply) => Rendered } = {
@@ -227,7 +231,11 @@ class Said {
     const failing = this.#between.find((one) => "fails" in one);
     if (failing !== undefined && "fails" in failing && this.#refuses(plan, failing.fails, failing.at)) return;
     const reply: Reply = this.#reply();
-    const rendered = render(protocol, reply);
+    const { server } = this.#asked;
+    const rendered =
+      server !== undefined && protocol === "openai-chat"
+        ? renderServer(server, reply)
+        : render(protocol, reply);
     if (!this.#asked.stream || plain) {
       this.#performWhole(plan, rendered);
       return;

@@ -27,6 +27,8 @@ export interface WireFrame {
   data: string;
   /** AWS: an exception, of the type that `event` names. */
   exception?: boolean;
+  /** SSE: a comment line, which means nothing. */
+  comment?: boolean;
 }
 
 export type ReplyBlock =

@@ -12,6 +12,7 @@ import type { Protocol } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
 import type { ChatRules, Violation } from "./rules/openai-chat.ts";
 import { send } from "./send.ts";
+import { checkServerRequest, personalityOf, type ServerPersonality } from "./servers/index.ts";
 import type { Chunks, WireScript, WireTurn } from "./words.ts";
 
 /** A request as it came. */
@@ -55,6 +56,11 @@ export interface WireOptions {
   models?: readonly string[];
   /** Rules of single OpenAI-compatible servers. */
   chatRules?: ChatRules;
+  /**
+   * Speak Chat Completions as this compatible server does: its rules, its refusals, the quirks of its answers. A name of
+   * `serverPersonalities` (`mistral`, `groq`, `ollama`, …) or a personality of your own. Default: OpenAI.
+   */
+  server?: string | ServerPersonality;
   /** Hears every request when it has been read. */
   onRequest?: (request: WireRequest) => void;
 }
@@ -132,9 +138,11 @@ class Wire {
   readonly #options: WireOptions;
   /** Requests that reached the script. */
   #played = 0;
+  readonly #personality: ServerPersonality | undefined;
 
   constructor(options: WireOptions) {
     this.#options = options;
+    this.#personality = options.server === undefined ? undefined : personalityOf(options.server);
   }
 
   async serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -178,7 +186,12 @@ class Wire {
     const refusal =
       refusedAtTheDoor(protocol, request.path, message.headers, options.key) ?? this.#refusalOf(request);
     if (refusal !== undefined) {
-      this.#refuse(response, protocol, refusal);
+      const [first] = request.violations;
+      const own =
+        protocol === "openai-chat" && refusal.message === first?.message ? this.#personality : undefined;
+      if (own !== undefined && first !== undefined)
+        respondWith(response, { headers: { "content-type": "application/json" }, ...own.refuse(first) });
+      else this.#refuse(response, protocol, refusal);
       return;
     }
     const number = ++this.#played;
@@ -195,6 +208,7 @@ class Wire {
         usage: options.usage,
         requestChars: text.length,
         now: Date.now(),
+        ...(this.#personality === undefined ? {} : { server: this.#personality }),
       });
     } catch (thrown) {
       const problem = `request ${number} (${protocol}): ${messageOf(thrown)}`;
@@ -236,7 +250,9 @@ class Wire {
       violations:
         unreadable.length > 0
           ? unreadable
-          : violationsOf(route.protocol, body, model, this.#options.chatRules ?? {}),
+          : this.#personality !== undefined && route.protocol === "openai-chat"
+            ? checkServerRequest(this.#personality, text, headers)
+            : violationsOf(route.protocol, body, model, this.#options.chatRules ?? {}),
     };
   }
 

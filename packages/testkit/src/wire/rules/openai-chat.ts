@@ -245,6 +245,8 @@ const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
     "reasoning_content",
     "reasoning",
     "reasoning_details",
+    "reasoning_text",
+    "reasoning_opaque",
   ]),
 };
 

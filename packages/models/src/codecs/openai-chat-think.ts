@@ -1,0 +1,128 @@
+// The room of thinking that a server leaves in the content: `<think>…</think>` becomes reasoning again (F113).
+//
+// Only a block that opens the answer is thinking; the same tag later on is text, for models write about tags too. A tag
+// may come in pieces, so what could still become one is held back, never more than a tag's length: the work is linear.
+
+export type Say = (kind: "text" | "reasoning", text: string) => void;
+
+const tags: readonly (readonly [open: string, close: string])[] = [
+  ["<think>", "</think>"],
+  ["[THINK]", "[/THINK]"],
+];
+
+export class ThinkSplitter {
+  readonly #say: Say;
+  readonly #startsInside: boolean;
+  #state: "start" | "inside" | "after" | "text" = "start";
+  #close = "</think>";
+  /** White space that is told only when something follows it. */
+  #blank: string[] = [];
+  /** What may be the start of a tag. */
+  #held = "";
+
+  /** `startsInside`: the template opened the block before the answer began. */
+  constructor(say: Say, startsInside: boolean) {
+    this.#say = say;
+    this.#startsInside = startsInside;
+  }
+
+  /** The server tells reasoning apart itself: what comes as content is content. */
+  plain(): void {
+    if (this.#state !== "start") return;
+    this.#state = "text";
+    this.end();
+  }
+
+  push(text: string): void {
+    let rest = text;
+    while (rest !== "")
+      rest =
+        this.#state === "text"
+          ? this.#text(rest)
+          : this.#state === "inside"
+            ? this.#inside(rest)
+            : this.#edge(rest);
+  }
+
+  /** Nothing more comes: what was held back is what it is. */
+  end(): void {
+    const kind = this.#state === "inside" ? "reasoning" : "text";
+    const rest = this.#state === "after" || kind === "reasoning" ? this.#held : this.#blanks() + this.#held;
+    this.#held = "";
+    if (rest !== "") this.#say(kind, kind === "reasoning" ? this.#blanks() + rest : rest);
+    this.#blank = [];
+  }
+
+  #text(text: string): string {
+    this.#say("text", text);
+    return "";
+  }
+
+  /** At the start of the answer, or right after the block: white space waits for what follows it. */
+  #edge(text: string): string {
+    if (this.#held === "") {
+      const solid = text.search(/\S/);
+      if (solid !== 0) this.#blank.push(solid === -1 ? text : text.slice(0, solid));
+      if (solid === -1) return "";
+      text = text.slice(solid);
+    }
+    if (this.#state === "after") {
+      this.#blank = [];
+      this.#state = "text";
+      return text;
+    }
+    const seen = this.#held + text;
+    this.#held = "";
+    for (const [open, close] of tags)
+      if (seen.startsWith(open)) {
+        this.#close = close;
+        this.#state = "inside";
+        this.#blank = [];
+        return seen.slice(open.length);
+      }
+    if (tags.some(([open]) => open.startsWith(seen))) {
+      this.#held = seen;
+      return "";
+    }
+    this.#state = this.#startsInside ? "inside" : "text";
+    // Inside, blanks go out with the first word, as all reasoning does.
+    return this.#startsInside ? seen : this.#blanks() + seen;
+  }
+
+  #inside(text: string): string {
+    const seen = this.#held + text;
+    this.#held = "";
+    const at = seen.indexOf(this.#close);
+    const keep = at === -1 ? tailOf(seen, this.#close) : 0;
+    const told = at === -1 ? seen.slice(0, seen.length - keep) : seen.slice(0, at);
+    // A block of white space alone is how some models say that they did not think.
+    if (told.trim() === "" && (this.#blank.length > 0 || !this.#thought)) {
+      if (told !== "") this.#blank.push(told);
+    } else {
+      this.#thought = true;
+      this.#say("reasoning", this.#blanks() + told);
+    }
+    if (at === -1) {
+      this.#held = keep === 0 ? "" : seen.slice(-keep);
+      return "";
+    }
+    this.#state = "after";
+    this.#blank = [];
+    return seen.slice(at + this.#close.length);
+  }
+
+  #thought = false;
+
+  #blanks(): string {
+    const blanks = this.#blank.join("");
+    this.#blank = [];
+    return blanks;
+  }
+}
+
+/** How much of the text's end may be the start of the word. */
+export function tailOf(text: string, word: string): number {
+  for (let length = Math.min(word.length - 1, text.length); length > 0; length--)
+    if (text.endsWith(word.slice(0, length))) return length;
+  return 0;
+}

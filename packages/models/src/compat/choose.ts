@@ -1,0 +1,81 @@
+// The room of choosing a row: by the provider's name, or by the address.
+//
+// The address tells more than the name: a request to api.z.ai is answered by Z.ai, whatever its caller calls it. A name
+// decides where the address is of the user's own (a proxy, this machine). Then the models' own differences are applied,
+// and last of all, field by field, what the user said.
+
+import type { Json, ModelFacts } from "@rondo/core";
+import { hostedServers } from "./hosted.ts";
+import { selfHostedServers, unknownServer } from "./self-hosted.ts";
+import type { CompatibleServer, HostedServer, SelfHostedServer } from "./server.ts";
+
+/** Every known server, by the name that stands before the slash in `provider/model`. */
+export const compatibleServers: { readonly [provider: string]: CompatibleServer } = {
+  ...hostedServers,
+  ...selfHostedServers,
+};
+
+/** A server of the table. */
+export type ServerName = HostedServer | SelfHostedServer;
+
+/** Other names of the same servers, as people and other tools write them. */
+export const serverAliases: { readonly [name: string]: ServerName } = {
+  "azure-openai": "azure",
+  "github-copilot": "copilot",
+  glm: "zai",
+  "z.ai": "zai",
+  zhipu: "zai",
+  bigmodel: "zai",
+  grok: "xai",
+  "x.ai": "xai",
+  kimi: "moonshot",
+  moonshotai: "moonshot",
+  qwen: "alibaba",
+  dashscope: "alibaba",
+  hf: "huggingface",
+  "hugging-face": "huggingface",
+  togetherai: "together",
+  "together-ai": "together",
+  "fireworks-ai": "fireworks",
+  "llama.cpp": "llamacpp",
+  "llama-cpp": "llamacpp",
+  "lm-studio": "lmstudio",
+};
+
+export interface Chosen {
+  /** The row's name; undefined for a server nobody has heard of. */
+  name: string | undefined;
+  server: CompatibleServer;
+}
+
+/** The row for a provider's name and an address, either of which may be unknown. */
+export function chooseServer(provider: string | undefined, baseURL: string | undefined): Chosen {
+  const host = hostOf(baseURL);
+  for (const [name, server] of Object.entries(compatibleServers))
+    if (server.hosts.some((known) => host === known || host.endsWith(`.${known}`))) return { name, server };
+  const given = provider?.toLowerCase() ?? "";
+  const name = Object.hasOwn(serverAliases, given) ? (serverAliases[given] ?? given) : given;
+  const server = Object.hasOwn(compatibleServers, name) ? compatibleServers[name] : undefined;
+  return server === undefined ? { name: undefined, server: unknownServer } : { name, server };
+}
+
+/** A row's quirks for one model of it. */
+export function compatOf(server: CompatibleServer, model: string): { [quirk: string]: Json } {
+  const compat: { [quirk: string]: Json } = { ...server.compat };
+  for (const { match, compat: more } of server.models ?? [])
+    if (match.test(model)) for (const [quirk, value] of Object.entries(more)) compat[quirk] = value;
+  return compat;
+}
+
+/** What is known of a model: the user's word wins. */
+export function factsOf(server: CompatibleServer, own: ModelFacts | undefined): ModelFacts | undefined {
+  return server.facts === undefined ? own : { ...server.facts, ...own };
+}
+
+function hostOf(baseURL: string | undefined): string {
+  try {
+    return baseURL === undefined ? "" : new URL(baseURL).hostname.toLowerCase();
+  } catch {
+    return "";
+  }
+}
