@@ -26,6 +26,13 @@ export interface OpenaiChatCompat {
   nullContent: boolean;
   /** Ask for strict tools where the schema allows it. Default: false. */
   strictTools: boolean;
+  /**
+   * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
+   * null is read as absent. Default: false.
+   */
+  adaptStrict: boolean;
+  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  describeLostRules: boolean;
   /** How an output schema is asked for. Default: `json_schema`. */
   structuredOutput: "json_schema" | "json_object" | "none";
   /**
@@ -74,6 +81,8 @@ export function chatCompat(target: Target): OpenaiChatCompat {
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
+    adaptStrict: given.adaptStrict === true,
+    describeLostRules: given.describeLostRules === true,
     structuredOutput: oneOf(given.structuredOutput, ["json_schema", "json_object", "none"]),
     reasoningParam: oneOf(given.reasoningParam, [
       "reasoning_effort",

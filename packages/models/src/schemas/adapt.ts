@@ -2,12 +2,12 @@
 //
 // Whatever was lost on the way is told, so that a caller can warn, put it in words for the model, or refuse.
 
-import type { Json, JsonObject, ToolDefinition } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
 import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
 import { isObject } from "./node.ts";
 import { objectTop } from "./object-top.ts";
-import { type Removed, renderRemoved } from "./removed.ts";
+import type { Removed } from "./removed.ts";
 import { isStrict } from "./strict.ts";
 
 export interface Adapted {
@@ -43,47 +43,6 @@ export function adaptToolSchema(
   if (mode === "tool") return { ...top, narrowed: [] };
   const adapted = adaptSchema(top.schema, mode, options);
   return { ...adapted, removed: [...top.removed, ...adapted.removed] };
-}
-
-/** What a codec does with the rules it could not send. */
-export interface LostRules {
-  /** Adds the rules in words to the description of the tool, or of the schema. Default: false. */
-  describe: boolean;
-  warn(code: string, message: string): void;
-}
-
-/** A tool as a codec sends it: its schema adapted, what was lost told as a warning and, if asked for, in the description. */
-export function adaptTool(
-  tool: ToolDefinition,
-  mode: SchemaMode,
-  lost: LostRules,
-): { description: string; schema: JsonObject } {
-  const { schema, removed } = adaptToolSchema(tool.inputSchema, mode);
-  if (removed.length > 0) lost.warn("schema_rules_removed", told(`the schema of tool ${tool.name}`, removed));
-  const description = lost.describe ? described(tool.description, removed) : tool.description;
-  return { description, schema };
-}
-
-/** An output schema as a codec sends it. The rules go into the schema's own description. */
-export function adaptOutput(schema: JsonObject, mode: SchemaMode, lost: LostRules): JsonObject {
-  const adapted = adaptSchema(schema, mode);
-  if (adapted.removed.length === 0) return adapted.schema;
-  lost.warn("schema_rules_removed", told("the output schema", adapted.removed));
-  if (!lost.describe) return adapted.schema;
-  const own = typeof schema.description === "string" ? schema.description : "";
-  return { ...adapted.schema, description: described(own, adapted.removed) };
-}
-
-function described(description: string, removed: readonly Removed[]): string {
-  return [...(description.trim() === "" ? [] : [description]), ...renderRemoved(removed)].join("\n");
-}
-
-function told(what: string, removed: readonly Removed[]): string {
-  const rules = removed
-    .slice(0, 12)
-    .map(({ type, fieldPath }) => (fieldPath === "" ? type : `${fieldPath}: ${type}`));
-  const more = removed.length > rules.length ? `, and ${removed.length - rules.length} more` : "";
-  return `${what} says more than this provider can be told, and was sent without: ${rules.join(", ")}${more}. The loop checks them all the same.`;
 }
 
 /** What some provider cannot carry of a schema. */

@@ -153,10 +153,8 @@ class Conversion {
     const { [word]: given, ...rest } = node;
     const all = listOf(given);
     const variants = dialect.nulls === undefined ? all : all.filter((variant) => !isNull(variant));
-    const types = typesOf(rest);
     const hadNull = variants.length < all.length;
-    const nullable =
-      hadNull && (types.length === 0 || types.includes("null")) && (valuesOf(rest)?.includes(null) ?? true);
+    const nullable = hadNull && this.#leavesNull(rest);
     const exclusive = word === "oneOf" && !areDisjoint(all);
     if (variants.length === 0) {
       this.#lose(word, path, all);
@@ -254,6 +252,16 @@ class Conversion {
     const values = valuesOf(node);
     if (values === undefined) return types.includes("null");
     return values.includes(null) && (types.length === 0 || types.includes("null"));
+  }
+
+  /** Whether what stands beside alternatives lets null through. */
+  #leavesNull(beside: JsonObject): boolean {
+    const types = typesOf(beside);
+    return (
+      (types.length === 0 || types.includes("null")) &&
+      (valuesOf(beside)?.includes(null) ?? true) &&
+      !["anyOf", "oneOf", "allOf", "not", "if", "$ref"].some((word) => beside[word] !== undefined)
+    );
   }
 
   #nulled(out: JsonObject, nullable: boolean): JsonObject {

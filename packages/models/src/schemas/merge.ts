@@ -13,8 +13,11 @@ export interface Merged {
 /** One schema for values that satisfy both. Of annotations the first one's win. */
 export function merge(first: JsonObject, second: JsonObject): Merged {
   const members = new Map(Object.entries(first));
-  let clash = reaches(first, second) || reaches(second, first);
+  // The first one's rules over its other members stay what they were; the second one's are left out.
+  const skipped = [...(reaches(first, second) ? named : []), ...(reaches(second, first) ? ruling : [])];
+  let clash = skipped.length > 0;
   for (const [word, value] of Object.entries(second)) {
+    if (skipped.includes(word)) continue;
     const own = members.get(word);
     if (own === undefined) members.set(word, value);
     else if (!same(own, value) && !annotations.has(word)) {
@@ -27,14 +30,34 @@ export function merge(first: JsonObject, second: JsonObject): Merged {
   return { node: Object.fromEntries(members), clash };
 }
 
-/** Whether a keyword of one rules over members that the other names: beside each other they mean something else. */
+/** Keywords that rule over members the schema does not name, and those that name them. */
+const ruling = [
+  "additionalProperties",
+  "unevaluatedProperties",
+  "items",
+  "unevaluatedItems",
+  "additionalItems",
+  "if",
+  "contains",
+];
+const named = [
+  "properties",
+  "patternProperties",
+  "prefixItems",
+  "then",
+  "else",
+  "minContains",
+  "maxContains",
+];
+
+/** Whether one rules over what the other names: beside each other they mean something else. */
 function reaches(one: JsonObject, other: JsonObject): boolean {
   const has = (node: JsonObject, ...names: string[]): boolean =>
     names.some((name) => node[name] !== undefined && node[name] !== true);
   return (
     (has(one, "additionalProperties", "unevaluatedProperties") &&
       has(other, "properties", "patternProperties")) ||
-    (has(one, "items", "unevaluatedItems") && has(other, "prefixItems")) ||
+    (has(one, "items", "unevaluatedItems", "additionalItems") && has(other, "prefixItems")) ||
     (has(one, "if") && has(other, "then", "else")) ||
     (has(one, "contains") && has(other, "minContains", "maxContains"))
   );
