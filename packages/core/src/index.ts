@@ -1,6 +1,7 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";
@@ -17,7 +18,7 @@ export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./mem
 export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
-export { closeOpenCalls, isPaired } from "./pairing.ts";
+export { isPaired } from "./pairing.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";
