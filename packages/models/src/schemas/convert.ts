@@ -8,6 +8,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Dialect } from "./dialects.ts";
+import { definitions, holders, maps, partnerOf, rules, structural, valueWords } from "./keywords.ts";
 import { areDisjoint, merge, valuesOf } from "./merge.ts";
 import {
   annotations,
@@ -22,6 +23,7 @@ import {
   typesOf,
 } from "./node.ts";
 import { partners, type Removed } from "./removed.ts";
+import { isObjectType, isTypeOf, only, orNull } from "./types.ts";
 
 export interface Converted {
   schema: Json;
@@ -166,7 +168,7 @@ class Conversion {
         const plain = variants.every((one) => Object.keys(objectOf(one)).every((key) => valueWords.has(key)));
         if (exclusive || !plain) this.#lose(word, path, all);
         for (const [key, value] of Object.entries(rest))
-          if (key !== "type" || !commonType(literals, value)) this.#lose(key, path, value, rest);
+          if (key !== "type" || !isTypeOf(literals, value)) this.#lose(key, path, value, rest);
         return this.#nulled({ ...this.#meta(rest), type: typeof literals[0], enum: literals }, nullable);
       }
       if (variants.length === 1 && (hadNull || !dialect.open)) {
@@ -468,65 +470,4 @@ class Conversion {
     this.narrowed.push(path);
     return { ...out, type: ["string", "number", "boolean", "null"] };
   }
-}
-
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-
-const definitions = words("$defs definitions");
-/** Keywords that hold schemas by name, and all that hold any. */
-const maps = words("patternProperties dependentSchemas $defs definitions");
-const holders = words(
-  "patternProperties dependentSchemas anyOf oneOf allOf not if then else contains propertyNames prefixItems additionalItems unevaluatedProperties unevaluatedItems",
-);
-/** Keywords told apart in a node of their own. */
-const structural = words("$ref type properties required items enum const additionalProperties");
-/** Keywords that rule something by themselves. Others are words of some vendor: dropped where unknown, and no loss. */
-const rules = words(
-  "minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minContains maxContains minProperties maxProperties dependentRequired dependencies $dynamicRef $recursiveRef",
-);
-const valueWords = words("const enum type title description default");
-
-function partnerOf(word: string): string | undefined {
-  return Object.keys(partners).find((head) => partners[head]?.includes(word));
-}
-
-function isObjectType(type: Json | undefined): boolean {
-  return type === "object" || listOf(type).includes("object");
-}
-
-function commonType(literals: readonly Json[], type: Json): boolean {
-  const types = typesOf({ type });
-  return literals.every(
-    (value) => types.includes(typeof value) || (Number.isInteger(value) && types.includes("integer")),
-  );
-}
-
-/** A node of several types as a node of one of them. */
-function only(type: string, node: JsonObject): JsonObject {
-  const foreign =
-    type === "object"
-      ? ["items", "prefixItems"]
-      : type === "array"
-        ? ["properties", "required", "additionalProperties"]
-        : ["items", "prefixItems", "properties", "required", "additionalProperties"];
-  return { ...Object.fromEntries(Object.entries(node).filter(([word]) => !foreign.includes(word))), type };
-}
-
-/** A schema that also takes null. */
-function orNull(schema: Json): Json {
-  const node = objectOf(schema);
-  const { type } = node;
-  const plain = node.const === undefined && node.anyOf === undefined && node.$ref === undefined;
-  if (!plain || type === undefined)
-    return Array.isArray(node.anyOf) && !node.anyOf.some(isNull)
-      ? { ...node, anyOf: [...node.anyOf, { type: "null" }] }
-      : Array.isArray(node.anyOf)
-        ? node
-        : { anyOf: [node, { type: "null" }] };
-  const types = listOf(type).length > 0 ? listOf(type) : [type];
-  return {
-    ...node,
-    type: types.includes("null") ? type : [...types, "null"],
-    ...(Array.isArray(node.enum) && !node.enum.includes(null) ? { enum: [...node.enum, null] } : {}),
-  };
 }
