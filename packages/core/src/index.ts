@@ -18,7 +18,7 @@ export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./mem
 export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
-export { isPaired } from "./pairing.ts";
+export { closeOpenCalls, isPaired } from "./pairing.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";

@@ -13,22 +13,38 @@ export interface Pairing {
   /** A call without a result is answered with `missing`, or left out. */
   unanswered: "answer" | "drop";
   /**
-   * Answers that ended in an error or an abort. `answered`: their calls stay where they have results, and no result is
-   * made up. `none`: their calls and results are left out.
+   * Answers that ended in an error or an abort. `as_others`; `answered`: their calls stay where they have results, and
+   * no result is made up; `none`: their calls and results are left out.
    */
-  failed: "answered" | "none";
+  failed: "as_others" | "answered" | "none";
   /** An id as it should be, given those that are taken. */
   id(id: string, taken: ReadonlySet<string>): string;
 }
 
-/** The same conversation with every call answered once, and each call id used once. */
+/** What the model reads where a call has no result. */
+export const missingResult: string =
+  "There is no result for this call in the history; its outcome is unknown.";
+
+/** The same conversation with every call answered once, and nothing else changed. */
+export function closeOpenCalls(messages: readonly Message[]): readonly Message[] {
+  if (isPaired(messages)) return messages;
+  return pairUp(messages, {
+    missing: missingResult,
+    unanswered: "answer",
+    failed: "as_others",
+    id: (id) => id,
+  });
+}
+
+/** The same conversation with every call answered once, and each call id as the rules want it. */
 export function pairUp(messages: readonly Message[], rules: Pairing): readonly Message[] {
   const results = resultsOf(messages);
   const taken = new Set<string>();
   const paired = messages.flatMap((message): Message[] => {
     if (message.role === "tool") return [];
     if (message.role !== "assistant") return [message];
-    const failed = message.stop.kind === "error" || message.stop.kind === "aborted";
+    const ended = message.stop.kind === "error" || message.stop.kind === "aborted";
+    const failed = ended && rules.failed !== "as_others";
     const renamed = new Map<ToolCallPart, ToolCallPart>();
     const answers: ToolMessage[] = [];
     for (const call of callsOf(message)) {

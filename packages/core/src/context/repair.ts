@@ -6,7 +6,7 @@
 
 import type { AssistantMessage, Message, Origin, Part, UserMessage } from "../message.ts";
 import { userText } from "../message.ts";
-import { pairUp, sameItems } from "../pairing.ts";
+import { missingResult, pairUp, sameItems } from "../pairing.ts";
 import { mendMessage } from "./mend.ts";
 
 /** What repair says in a history. */
@@ -26,7 +26,7 @@ export interface RepairTexts {
 }
 
 export const repairTexts: RepairTexts = {
-  missing: "There is no result for this call in the history; its outcome is unknown.",
+  missing: missingResult,
   unknownTool: "unknown",
   first: "(The conversation so far.)",
   proceed: "Continue.",

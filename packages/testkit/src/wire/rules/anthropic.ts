@@ -299,6 +299,10 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     for (const member of Object.keys(tool))
       if (!members.includes(member)) say(path, `${path}.${member}: Extra inputs are not permitted`);
   }
+  const output =
+    isShape(body.output_config) && isShape(body.output_config.format) ? body.output_config.format : {};
+  if (output.schema !== undefined)
+    checkAnthropicStructured(output.schema, "output_config.format.schema", say);
   const choice = isShape(body.tool_choice) ? body.tool_choice : undefined;
   if (choice?.type === "tool" && !names.has(String(choice.name)))
     say("tool_choice", `Tool '${String(choice.name)}' not found in provided tools`);

@@ -134,6 +134,11 @@ export function checkTools(
   unwrap: (tool: JsonObject) => JsonObject | undefined,
   prefix: string,
 ): void {
+  const form = objectAt(objectAt(body.response_format)?.json_schema) ?? objectAt(objectAt(body.text)?.format);
+  if (form?.strict === true)
+    checkOpenaiStrict(form.schema, "schema", (at, what) =>
+      say(at, `Invalid schema for response_format: ${what}`),
+    );
   const tools = listAt(body.tools);
   if (body.tools !== undefined && tools.length === 0) say("tools", "[] is too short - 'tools'");
   if (body.tools === undefined)
