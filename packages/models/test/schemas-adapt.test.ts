@@ -49,6 +49,35 @@ const modes: SchemaMode[] = [
 ];
 
 describe.each(modes)("a schema adapted for %s", (mode) => {
+  it("stays small where references fan out, and loses no definition that stays", () => {
+    const levels = 20;
+    const $defs: JsonObject = { leaf: { type: "string", minLength: 1 } };
+    for (let at = 0; at < levels; at++) {
+      const next = { $ref: at + 1 === levels ? "#/$defs/leaf" : `#/$defs/d${at + 1}` };
+      $defs[`d${at}`] = { type: "object", properties: { a: next, b: next }, required: ["a", "b"] };
+    }
+    const schema: JsonObject = { type: "object", properties: { top: { $ref: "#/$defs/d0" } }, $defs };
+    const adapted = adaptSchema(schema, mode);
+    expect(JSON.stringify(adapted).length).toBeLessThan(400_000);
+    expect(checkSchema(adapted.schema, mode)).toEqual([]);
+    if (mode === "openai-strict")
+      expect((adapted.schema.$defs as JsonObject).d0).toMatchObject({
+        properties: { a: { $ref: "#/$defs/d1" }, b: { $ref: "#/$defs/d1" } },
+      });
+  });
+
+  it("comes to an end where parts and alternatives of references fan out", () => {
+    for (const word of ["allOf", "anyOf", "oneOf"]) {
+      const $defs: JsonObject = { d24: { type: "object", properties: { a: { type: "string" } } } };
+      for (let at = 0; at < 24; at++)
+        $defs[`d${at}`] = { [word]: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] };
+      const { schema } = adaptToolSchema({ $ref: "#/$defs/d0", $defs }, mode);
+      expect(checkSchema(schema, mode).filter((one) => !one.message.includes("missing properties"))).toEqual(
+        [],
+      );
+    }
+  });
+
   it("is what the provider takes, and the input is untouched", () => {
     fc.assert(
       fc.property(schemas, (schema) => {

@@ -18,7 +18,7 @@ import {
 } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { asObject, isBlank, toJson } from "./anthropic-json.ts";
-import { idToWire, nameToWire } from "./anthropic-names.ts";
+import { anthropicId, nameToWire } from "./anthropic-names.ts";
 import { type Options, optionsOf } from "./anthropic-options.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
@@ -32,11 +32,6 @@ export interface Host {
   betasIn?: string;
   headers: { [name: string]: string };
 }
-
-/** What the protocol allows in an id. Its length is not documented: 64 is what the family's strictest host takes. */
-const fits = /^[a-zA-Z0-9_-]{1,64}$/;
-const refused = /[^a-zA-Z0-9_-]/g;
-export const anthropicId = (id: string): string => idToWire(id, fits, refused);
 
 export function anthropicEncoder(target: Target, host: Host): Encoder {
   const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));

@@ -10,15 +10,11 @@ import type { Block, Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
-import { idToWire, nameToWire } from "./anthropic-names.ts";
+import { bedrockId, nameToWire } from "./anthropic-names.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
 import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
 import { bedrockOptions } from "./bedrock-options.ts";
-
-const fits = /^[a-zA-Z0-9_.:-]{1,64}$/;
-const refused = /[^a-zA-Z0-9_.:-]/g;
-export const bedrockId = (id: string): string => idToWire(id, fits, refused);
 
 export function bedrockEncoder(target: Target): Encoder {
   const historyOf = turnReaders(bedrockId, (message) => isRefused(message, target));

@@ -3,8 +3,7 @@
 // A codec maps ids on the way out, where nothing is taken yet, because its form is injective enough by itself. Two forms
 // that gateways ask for are so tight that two ids may become one: those look at what is taken.
 
-import { anthropicId } from "../codecs/anthropic-encode.ts";
-import { bedrockId } from "../codecs/bedrock-encode.ts";
+import { anthropicId, bedrockId } from "../codecs/anthropic-names.ts";
 import { digest } from "../codecs/openai-json.ts";
 import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai-names.ts";
 

@@ -34,6 +34,8 @@ export interface Converted {
 
 /** References that fan out would grow without end: past so many nodes each further one is a permissive object. */
 const maxNodes = 2000;
+/** References that stay are followed for their lost rules, so many times in all. */
+const maxFollowed = 200;
 const maxDepth = 24;
 
 type Trail = readonly string[];
@@ -55,6 +57,7 @@ class Conversion {
   readonly #dialect: Dialect;
   readonly #optional: "nullable" | "required";
   #nodesLeft = maxNodes;
+  #followsLeft = maxFollowed;
 
   constructor(root: Json, dialect: Dialect, optional: "nullable" | "required") {
     this.#root = root;
@@ -69,11 +72,12 @@ class Conversion {
       if (given === false) this.#lose("not", path, {});
       return this.#typed({}, path);
     }
-    if (--this.#nodesLeft < 0 || trail.length > maxDepth) {
+    const inlines = dialect.references === "inline";
+    if ((inlines && --this.#nodesLeft < 0) || trail.length > maxDepth) {
       this.#lose("allOf", path, [given]);
-      return { ...dialect.recursion, ...this.#meta(given) };
+      return this.#typed({ ...dialect.recursion, ...this.#meta(given) }, path);
     }
-    const settled = this.#settled(given, path, trail, dialect.references === "inline");
+    const settled = this.#settled(given, path, trail, inlines);
     if (!("node" in settled)) return settled.cut;
     const { node, refs } = settled;
     const inner = [...trail, ...refs];
@@ -110,7 +114,8 @@ class Conversion {
     let clash = false;
     for (const part of listOf(allOf)) {
       if (part === true) continue;
-      const settled = isObject(part) ? this.#settled(part, path, [...trail, ...refs], true) : undefined;
+      const followed = isObject(part) && --this.#nodesLeft >= 0;
+      const settled = followed ? this.#settled(part, path, [...trail, ...refs], true) : undefined;
       if (settled === undefined || !("node" in settled)) {
         clash = true;
         continue;
@@ -139,7 +144,7 @@ class Conversion {
       if (merged.clash) this.#lose("$ref", path, ref);
       return this.node(merged.node, path, [...trail, ref]);
     }
-    if (trail.includes(ref)) this.#lose("$ref", path, ref);
+    if (trail.includes(ref) || --this.#followsLeft < 0) this.#lose("$ref", path, ref);
     else this.node(found, path, [...trail, ref]);
     if (open) return { ...objectOf(this.node(beside, path, trail)), $ref: ref };
     for (const [word, value] of Object.entries(beside))
@@ -420,10 +425,13 @@ class Conversion {
       if (isObject(node[word]) && this.#dialect.nests(word)) {
         const kept = this.removed;
         const narrowed = this.narrowed.length;
+        const follows = this.#followsLeft;
         this.removed = [];
+        this.#followsLeft = 0;
         out[word] = this.#nested(word, node[word], "", [...trail, ""]);
         this.removed = kept;
         this.narrowed.length = narrowed;
+        this.#followsLeft = follows;
       }
     return out;
   }

@@ -8,13 +8,21 @@ import { merge, valuesOf } from "./merge.ts";
 import { isObject, listOf, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
 
+/** Alternatives of alternatives fan out: those past so many are left out, and the object takes any member. */
+const maxBranches = 500;
+
+interface Whole {
+  root: JsonObject;
+  left: number;
+}
+
 const unions = ["anyOf", "oneOf", "allOf"] as const;
 
 /** An object schema with `properties` and without alternatives at its top. The same object when there was nothing to do. */
 export function objectTop(given: Json | undefined): { schema: JsonObject; removed: Removed[] } {
   const schema = objectOf(given);
   const removed: Removed[] = [];
-  const flat = flattened(schema, schema, removed, []);
+  const flat = flattened(schema, { root: schema, left: maxBranches }, removed, []);
   const lost = ["enum", "const", "not"].filter((word) => flat[word] !== undefined);
   if (lost.length === 0) return { schema: flat, removed };
   for (const word of lost) removed.push({ type: word, fieldPath: "", value: flat[word] as Json });
@@ -26,16 +34,16 @@ export function objectTop(given: Json | undefined): { schema: JsonObject; remove
 
 function flattened(
   schema: JsonObject,
-  root: JsonObject,
+  whole: Whole,
   removed: Removed[],
   trail: readonly string[],
 ): JsonObject {
   const { $ref, ...beside } = schema;
   if (typeof $ref === "string") {
-    const found = pointed(root, $ref);
+    const found = pointed(whole.root, $ref);
     const merged = isObject(found) && !trail.includes($ref) ? merge(beside, found) : undefined;
     if (merged === undefined || merged.clash) removed.push({ type: "$ref", fieldPath: "", value: $ref });
-    return flattened(merged?.node ?? beside, root, removed, [...trail, $ref]);
+    return flattened(merged?.node ?? beside, whole, removed, [...trail, $ref]);
   }
   if (schema.type !== undefined && isOther(schema))
     removed.push({ type: "type", fieldPath: "", value: schema.type });
@@ -44,7 +52,7 @@ function flattened(
       ? schema
       : { ...schema, type: "object", properties: objectOf(schema.properties) };
   const { anyOf, oneOf, allOf, ...rest } = schema;
-  let whole: JsonObject = { ...rest, type: "object", properties: objectOf(rest.properties) };
+  let one: JsonObject = { ...rest, type: "object", properties: objectOf(rest.properties) };
   for (const [word, given] of [
     ["allOf", allOf],
     ["anyOf", anyOf],
@@ -53,22 +61,22 @@ function flattened(
     if (given === undefined) continue;
     const inner: Removed[] = [];
     const branches = listOf(given)
-      .filter((branch) => isObject(branch) && !isOther(branch))
-      .map((branch) => flattened(branch as JsonObject, root, inner, trail));
+      .filter((branch) => isObject(branch) && !isOther(branch) && --whole.left >= 0)
+      .map((branch) => flattened(branch as JsonObject, whole, inner, trail));
     if (word === "allOf") {
       let clash = inner.length > 0 || branches.length < listOf(given).length;
       for (const branch of branches) {
-        const merged = merge(whole, branch);
-        whole = merged.node;
+        const merged = merge(one, branch);
+        one = merged.node;
         clash ||= merged.clash;
       }
       if (clash) removed.push({ type: word, fieldPath: "", value: given });
     } else {
-      whole = joined(whole, branches);
+      one = joined(one, branches);
       removed.push({ type: word, fieldPath: "", value: given });
     }
   }
-  return whole;
+  return one;
 }
 
 /** A branch that no object can satisfy. */
