@@ -136,7 +136,8 @@ function damaged(history: readonly Message[], all: readonly Damage[]): Message[]
     else if (kind === "null" && message.role === "tool") loose.content = null;
     else if (kind === "id" && message.role === "tool") loose.callId = undefined;
     else if (kind === "name" && message.role === "tool") loose.name = "";
-    else if (kind === "text" && message.role === "user") loose.content = textOf(message);
+    else if (kind === "text" && message.role === "user" && Array.isArray(message.content))
+      loose.content = textOf(message);
     else if (message.role === "assistant")
       for (const part of message.content)
         if (part.type === "tool_call") {
