@@ -71,21 +71,33 @@ function coerceItems(items: Json[], schema: Json | undefined): Json[] {
 }
 
 function coerceProperties(value: JsonObject, schema: JsonObject): JsonObject {
-  const { properties } = schema;
+  const { properties, required } = schema;
   if (typeof properties !== "object" || properties === null || Array.isArray(properties)) return value;
-  let mended = value;
-  for (const key of Object.keys(properties)) {
-    if (!Object.hasOwn(value, key)) continue;
-    const before = value[key] as Json;
-    const after = coerce(before, properties[key]);
+  const demanded = Array.isArray(required) ? required : [];
+  const mended = new Map(Object.entries(value));
+  let changed = false;
+  for (const [key, member] of Object.entries(properties)) {
+    const before = mended.get(key);
+    if (before === undefined) continue;
+    // Null for a member that may be absent and may not be null: absent is what it means (strict modes demand every key).
+    const after =
+      before === null && !demanded.includes(key) && !takesNull(member) ? undefined : coerce(before, member);
     if (after === before) continue;
-    if (mended === value) mended = { ...value };
-    Object.defineProperty(mended, key, {
-      value: after,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    changed = true;
+    if (after === undefined) mended.delete(key);
+    else mended.set(key, after);
   }
-  return mended;
+  return changed ? Object.fromEntries(mended) : value;
+}
+
+/** Whether null is a value of the schema, as far as it says so itself. */
+function takesNull(schema: Json): boolean {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema === true;
+  if (schema.const !== undefined) return schema.const === null;
+  if (Array.isArray(schema.enum)) return schema.enum.includes(null);
+  const types = typesOf(schema);
+  if (types.length > 0) return types.includes("null");
+  const branches = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(branches)) return branches.some(takesNull);
+  return schema.$ref === undefined;
 }

@@ -1,6 +1,7 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";

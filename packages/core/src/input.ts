@@ -1,9 +1,9 @@
 // The room of input: what a run may be started with, as messages.
 
+import { repairHistory } from "./context/repair.ts";
 import { RondoError } from "./errors.ts";
 import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
 import { userText } from "./message.ts";
-import { closeOpenCalls } from "./pairing.ts";
 
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
@@ -28,7 +28,12 @@ export function readInput(given: Input): Start {
   }
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
-  if (isHistory(given)) return { input: [], history: [...closeOpenCalls(given)] };
+  if (isHistory(given)) {
+    const history = [...repairHistory(given)];
+    if (history.length === 0)
+      throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
+    return { input: [], history };
+  }
   return { input: [{ role: "user", content: (given as (TextPart | FileInput)[]).map(readPart) }] };
 }
 

@@ -78,6 +78,24 @@ export {
 export { type OllamaOptions, ollama, ollamaURL } from "./providers/ollama.ts";
 export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/openai.ts";
 export { type VertexOptions, vertex } from "./providers/vertex.ts";
+export { type IdForm, type IdFormName, idForm } from "./repair/ids.ts";
+export { type ProviderHistory, providerHistory, repairPolicy } from "./repair/policies.ts";
+export {
+  type Adapted,
+  type AdaptOptions,
+  adaptSchema,
+  adaptToolSchema,
+  schemaTroubles,
+  type Trouble,
+} from "./schemas/adapt.ts";
+export type { SchemaMode } from "./schemas/dialects.ts";
+export { type Removed, renderRemoved } from "./schemas/removed.ts";
+export {
+  normalizeToolParameters,
+  type Sanitized,
+  sanitizeToolsForGoogle,
+  type ToolLike,
+} from "./schemas/tools.ts";
 export {
   type AnthropicClientLike,
   framesOf,

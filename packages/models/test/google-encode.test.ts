@@ -452,7 +452,8 @@ describe("tools", () => {
         description: "does weather",
         parameters: {
           type: "object",
-          properties: { unit: { type: "string", nullable: true, enum: ["c", "f"] } },
+          // Its enum does not list null, so that null was never allowed.
+          properties: { unit: { type: "string", enum: ["c", "f"] } },
         },
       },
       { name: "now", description: "does now" },

@@ -2,9 +2,11 @@ import type { Json, JsonObject } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkGoogleRequest } from "../../testkit/src/wire/rules/google.ts";
-import { openApiSchema } from "../src/codecs/google-schema.ts";
+import { adaptSchema } from "../src/schemas/adapt.ts";
 
-const problems = (schema: Json): unknown[] => {
+const openApiSchema = (schema: JsonObject): JsonObject => adaptSchema(schema, "google-openapi").schema;
+
+const problems = (schema: JsonObject): unknown[] => {
   const parameters = openApiSchema(schema);
   const declared = Object.keys(parameters).length === 0 ? {} : { parameters };
   return checkGoogleRequest({

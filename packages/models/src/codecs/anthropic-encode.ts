@@ -6,6 +6,7 @@
 
 import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
+import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import {
   assistantBlocks,
   type Block,
@@ -17,10 +18,9 @@ import {
 } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { asObject, isBlank, toJson } from "./anthropic-json.ts";
-import { idToWire, nameToWire } from "./anthropic-names.ts";
+import { anthropicId, nameToWire } from "./anthropic-names.ts";
 import { type Options, optionsOf } from "./anthropic-options.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
-import { flatSchema } from "./anthropic-schema.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
 
 /** How one host of the protocol differs from the provider's own. */
@@ -32,11 +32,6 @@ export interface Host {
   betasIn?: string;
   headers: { [name: string]: string };
 }
-
-/** What the protocol allows in an id. Its length is not documented: 64 is what the family's strictest host takes. */
-const fits = /^[a-zA-Z0-9_-]{1,64}$/;
-const refused = /[^a-zA-Z0-9_-]/g;
-export const anthropicId = (id: string): string => idToWire(id, fits, refused);
 
 export function anthropicEncoder(target: Target, host: Host): Encoder {
   const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
@@ -64,7 +59,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       const hasTools = request.tools.length > 0 || toolNames.length > 0;
       const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
       const toolBlocks = [
-        ...request.tools.map((tool) => ({ json: toolJson(tool, options, tools) })),
+        ...request.tools.map((tool) => ({ json: toolJson(tool, options, tools, { target, warn }) })),
         ...toolNames.map((name) => ({ json: retiredTool(name) })),
         ...options.serverTools.map((tool) => serverTool(tool)),
       ];
@@ -151,15 +146,17 @@ function toolJson(
   tool: ToolDefinition,
   options: Options,
   known: WeakMap<ToolDefinition, { options: string; json: string }>,
+  room: SchemaRoom,
 ): string {
   const own = asObject(options.toolOptions[tool.name]);
   const key = own === undefined ? "" : toJson(own);
   const found = known.get(tool);
   if (found?.options === key) return found.json;
+  const { description, schema } = sentTool(tool, own?.strict === true ? "anthropic" : "tool", room);
   const json = toJson({
     name: nameToWire(tool.name, longestName),
-    ...(isBlank(tool.description) ? {} : { description: tool.description }),
-    input_schema: flatSchema(tool.inputSchema),
+    ...(isBlank(description) ? {} : { description }),
+    input_schema: schema,
     ...Object.fromEntries(
       toolMembers.filter((name) => own?.[name] !== undefined).map((name) => [name, own?.[name]]),
     ),

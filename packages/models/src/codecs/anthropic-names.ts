@@ -47,6 +47,12 @@ export function idToWire(id: string, fits: RegExp, refused: RegExp): string {
 
 const mappedId = /_h[0-9a-f]{28}$/;
 
+/** Anthropic's form of ids. Their length is not documented: 64 is what the family's strictest host takes. */
+export const anthropicId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_-]{1,64}$/, /[^a-zA-Z0-9_-]/g);
+
+/** Bedrock's form of ids. */
+export const bedrockId = (id: string): string => idToWire(id, /^[a-zA-Z0-9_.:-]{1,64}$/, /[^a-zA-Z0-9_.:-]/g);
+
 /** 28 hexadecimal digits of a text. No defence against an enemy, only against chance. */
 export function hash(text: string): string {
   return half(text, 0x9e3779b9) + half(text, 0x51ed270b);

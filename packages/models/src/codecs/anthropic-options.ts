@@ -5,11 +5,11 @@
 
 import type { Json, JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { sentOutput } from "../schemas/codecs.ts";
 import type { Warn } from "./anthropic-blocks.ts";
 import { longestName } from "./anthropic-blocks.ts";
 import { asNumber, asObject, toJson } from "./anthropic-json.ts";
 import { nameToWire } from "./anthropic-names.ts";
-import { closedSchema } from "./anthropic-schema.ts";
 import { type Traits, traitsOf } from "./anthropic-traits.ts";
 
 /** What `settings.providerOptions.anthropic` may hold beside `cache`, `tools`, `toolOptions` and `betas`: fields of the body. */
@@ -206,7 +206,12 @@ function outputFormat(
   if (request.outputSchema === undefined) return {};
   const can = target.facts.output ?? (traits.output ? "native" : "none");
   if (can === "native" || (can === "native_without_tools" && !hasTools))
-    return { format: { type: "json_schema", schema: closedSchema(request.outputSchema) } };
+    return {
+      format: {
+        type: "json_schema",
+        schema: sentOutput(request.outputSchema, "anthropic", { target, warn }),
+      },
+    };
   warn(
     "no_native_output",
     `${target.origin.model} cannot be held to a JSON Schema${can === "none" ? "" : " while it has tools"}: the schema was left out, and a final tool or the prompt must ask for it`,

@@ -5,20 +5,16 @@
 
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
+import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import type { Block, Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
-import { idToWire, nameToWire } from "./anthropic-names.ts";
+import { bedrockId, nameToWire } from "./anthropic-names.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
-import { flatSchema } from "./anthropic-schema.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
 import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
 import { bedrockOptions } from "./bedrock-options.ts";
-
-const fits = /^[a-zA-Z0-9_.:-]{1,64}$/;
-const refused = /[^a-zA-Z0-9_.:-]/g;
-export const bedrockId = (id: string): string => idToWire(id, fits, refused);
 
 export function bedrockEncoder(target: Target): Encoder {
   const historyOf = turnReaders(bedrockId, (message) => isRefused(message, target));
@@ -40,7 +36,7 @@ export function bedrockEncoder(target: Target): Encoder {
       for (const { code, message } of read.warnings) warn(code, message);
 
       const { before, messages } = pieces.lay(read.turns, warn);
-      const { toolBlocks, hasTools } = toolsOf(request, read.turns, tools);
+      const { toolBlocks, hasTools } = toolsOf(request, read.turns, tools, { target, warn });
       const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
       const lead = read.lead.flatMap((message) => message.content);
       const system: Block[] = [
@@ -103,22 +99,24 @@ function toolsOf(
   request: ModelRequest,
   turns: readonly Turn[],
   known: WeakMap<ToolDefinition, string>,
+  room: SchemaRoom,
 ): { toolBlocks: Block[]; hasTools: boolean } {
   const called = calledTools(turns);
   if (request.toolChoice === "none" && called.length === 0) return { toolBlocks: [], hasTools: false };
   const toolBlocks =
     request.tools.length > 0
-      ? request.tools.map((tool) => ({ json: toolJson(tool, known) }))
+      ? request.tools.map((tool) => ({ json: toolJson(tool, known, room) }))
       : called.map((name) => ({
           json: specification(name, "No longer available.", { type: "object", properties: {} }),
         }));
   return { toolBlocks, hasTools: toolBlocks.length > 0 };
 }
 
-function toolJson(tool: ToolDefinition, known: WeakMap<ToolDefinition, string>): string {
+function toolJson(tool: ToolDefinition, known: WeakMap<ToolDefinition, string>, room: SchemaRoom): string {
   let json = known.get(tool);
   if (json === undefined) {
-    json = specification(tool.name, tool.description, flatSchema(tool.inputSchema));
+    const { description, schema } = sentTool(tool, "tool", room);
+    json = specification(tool.name, description, schema);
     known.set(tool, json);
   }
   return json;

@@ -3,11 +3,11 @@
 
 import type { Json, JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { sentOutput } from "../schemas/codecs.ts";
 import type { Warn } from "./anthropic-blocks.ts";
 import { asObject, asString, toJson } from "./anthropic-json.ts";
 import { nameToWire } from "./anthropic-names.ts";
 import { outputLimit, providerOptions, sampling, thinkingOf } from "./anthropic-options.ts";
-import { closedSchema } from "./anthropic-schema.ts";
 import { claudeVersion, traitsOf } from "./anthropic-traits.ts";
 import { cachePoint, longestBedrockName } from "./bedrock-blocks.ts";
 
@@ -139,7 +139,12 @@ function outputOf(
   if (can === "native" || (can === "native_without_tools" && !hasTools))
     return {
       type: "json_schema",
-      structure: { jsonSchema: { schema: toJson(closedSchema(request.outputSchema)), name: "output" } },
+      structure: {
+        jsonSchema: {
+          schema: toJson(sentOutput(request.outputSchema, "anthropic", { target, warn })),
+          name: "output",
+        },
+      },
     };
   warn(
     "no_native_output",

@@ -5,9 +5,9 @@
 
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
+import { sentOutput, sentTool } from "../schemas/codecs.ts";
 import { GoogleTurns } from "./google-messages.ts";
 import { wireName } from "./google-names.ts";
-import { openApiSchema } from "./google-schema.ts";
 import {
   type GoogleTraits,
   geminiKeys,
@@ -70,7 +70,7 @@ export class GoogleEncoder implements Encoder {
     const tools: string[] = [];
     if (request.tools.length > 0)
       tools.push(
-        `{"functionDeclarations":[${request.tools.map((tool) => this.#declaration(tool)).join(",")}]}`,
+        `{"functionDeclarations":[${request.tools.map((tool) => this.#declaration(tool, warn)).join(",")}]}`,
       );
     const own = Array.isArray(options.tools) ? options.tools : [];
     const mixed = own.length > 0 && tools.length > 0;
@@ -92,18 +92,14 @@ export class GoogleEncoder implements Encoder {
     ];
   }
 
-  #declaration(tool: ToolDefinition): string {
+  #declaration(tool: ToolDefinition, warn: Warn): string {
     const known = this.#tools.get(tool);
     if (known !== undefined) return known;
-    const schema = objectSchema(tool.inputSchema);
-    const cleaned = this.#traits.openapi ? openApiSchema(schema) : schema;
+    const { tools: mode, field } = this.#traits.schemas;
+    const { description, schema } = sentTool(tool, mode, { target: this.#target, warn });
     // The older form refuses an object without properties: a tool without arguments then says nothing of them.
-    const parameters = this.#traits.openapi
-      ? cleaned.properties === undefined
-        ? {}
-        : { parameters: cleaned }
-      : { parametersJsonSchema: cleaned };
-    const text = jsonText({ name: wireName(tool.name), description: tool.description, ...parameters });
+    const silent = field === "parameters" && schema.properties === undefined;
+    const text = jsonText({ name: wireName(tool.name), description, ...(silent ? {} : { [field]: schema }) });
     this.#tools.set(tool, text);
     return text;
   }
@@ -172,11 +168,12 @@ export class GoogleEncoder implements Encoder {
       warn("unsupported_output_schema", `${model} ${why}; the output schema was not sent`);
       return {};
     }
+    const mode = this.#traits.schemas.output;
     return {
       responseMimeType: "application/json",
-      ...(this.#traits.openapi
-        ? { responseSchema: openApiSchema(request.outputSchema) }
-        : { responseJsonSchema: request.outputSchema }),
+      ...(mode === undefined
+        ? { responseJsonSchema: request.outputSchema }
+        : { responseSchema: sentOutput(request.outputSchema, mode, { target: this.#target, warn }) }),
     };
   }
 
@@ -227,13 +224,6 @@ function callingOf(request: ModelRequest): JsonObject {
     default:
       return { mode: "ANY", allowedFunctionNames: [wireName(request.toolChoice.tool)] };
   }
-}
-
-function objectSchema(schema: JsonObject): JsonObject {
-  const whole: JsonObject = { ...schema };
-  whole.type ??= "object";
-  if (whole.type === "object") whole.properties ??= {};
-  return whole;
 }
 
 function objectOf(value: Json | undefined): JsonObject {

@@ -5,6 +5,7 @@
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import type { SchemaMode } from "../schemas/dialects.ts";
 
 /** Quirks of a server or model, in `Target.compat`. */
 export interface GoogleCompat {
@@ -15,8 +16,13 @@ export interface GoogleCompat {
   location?: string;
   /** Default: `v1beta`, on Vertex `v1`. */
   apiVersion?: string;
-  /** Tool and output schemas as JSON Schema (default), or as the older OpenAPI subset. */
-  schemas?: "json_schema" | "openapi";
+  /**
+   * Tool and output schemas as JSON Schema (default), as the older OpenAPI subset, as that subset with the ranges of
+   * structured output alone, or `strict`: JSON Schema of shapes and enums alone, for servers that fail on the rest.
+   */
+  schemas?: "json_schema" | "openapi" | "structured" | "strict";
+  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  describeLostRules?: boolean;
   /** Whether a functionResponse may hold images and documents itself. Default: Gemini 3 and later. */
   mediaInResults?: boolean;
   /** Whether calls without a thoughtSignature are refused, so that foreign ones need the sentinel. Default: Gemini 3 and later. */
@@ -32,7 +38,7 @@ export interface GoogleCompat {
 export interface GoogleTraits {
   vertex: boolean;
   path: string;
-  openapi: boolean;
+  schemas: { field: "parameters" | "parametersJsonSchema"; tools: SchemaMode; output?: SchemaMode };
   mediaInResults: boolean;
   needsSignatures: boolean;
   thinking: "level" | "budget" | "none";
@@ -53,6 +59,13 @@ function geminiVersion(model: string): number {
   return /gemini|^(?:tunedmodels|projects)\//.test(id) ? Number.POSITIVE_INFINITY : 0;
 }
 
+const schemaForms: { readonly [form in NonNullable<GoogleCompat["schemas"]>]: GoogleTraits["schemas"] } = {
+  json_schema: { field: "parametersJsonSchema", tools: "tool" },
+  openapi: { field: "parameters", tools: "google-openapi", output: "google-openapi" },
+  structured: { field: "parameters", tools: "google-structured", output: "google-structured" },
+  strict: { field: "parametersJsonSchema", tools: "google-strict", output: "google-structured" },
+};
+
 export function googleTraits(target: Target): GoogleTraits {
   const compat = (target.compat ?? {}) as GoogleCompat;
   const model = target.origin.model;
@@ -62,7 +75,7 @@ export function googleTraits(target: Target): GoogleTraits {
   return {
     vertex,
     path: pathOf(target, compat, vertex),
-    openapi: compat.schemas === "openapi",
+    schemas: schemaForms[compat.schemas ?? "json_schema"] ?? schemaForms.json_schema,
     mediaInResults: compat.mediaInResults ?? current,
     needsSignatures: compat.needsSignatures ?? current,
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),

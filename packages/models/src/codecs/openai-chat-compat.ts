@@ -37,6 +37,13 @@ export interface OpenaiChatCompat {
   nullContent: boolean;
   /** Ask for strict tools where the schema allows it. Default: false (F140, F142). */
   strictTools: boolean;
+  /**
+   * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
+   * null is read as absent. Default: false (F098, F140).
+   */
+  adaptStrict: boolean;
+  /** Rules that a schema loses on the way go in words into the tool's description. Default: false (F137). */
+  describeLostRules: boolean;
   /** How an output schema is asked for. Default: `json_schema` (F142). */
   structuredOutput: "json_schema" | "json_object" | "none";
   /** Whether an output schema and tools may stand in one request; otherwise the schema is left out. Default: true (F144). */
@@ -123,6 +130,8 @@ export function chatCompat(target: Target): OpenaiChatCompat {
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
+    adaptStrict: given.adaptStrict === true,
+    describeLostRules: given.describeLostRules === true,
     structuredOutput: oneOf(given.structuredOutput, ["json_schema", "json_object", "none"]),
     structuredWithTools: given.structuredWithTools !== false,
     reasoningParam: oneOf(given.reasoningParam, [

@@ -2,11 +2,19 @@
 
 import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { sentTool, strictOutput, strictTool } from "../schemas/codecs.ts";
+import { toolModeOf } from "../schemas/tools.ts";
 import type { OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { jsonOf } from "./openai-json.ts";
 import type { NameTable } from "./openai-names.ts";
-import { strictSafe, toolSchema } from "./openai-schemas.ts";
-import { type Body, effortOf, providerOptions, unsupported, type Warning } from "./openai-settings.ts";
+import {
+  type Body,
+  effortOf,
+  providerOptions,
+  schemaRoom,
+  unsupported,
+  type Warning,
+} from "./openai-settings.ts";
 
 /** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
 export interface OpenaiChatOptions {
@@ -165,12 +173,8 @@ function outputParam(
     return {};
   }
   if (compat.structuredOutput === "json_object") return { response_format: { type: "json_object" } };
-  return {
-    response_format: {
-      type: "json_schema",
-      json_schema: { name: "response", schema, strict: strictSafe(schema) },
-    },
-  };
+  const form = strictOutput(schema, schemaRoom(target, warnings));
+  return { response_format: { type: "json_schema", json_schema: { name: "response", ...form } } };
 }
 
 /** Tools of a request as text, kept by identity: an unchanged list costs nothing. */
@@ -206,7 +210,7 @@ export class ChatTools {
         `${tools.length + own.length} tools are more than the ${limit} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
       );
     if (this.#last?.list !== tools)
-      this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool)).join(",") };
+      this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool, warnings)).join(",") };
     const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
     const choice = this.#choice(request, warnings);
     const omitted = this.#compat.omit;
@@ -222,17 +226,20 @@ export class ChatTools {
     ].join("");
   }
 
-  #tool(tool: ToolDefinition): string {
+  #tool(tool: ToolDefinition, warnings: Warning[]): string {
     let json = this.#one.get(tool);
     if (json === undefined) {
-      const parameters = toolSchema(tool.inputSchema);
+      const { provider, model } = this.#target.origin;
+      const as = this.#compat.strictTools ? strictTool : sentTool;
+      const room = schemaRoom(this.#target, warnings);
+      const { description, schema, strict } = as(tool, toolModeOf(provider, model) ?? "tool", room);
       json = jsonOf({
         type: "function",
         function: {
           name: this.#names.wire(tool.name),
-          description: tool.description,
-          parameters,
-          ...(this.#compat.strictTools && strictSafe(parameters) ? { strict: true } : {}),
+          description,
+          parameters: schema,
+          ...(strict ? { strict } : {}),
         },
       });
       this.#one.set(tool, json);

@@ -63,7 +63,7 @@ export class ResponsesEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
-    const tools = this.#tools.encode(request);
+    const tools = this.#tools.encode(request, warnings);
     const input = this.#input(request);
     return {
       path: "/responses",

@@ -5,11 +5,18 @@
 
 import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { sentTool, strictOutput, strictTool } from "../schemas/codecs.ts";
 import { oneOf, words } from "./openai-chat-compat.ts";
 import { jsonOf, listIn, objectIn } from "./openai-json.ts";
 import type { NameTable } from "./openai-names.ts";
-import { strictSafe, toolSchema } from "./openai-schemas.ts";
-import { type Body, effortOf, providerOptions, unsupported, type Warning } from "./openai-settings.ts";
+import {
+  type Body,
+  effortOf,
+  providerOptions,
+  schemaRoom,
+  unsupported,
+  type Warning,
+} from "./openai-settings.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiResponsesCompat {
@@ -23,6 +30,13 @@ export interface OpenaiResponsesCompat {
   encryptedReasoning: boolean;
   /** Ask for strict tools where the schema allows it. Default: true. */
   strictTools: boolean;
+  /**
+   * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
+   * null is read as absent. Default: false.
+   */
+  adaptStrict: boolean;
+  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  describeLostRules: boolean;
   /** The most tools a request may have; 0 is any number. Default: 128. */
   maxTools: number;
   omit: readonly string[];
@@ -37,6 +51,8 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     plainReasoning: given.plainReasoning === true,
     encryptedReasoning: given.encryptedReasoning !== false,
     strictTools: given.strictTools !== false,
+    adaptStrict: given.adaptStrict === true,
+    describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     omit: words(given.omit),
     options: words(given.options),
@@ -150,7 +166,7 @@ function textFormat(request: ModelRequest, target: Target, warnings: Warning[]):
     unsupported("output schema", target, warnings);
     return undefined;
   }
-  return { type: "json_schema", name: "response", schema, strict: strictSafe(schema) };
+  return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
 }
 
 /** Tools of a request as text, kept by identity. */
@@ -167,7 +183,7 @@ export class ResponsesTools {
     this.#names = names;
   }
 
-  encode(request: ModelRequest): string {
+  encode(request: ModelRequest, warnings: Warning[]): string {
     const { tools, toolChoice, settings } = request;
     const given = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
     const own = given.map((tool) => jsonOf(tool));
@@ -186,7 +202,7 @@ export class ResponsesTools {
         `${count} tools are more than the ${maxTools} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
       );
     if (this.#last?.list !== functions)
-      this.#last = { list: functions, json: functions.map((tool) => this.#tool(tool)).join(",") };
+      this.#last = { list: functions, json: functions.map((tool) => this.#tool(tool, warnings)).join(",") };
     const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
     const choice = this.#choice(toolChoice);
     const parallel = settings.parallelToolCalls;
@@ -197,17 +213,18 @@ export class ResponsesTools {
     ].join("");
   }
 
-  #tool(tool: ToolDefinition): string {
+  #tool(tool: ToolDefinition, warnings: Warning[]): string {
     let json = this.#one.get(tool);
     if (json === undefined) {
-      const parameters = toolSchema(tool.inputSchema);
+      const as = this.#compat.strictTools ? strictTool : sentTool;
+      const { description, schema, strict } = as(tool, "tool", schemaRoom(this.#target, warnings));
       json = jsonOf({
         type: "function",
         name: this.#names.wire(tool.name),
-        description: tool.description,
-        parameters,
+        description,
+        parameters: schema,
         // Left out it would mean true, and a schema that breaks its rules would fail the request (F140).
-        strict: this.#compat.strictTools && strictSafe(parameters),
+        strict,
       });
       this.#one.set(tool, json);
     }

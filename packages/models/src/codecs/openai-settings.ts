@@ -5,6 +5,7 @@
 
 import type { Json, JsonObject, ModelRequest, Settings } from "@rondo/core";
 import type { Target, WireRequest } from "../codec.ts";
+import type { SchemaRoom } from "../schemas/codecs.ts";
 
 export type Warning = WireRequest["warnings"][number];
 
@@ -33,6 +34,11 @@ export function unsupported(setting: string, target: Target, warnings: Warning[]
     code: "unsupported_setting",
     message: `${target.origin.provider} takes no ${setting} for ${target.origin.model}; it is left out`,
   });
+}
+
+/** Where schemas say what they lost. */
+export function schemaRoom(target: Target, warnings: Warning[]): SchemaRoom {
+  return { target, warn: (code, message) => void warnings.push({ code, message }) };
 }
 
 /** Takes the caller's own fields for this provider, as far as they are known to be taken. */

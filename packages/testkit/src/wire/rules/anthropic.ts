@@ -3,6 +3,8 @@
 // An independent reading of the rules, not the encoder's: it parses the finished body and knows nothing of how it was
 // made. The wire server answers with the first violation; tests want none.
 
+import { checkAnthropicStructured } from "./schemas.ts";
+
 /** A rule that a request body breaks: where, and what the provider says. */
 export interface Violation {
   /** JSON path into the body, e.g. `messages.3.content.0`. */
@@ -275,6 +277,7 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
       say(path, `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
     const schema = isShape(tool.input_schema) ? tool.input_schema : {};
+    if (tool.strict === true) checkAnthropicStructured(schema, `${path}.input_schema`, say);
     if (schema.type !== "object") say(path, `${path}.input_schema.type: Input should be 'object'`);
     if (["anyOf", "oneOf", "allOf"].some((word) => schema[word] !== undefined))
       say(
@@ -296,6 +299,10 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     for (const member of Object.keys(tool))
       if (!members.includes(member)) say(path, `${path}.${member}: Extra inputs are not permitted`);
   }
+  const output =
+    isShape(body.output_config) && isShape(body.output_config.format) ? body.output_config.format : {};
+  if (output.schema !== undefined)
+    checkAnthropicStructured(output.schema, "output_config.format.schema", say);
   const choice = isShape(body.tool_choice) ? body.tool_choice : undefined;
   if (choice?.type === "tool" && !names.has(String(choice.name)))
     say("tool_choice", `Tool '${String(choice.name)}' not found in provided tools`);

@@ -2,6 +2,8 @@
 //
 // Each problem names its place in the body, and says it in the API's own words where those are known.
 
+import { checkGoogleOpenapi, checkGoogleResponse } from "./schemas.ts";
+
 /** What is wrong in a request body, and where. */
 export interface WireProblem {
   /** E.g. `contents[2].parts[0]`. */
@@ -199,7 +201,7 @@ function tools(value: unknown, say: Say): Set<string> {
       if (declared.parameters !== undefined) {
         if (declared.parametersJsonSchema !== undefined)
           say(at, "parameters and parametersJsonSchema exclude each other");
-        subset(declared.parameters, `${at}.parameters`, say);
+        checkGoogleOpenapi(declared.parameters, `${at}.parameters`, say);
       } else if (declared.parametersJsonSchema !== undefined) {
         const schema = declared.parametersJsonSchema;
         if (!isObject(schema) || schema.type !== "object")
@@ -208,48 +210,6 @@ function tools(value: unknown, say: Say): Set<string> {
     });
   });
   return names;
-}
-
-const schemaKeys = new Set(
-  "type format title description nullable default enum items minItems maxItems properties required minProperties maxProperties minLength maxLength minimum maximum pattern example anyOf propertyOrdering".split(
-    " ",
-  ),
-);
-
-/** The OpenAPI subset of `parameters`. */
-function subset(schema: unknown, at: string, say: Say): void {
-  if (!isObject(schema)) {
-    say(at, "Invalid value");
-    return;
-  }
-  unknownNames(schema, schemaKeys, at, say);
-  if (Array.isArray(schema.type)) say(`${at}.type`, "Proto field is not repeating, cannot start list.");
-  if (schema.enum !== undefined) {
-    if (schema.type !== "string") say(`${at}.enum`, "only allowed for STRING type");
-    listOf(schema.enum).forEach((value, i) => {
-      if (typeof value !== "string")
-        say(`${at}.enum[${i}]`, `Invalid value at '${at}.enum[${i}]' (TYPE_STRING)`);
-      else if (value === "") say(`${at}.enum[${i}]`, "cannot be empty");
-    });
-  }
-  if (
-    schema.format !== undefined &&
-    schema.type === "string" &&
-    !["enum", "date-time"].includes(String(schema.format))
-  )
-    say(`${at}.format`, "only 'enum' and 'date-time' are supported for STRING type");
-  if (schema.type === "array" && schema.items === undefined) say(`${at}.items`, "missing field.");
-  if (schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0)
-    say(`${at}.properties`, "should be non-empty for OBJECT type");
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  for (const name of listOf(schema.required))
-    if (!Object.hasOwn(properties, String(name)))
-      say(`${at}.required`, `property is not defined: ${String(name)}`);
-  for (const [name, inner] of Object.entries(properties)) subset(inner, `${at}.properties[${name}]`, say);
-  if (schema.items !== undefined) subset(schema.items, `${at}.items`, say);
-  listOf(schema.anyOf).forEach((inner, i) => {
-    subset(inner, `${at}.any_of[${i}]`, say);
-  });
 }
 
 function toolConfig(value: unknown, names: ReadonlySet<string>, say: Say): void {
@@ -287,7 +247,7 @@ function generationConfig(value: unknown, hasTools: boolean, rules: GoogleRules,
   if (schema !== undefined && value.responseMimeType !== "application/json")
     say("generationConfig", "Response schema needs the response mime type application/json.");
   if (value.responseSchema !== undefined)
-    subset(value.responseSchema, "generation_config.response_schema", say);
+    checkGoogleResponse(value.responseSchema, "generation_config.response_schema", say);
   if (rules.noSchemaWithTools === true && hasTools && value.responseMimeType === "application/json")
     say("generationConfig", "Function calling with a response mime type: 'application/json' is unsupported");
 }

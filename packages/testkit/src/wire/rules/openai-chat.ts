@@ -4,6 +4,7 @@
 // only some servers have are asked for by name.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { checkOpenaiStrict, checkToolTop } from "./schemas.ts";
 
 export interface Violation {
   /** What the server says. */
@@ -133,6 +134,11 @@ export function checkTools(
   unwrap: (tool: JsonObject) => JsonObject | undefined,
   prefix: string,
 ): void {
+  const form = objectAt(objectAt(body.response_format)?.json_schema) ?? objectAt(objectAt(body.text)?.format);
+  if (form?.strict === true)
+    checkOpenaiStrict(form.schema, "schema", (at, what) =>
+      say(at, `Invalid schema for response_format: ${what}`),
+    );
   const tools = listAt(body.tools);
   if (body.tools !== undefined && tools.length === 0) say("tools", "[] is too short - 'tools'");
   if (body.tools === undefined)
@@ -152,8 +158,10 @@ export function checkTools(
     checkName(name, `${path}name`, say);
     if (names.has(name)) say(`${path}name`, `Duplicate function name: ${name}`);
     names.add(name);
-    checkSchema(name, fn.parameters, `${path}parameters`, say);
-    if (fn.strict === true) checkStrict(name, fn.parameters, `${path}parameters`, say);
+    const broken = (at: string, what: string): void =>
+      say(at, `Invalid schema for function '${name}': ${what}`);
+    checkToolTop(fn.parameters, `${path}parameters`, broken);
+    if (fn.strict === true) checkOpenaiStrict(fn.parameters, `${path}parameters`, broken);
   }
 }
 
@@ -173,61 +181,6 @@ export function checkName(name: string, path: string, say: (path: string, messag
       path,
       `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
     );
-}
-
-function checkSchema(
-  name: string,
-  given: Json | undefined,
-  path: string,
-  say: (path: string, message: string) => void,
-): void {
-  const schema = objectAt(given);
-  const broken = (what: string): void => say(path, `Invalid schema for function '${name}': ${what}`);
-  if (schema === undefined || schema.type !== "object")
-    broken(
-      `schema must be a JSON Schema of 'type: "object"', got 'type: "${String(schema?.type ?? null)}"'.`,
-    );
-  else if (objectAt(schema.properties) === undefined)
-    broken("In context=(), object schema missing properties.");
-  for (const word of ["anyOf", "oneOf", "allOf", "enum", "not"])
-    if (schema?.[word] !== undefined)
-      broken(
-        `schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`,
-      );
-}
-
-function checkStrict(
-  name: string,
-  given: Json | undefined,
-  path: string,
-  say: (path: string, message: string) => void,
-): void {
-  const schema = objectAt(given);
-  if (schema === undefined) return;
-  const properties = objectAt(schema.properties);
-  if (properties !== undefined) {
-    const required = listAt(schema.required);
-    if (schema.additionalProperties !== false)
-      say(
-        path,
-        `Invalid schema for function '${name}': In context=(), 'additionalProperties' is required to be supplied and to be false.`,
-      );
-    for (const key of Object.keys(properties))
-      if (!required.includes(key))
-        say(
-          path,
-          `Invalid schema for function '${name}': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing '${key}'.`,
-        );
-    for (const key of required)
-      if (typeof key !== "string" || !Object.hasOwn(properties, key))
-        say(
-          path,
-          `Invalid schema for function '${name}': In context=(), 'required' is required to be supplied and to be an array including every key in properties. Extra required key '${String(key)}' supplied.`,
-        );
-    for (const [key, child] of Object.entries(properties))
-      checkStrict(name, child, `${path}.properties.${key}`, say);
-  }
-  checkStrict(name, schema.items, `${path}.items`, say);
 }
 
 const messageFields: { readonly [role: string]: ReadonlySet<string> } = {

@@ -1,0 +1,156 @@
+// The room of repair: a history that came from elsewhere, made one that every provider accepts again.
+//
+// Repair knows no provider: what differs between them is a policy. It takes nothing away that a person or the model
+// said, unless the policy says so. Where nothing is wrong it returns what it was given, the same array and the same
+// messages: whatever was cached by their identity stays cached.
+
+import type { AssistantMessage, Message, Origin, Part, UserMessage } from "../message.ts";
+import { userText } from "../message.ts";
+import { missingResult, pairUp, sameItems } from "../pairing.ts";
+import { mendMessage } from "./mend.ts";
+
+/** What repair says in a history. */
+export interface RepairTexts {
+  /** In place of a result that is missing. */
+  missing: string;
+  /** The name of a tool that nobody named. */
+  unknownTool: string;
+  /** A person's words where the history must begin with them. */
+  first: string;
+  /** A person's words between two answers. */
+  proceed: string;
+  /** The model's words between two of a person's messages. */
+  noted: string;
+  /** In place of what was cut out of a part. `{n}` is the number of characters. */
+  cut: string;
+}
+
+export const repairTexts: RepairTexts = {
+  missing: missingResult,
+  unknownTool: "unknown",
+  first: "(The conversation so far.)",
+  proceed: "Continue.",
+  noted: "Noted.",
+  cut: "\n[{n} characters were left out here]\n",
+};
+
+export interface RepairPolicy {
+  texts?: Partial<RepairTexts>;
+  /** A call without a result: answered with a synthetic error, or left out. Default: `answer`. */
+  unanswered?: "answer" | "drop";
+  /**
+   * Answers that ended in an error or an abort: their calls stay where they have results and none are made up
+   * (`answered`, the default), or their calls and results are left out (`none`).
+   */
+  failed?: "answered" | "none";
+  /** Calls without an id, arguments or a name of letters, digits, "_" and "-": mended as far as can be (default), or left out. */
+  malformed?: "mend" | "drop";
+  /** Names a call may have; others are left out. Default: any. */
+  toolNames?: readonly string[];
+  /** An id as it should be, given those that are taken; must give one that is free. Default: as it is, numbered where it is taken. */
+  id?: (id: string, taken: ReadonlySet<string>) => string;
+  /** Neighbours of one role: left (default), joined into one message, or a word of the other put between. */
+  neighbours?: "keep" | "merge" | "bridge";
+  /** The first message, system messages aside, is a person's. Default: false. */
+  userFirst?: boolean;
+  /** The last message is not the model's. Default: false. */
+  assistantLast?: "keep" | "proceed";
+  /** Whose reasoning may stay as it is. Reasoning of another origin is then kept, left out, or becomes text. */
+  origin?: Origin;
+  /** Default: `keep`, which the codecs do not send. */
+  foreignReasoning?: "keep" | "drop" | "text";
+  /** Reasoning of any origin is left out. Default: false. */
+  dropReasoning?: boolean;
+  /** The most characters a part may have; the middle of a longer one is cut out, with a note. Default: any number. */
+  maxPartChars?: number;
+}
+
+/** The history with every fault mended that a provider would refuse; the same array where there is none. */
+export function repairHistory(messages: readonly Message[], policy: RepairPolicy = {}): readonly Message[] {
+  const texts = { ...repairTexts, ...policy.texts };
+  const mended = messages.flatMap((message) => mendMessage(message, policy, texts) ?? []);
+  const paired = pairUp(named(sameItems(mended, messages) ? messages : mended, policy, texts), {
+    missing: texts.missing,
+    unanswered: policy.unanswered ?? "answer",
+    failed: policy.failed ?? "answered",
+    id: policy.id ?? numbered,
+  });
+  const whole = paired.filter((message) => message.role === "tool" || message.content.length > 0);
+  const ordered = inOrder(whole, policy, texts);
+  return sameItems(ordered, messages) ? messages : ordered;
+}
+
+/** Ids from elsewhere repeat, over turns and within one (F052, F054). A blank one gets a name. */
+function numbered(id: string, taken: ReadonlySet<string>): string {
+  const base = id === "" ? "call" : id;
+  let free = base;
+  for (let n = 2; taken.has(free); n++) free = `${base}_${n}`;
+  return free;
+}
+
+/** A call without a name takes its result's; one that has neither name nor result is no call (F066). */
+function named(messages: readonly Message[], policy: RepairPolicy, texts: RepairTexts): readonly Message[] {
+  const nameless = (part: Part): boolean => part.type === "tool_call" && part.name.trim() === "";
+  const allowed = policy.toolNames === undefined ? undefined : new Set(policy.toolNames);
+  const refused = (part: Part): boolean =>
+    part.type === "tool_call" && allowed !== undefined && !allowed.has(part.name);
+  if (!messages.some((one) => one.role === "assistant" && one.content.some((p) => nameless(p) || refused(p))))
+    return messages;
+  const names = new Map<string, string>();
+  for (const message of messages)
+    if (message.role === "tool") names.set(message.callId, message.name || texts.unknownTool);
+  return messages.map((message) => {
+    if (message.role !== "assistant") return message;
+    const content = message.content.flatMap((part): Part[] => {
+      if (part.type !== "tool_call") return [part];
+      const name = nameless(part) ? names.get(part.id) : part.name;
+      if (name === undefined) return [];
+      const call = name === part.name ? part : { ...part, name };
+      return refused(call) ? [] : [call];
+    });
+    return sameItems(content, message.content) ? message : { ...message, content };
+  });
+}
+
+/** Who speaks first, last, and after whom. */
+function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: RepairTexts): readonly Message[] {
+  const out: Message[] = [];
+  const speaks = (message: Message | undefined): string | undefined =>
+    message?.role === "tool" ? "user" : message?.role === "system" ? undefined : message?.role;
+  for (const message of messages) {
+    const last = out.at(-1);
+    if (
+      policy.userFirst === true &&
+      message.role === "assistant" &&
+      !out.some((one) => one.role !== "system")
+    )
+      out.push(userText(texts.first));
+    else if (last?.role === message.role && (message.role === "user" || message.role === "assistant")) {
+      if (policy.neighbours === "merge") {
+        out.push(joined(out.pop() as UserMessage | AssistantMessage, message));
+        continue;
+      }
+      if (policy.neighbours === "bridge")
+        out.push(message.role === "user" ? word(texts.noted, messages) : userText(texts.proceed));
+    }
+    out.push(message);
+  }
+  if (policy.assistantLast === "proceed" && speaks(out.at(-1)) === "assistant")
+    out.push(userText(texts.proceed));
+  return out;
+}
+
+/** Two of one role as one. Calls end an answer, so that only an answer without them has a neighbour. */
+function joined(first: UserMessage | AssistantMessage, second: UserMessage | AssistantMessage): Message {
+  return { ...second, content: [...first.content, ...second.content] } as Message;
+}
+
+function word(text: string, messages: readonly Message[]): AssistantMessage {
+  const model = messages.find((one): one is AssistantMessage => one.role === "assistant");
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }],
+    origin: model?.origin ?? { api: "unknown", provider: "unknown", model: "unknown" },
+    stop: { kind: "end_turn", wire: "end_turn" },
+  };
+}

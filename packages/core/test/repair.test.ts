@@ -1,0 +1,243 @@
+import {
+  Agent,
+  type AssistantMessage,
+  callsOf,
+  isPaired,
+  type Json,
+  type Message,
+  type Part,
+  type RepairPolicy,
+  repairHistory,
+  type ToolMessage,
+  textOf,
+  userText,
+} from "@rondo/core";
+import { scripted } from "@rondo/testkit";
+import { describe, expect, it, test } from "vitest";
+
+const origin = { api: "a", provider: "p", model: "m" };
+const answer = (content: Part[], kind: AssistantMessage["stop"]["kind"] = "tool_use"): AssistantMessage => ({
+  role: "assistant",
+  content,
+  origin,
+  stop: { kind, wire: kind },
+});
+const call = (id: string, name = "look"): Part => ({ type: "tool_call", id, name, args: {}, rawArgs: "{}" });
+const result = (callId: string, text = "ok", name = "look"): ToolMessage => ({
+  role: "tool",
+  callId,
+  name,
+  content: [{ type: "text", text }],
+  isError: false,
+});
+const text = (words: string): Part => ({ type: "text", text: words });
+
+const preset =
+  "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
+
+describe("C7: transcript repair", () => {
+  test("C7.60 results move behind their turn in call order; a missing one is made up, in the words asked for", () => {
+    const [a, b] = [result("a", "A"), result("b", "B")];
+    const history = [userText("go"), answer([call("a"), call("b"), call("c")]), userText("wait"), b, a];
+    const repaired = repairHistory(history, { texts: { missing: preset } });
+    expect(repaired.map((one) => (one.role === "tool" ? textOf(one) : one.role))).toEqual([
+      "user",
+      "assistant",
+      "A",
+      "B",
+      preset,
+      "user",
+    ]);
+    expect(repaired[4]).toMatchObject({ role: "tool", callId: "c", isError: true });
+    expect([repaired[2], repaired[3]]).toEqual([a, b]);
+  });
+
+  test("C7.60 double and stray results are dropped, wherever they stand, and a blank name is filled", () => {
+    const history = [
+      userText("go"),
+      answer([call("a")]),
+      result("a", "first", " "),
+      userText("and"),
+      result("a", "second"),
+      result("ghost"),
+    ];
+    const repaired = repairHistory(history);
+    expect(repaired.filter((one) => one.role === "tool")).toEqual([result("a", "first")]);
+    const unnamed = repairHistory([userText("go"), answer([call("a", "")]), result("a", "x", "")]);
+    expect(unnamed.slice(1)).toMatchObject([{ content: [{ name: "unknown" }] }, { name: "unknown" }]);
+  });
+
+  test("C7.60 an answer that failed gets no made-up results, and its results go where the policy says so", () => {
+    const history = [
+      userText("go"),
+      answer([text("so far"), call("a"), call("b")], "error"),
+      result("a"),
+      userText("again"),
+    ];
+    expect(repairHistory(history, { failed: "none" })).toEqual([
+      history[0],
+      answer([text("so far")], "error"),
+      history[3],
+    ]);
+    expect(repairHistory(history)).toEqual([
+      history[0],
+      answer([text("so far"), call("a")], "error"),
+      history[2],
+      history[3],
+    ]);
+  });
+
+  test("C7.60 a history in order comes back as the same array", () => {
+    const history = [
+      userText("go"),
+      answer([text("hm"), call("a")]),
+      result("a"),
+      answer([text("done")], "end_turn"),
+    ];
+    expect(repairHistory(history)).toBe(history);
+    expect(repairHistory(history, { failed: "none", malformed: "drop", userFirst: true })).toBe(history);
+  });
+
+  test("C7.61 calls without arguments, id or a proper name are dropped, and an answer left empty with them", () => {
+    const odd = { type: "tool_call", id: "x", name: "look" } as Part;
+    const history = [
+      userText("go"),
+      answer([odd, call(""), call("b", "no good!"), call("c", " look "), call("d", "hidden")]),
+      answer([call("e", "")]),
+    ];
+    const repaired = repairHistory(history, { malformed: "drop", toolNames: ["look"] });
+    expect(repaired.map((one) => one.role)).toEqual(["user", "assistant", "tool"]);
+    expect(callsOf(repaired[1] as AssistantMessage)).toEqual([call("c", "look")]);
+  });
+});
+
+describe("a repaired history", () => {
+  it("has each call id once, on both sides (F052, F053, F054)", () => {
+    const history = [
+      userText("go"),
+      answer([call("call_0"), call("call_0"), call("")]),
+      result("call_0", "one"),
+      result("call_0", "two"),
+      result("", "three"),
+      answer([call("call_0")]),
+      result("call_0", "four"),
+    ];
+    const repaired = repairHistory(history);
+    expect(isPaired(repaired)).toBe(true);
+    const results = repaired.filter((one): one is ToolMessage => one.role === "tool");
+    expect(results.map((one) => [one.callId, textOf(one)])).toEqual([
+      ["call_0", "one"],
+      ["call_0_2", "two"],
+      ["call", "three"],
+      ["call_0_3", "four"],
+    ]);
+  });
+
+  it("finds a result that came before its call", () => {
+    const history = [userText("go"), result("a", "early"), answer([call("a")])];
+    expect(repairHistory(history)).toEqual([history[0], history[2], history[1]]);
+  });
+
+  it("holds no empty part and no empty message (F122, F123)", () => {
+    const history = [
+      userText(""),
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "" },
+          { type: "text", text: "go" },
+        ],
+      } as Message,
+      answer([text("  \n")], "end_turn"),
+      answer([text(""), text("hi")], "end_turn"),
+    ];
+    expect(repairHistory(history)).toEqual([userText("go"), answer([text("hi")], "end_turn")]);
+  });
+
+  it("is well-formed text throughout, but for what is signed (F094, F099)", () => {
+    const signed: Part = { type: "reasoning", text: "\ud83d", opaque: { signature: "s" } };
+    const history = [
+      userText("a\ud83d"),
+      answer([signed, { ...call("a"), args: { "\udc00k": ["\ud83d"] } } as Part]),
+      result("a", "😀\udc00"),
+    ];
+    const repaired = repairHistory(history);
+    expect(textOf(repaired[0] as Message)).toBe("a\ufffd");
+    expect((repaired[1] as AssistantMessage).content[0]).toBe(signed);
+    expect(callsOf(repaired[1] as AssistantMessage)[0]?.args).toEqual({ "\ufffdk": ["\ufffd"] });
+    expect(textOf(repaired[2] as Message)).toBe("😀\ufffd");
+  });
+
+  it.each<[RepairPolicy["foreignReasoning"], Part[]]>([
+    ["keep", [{ type: "reasoning", text: "hm" }, text("hi")]],
+    ["drop", [text("hi")]],
+    ["text", [text("hm"), text("hi")]],
+  ])("may %s the reasoning of another model (F101)", (foreignReasoning, content) => {
+    const history = [userText("go"), answer([{ type: "reasoning", text: "hm" }, text("hi")], "end_turn")];
+    const there = { ...origin, model: "other" };
+    expect(
+      repairHistory(history, { origin: there, foreignReasoning: foreignReasoning ?? "keep" })[1],
+    ).toEqual(answer(content, "end_turn"));
+    expect(repairHistory(history, { origin, foreignReasoning: foreignReasoning ?? "keep" })).toBe(history);
+  });
+
+  it("has long parts cut in the middle at whole characters, with a note", () => {
+    const long = `${"😀".repeat(500)}end`;
+    const [cut] = repairHistory([userText(long)], { maxPartChars: 200 });
+    const words = textOf(cut as Message);
+    expect(words.length).toBeLessThanOrEqual(200);
+    expect(words).toMatch(/^😀+\n\[803 characters were left out here\]\n😀+end$/u);
+  });
+
+  it("joins or bridges neighbours as the policy says (F128)", () => {
+    const history = [
+      userText("a"),
+      userText("b"),
+      answer([text("c")], "end_turn"),
+      answer([text("d")], "end_turn"),
+    ];
+    expect(repairHistory(history)).toBe(history);
+    expect(repairHistory(history, { neighbours: "merge" }).map((one) => one.content.length)).toEqual([2, 2]);
+    const bridged = repairHistory(history, { neighbours: "bridge" });
+    expect(bridged.map((one) => [one.role, textOf(one)])).toEqual([
+      ["user", "a"],
+      ["assistant", "Noted."],
+      ["user", "b"],
+      ["assistant", "c"],
+      ["user", "Continue."],
+      ["assistant", "d"],
+    ]);
+  });
+
+  it("begins with a person and does not end with the model, where that is asked for (F127, F129)", () => {
+    const history = [answer([text("hi")], "end_turn")];
+    const repaired = repairHistory(history, { userFirst: true, assistantLast: "proceed" });
+    expect(repaired.map((one) => one.role)).toEqual(["user", "assistant", "user"]);
+  });
+
+  it("is what a run starts with when it is given one", async () => {
+    const model = scripted(["done"] as never);
+    const agent = new Agent({ model });
+    const odd = { role: "user", content: "plain text" } as unknown as Message;
+    const { messages } = await agent.run([odd, answer([call("a")]), userText("go on")]);
+    expect(isPaired(messages)).toBe(true);
+    expect(textOf(messages[0] as Message)).toBe("plain text");
+    await expect(agent.run([userText("")])).rejects.toMatchObject({ kind: "invalid_request" });
+  });
+
+  it("never throws, whatever stands in it", () => {
+    const junk: Json[] = [
+      null,
+      1,
+      "x",
+      [],
+      {},
+      { role: "user" },
+      { role: "assistant", content: [null, { type: 1 }] },
+    ];
+    for (const one of junk) {
+      const repaired = repairHistory([one as unknown as Message, { role: "tool" } as Message]);
+      expect(isPaired(repaired)).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,58 @@
+// The room of call ids as providers want them: one function a form, all of them deterministic.
+//
+// A codec maps ids on the way out, where nothing is taken yet, because its form is injective enough by itself. Two forms
+// that gateways ask for are so tight that two ids may become one: those look at what is taken.
+
+import { anthropicId, bedrockId } from "../codecs/anthropic-names.ts";
+import { digest } from "../codecs/openai-json.ts";
+import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai-names.ts";
+
+/**
+ * `strict`: letters and digits, at most 40. `strict9`: exactly nine of them, for Mistral. The others are what the codecs
+ * send: `chat` at most 40 characters, `mistral9` nine, `responses` and `anthropic` and `bedrock` at most 64 of their own.
+ */
+export type IdFormName = "strict" | "strict9" | "chat" | "mistral9" | "responses" | "anthropic" | "bedrock";
+
+/** An id in the form, given those that are taken already. */
+export type IdForm = (id: string, taken?: ReadonlySet<string>) => string;
+
+const none: ReadonlySet<string> = new Set();
+
+const forms: { readonly [name in IdFormName]: (id: string, taken: ReadonlySet<string>) => string } = {
+  strict: (id, taken) => {
+    const clean = lettersOf(id).slice(0, 40);
+    const base = id === "" ? "defaulttoolid" : clean === "" ? "sanitizedtoolid" : clean;
+    return free(base, taken, (n) => {
+      const mark = digest(`${id} ${n}`, 8);
+      return base.slice(0, 40 - mark.length) + mark;
+    });
+  },
+  strict9: (id, taken) => {
+    const clean = lettersOf(id);
+    const base = id === "" ? "defaultid" : clean.length >= 9 ? clean.slice(0, 9) : digest(id, 9);
+    return free(base, taken, (n) => digest(`${id} ${n}`, 9));
+  },
+  chat: (id, taken) => numbered(wireId(id, chatIds), taken, (seed) => wireId(seed, chatIds)),
+  mistral9: (id, taken) => numbered(wireId(id, mistralIds), taken, mistralIds.make),
+  responses: (id, taken) => numbered(wireId(id, responsesIds), taken, (seed) => wireId(seed, responsesIds)),
+  anthropic: (id, taken) => numbered(anthropicId(id), taken, anthropicId),
+  bedrock: (id, taken) => numbered(bedrockId(id), taken, bedrockId),
+};
+
+/** The form of this name, as a function. Usable as `id` of a `RepairPolicy`. */
+export function idForm(name: IdFormName): IdForm {
+  const form = forms[name];
+  return (id, taken = none) => form(id, taken);
+}
+
+const lettersOf = (id: string): string => id.replace(/[^a-zA-Z0-9]/g, "");
+
+function free(base: string, taken: ReadonlySet<string>, next: (n: number) => string): string {
+  let id = base;
+  for (let n = 1; taken.has(id); n++) id = next(n);
+  return id;
+}
+
+function numbered(base: string, taken: ReadonlySet<string>, shaped: (seed: string) => string): string {
+  return free(base, taken, (n) => shaped(`${base}_${n + 1}`));
+}

@@ -1,0 +1,77 @@
+// The room of schema adaptation's face: a schema and a provider's mode in, what that provider takes out.
+//
+// Whatever was lost on the way is told, so that a caller can warn, put it in words for the model, or refuse.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { convert } from "./convert.ts";
+import { dialects, type SchemaMode } from "./dialects.ts";
+import { isObject } from "./node.ts";
+import { objectTop } from "./object-top.ts";
+import type { Removed } from "./removed.ts";
+import { isStrict } from "./strict.ts";
+
+export interface Adapted {
+  schema: JsonObject;
+  /** Rules the adapted schema no longer says. With them it is never wider than the original. */
+  removed: Removed[];
+  /** Paths where the adapted schema takes less than the original: free members where objects must be closed, say. */
+  narrowed: string[];
+}
+
+export interface AdaptOptions {
+  /**
+   * `openai-strict` requires every member. One that was optional becomes `nullable` (default): null then stands for
+   * absent, and `coerce` of a tool reads it so. Or it becomes `required`, and the model must always give it.
+   */
+  optional?: "nullable" | "required";
+}
+
+/** A schema as the provider takes it. The input is not changed; what needs no change is shared with it. */
+export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
+  if (mode === "tool") return { ...objectTop(schema), narrowed: [] };
+  const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
+  return { schema: isObject(adapted) ? adapted : schema, ...lost };
+}
+
+/** A tool's schema as the provider takes it: an object without alternatives at its top, then as `adaptSchema`. */
+export function adaptToolSchema(
+  schema: Json | undefined,
+  mode: SchemaMode,
+  options: AdaptOptions = {},
+): Adapted {
+  const top = objectTop(schema);
+  if (mode === "tool") return { ...top, narrowed: [] };
+  const adapted = adaptSchema(top.schema, mode, options);
+  return { ...adapted, removed: [...top.removed, ...adapted.removed] };
+}
+
+/** What some provider cannot carry of a schema. */
+export interface Trouble extends Removed {
+  /** The modes that lose this rule. */
+  modes: SchemaMode[];
+}
+
+const portable: readonly SchemaMode[] = [
+  "tool",
+  "anthropic",
+  "openai-strict",
+  "google-openapi",
+  "google-strict",
+  "xai",
+];
+
+/** What a tool's schema would lose, and where: empty for a schema that goes anywhere as it is. */
+export function schemaTroubles(schema: JsonObject): Trouble[] {
+  const found = new Map<string, Trouble>();
+  for (const mode of portable) {
+    const { removed, narrowed } = adaptToolSchema(schema, mode);
+    const tight: Removed[] = narrowed.map((fieldPath) => ({ type: "narrowed", fieldPath, value: null }));
+    for (const rule of mode === "openai-strict" && isStrict(schema) ? [] : [...removed, ...tight]) {
+      const key = JSON.stringify(rule);
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { ...rule, modes: [mode] });
+      else known.modes.push(mode);
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,106 @@
+// The room between codecs and schemas: a tool or an output schema as a request carries it.
+//
+// What the provider cannot be told becomes a warning. With the quirk `describeLostRules` it also goes, in words, into
+// the description of the tool or of the schema.
+
+import type { JsonObject, ToolDefinition } from "@rondo/core";
+import type { Target } from "../codec.ts";
+import { type Adapted, adaptSchema, adaptToolSchema } from "./adapt.ts";
+import type { SchemaMode } from "./dialects.ts";
+import { type Removed, renderRemoved } from "./removed.ts";
+import { isStrict } from "./strict.ts";
+
+/** How a codec sends schemas: to whom, and where it says what was lost. */
+export interface SchemaRoom {
+  target: Target;
+  warn(code: string, message: string): void;
+}
+
+export interface SentTool {
+  description: string;
+  schema: JsonObject;
+  /** The provider is asked to hold the model to the schema. */
+  strict: boolean;
+}
+
+/** A tool in a mode. */
+export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
+  return sent(tool, adaptToolSchema(tool.inputSchema, mode), room, false);
+}
+
+/**
+ * A tool as OpenAI takes it: strict where its schema allows that as it stands, or, with the quirk `adaptStrict`, where
+ * nothing but rules on values has to go for it. Never bent so far that the tool would take what the model may not say.
+ */
+export function strictTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
+  const plain = adaptToolSchema(tool.inputSchema, mode);
+  if (isStrict(plain.schema)) return sent(tool, plain, room, true);
+  const strict = bentToStrict(() => adaptToolSchema(tool.inputSchema, "openai-strict"), room.target);
+  return sent(tool, strict ?? plain, room, strict !== undefined);
+}
+
+/** An output schema in a mode. */
+export function sentOutput(schema: JsonObject, mode: SchemaMode, room: SchemaRoom): JsonObject {
+  return output(schema, adapted(schema, mode), room);
+}
+
+/** An output schema as OpenAI takes it, strict as with tools. */
+export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: JsonObject; strict: boolean } {
+  if (isStrict(schema)) return { schema, strict: true };
+  const strict = bentToStrict(() => adapted(schema, "openai-strict"), room.target);
+  return {
+    schema: strict === undefined ? schema : output(schema, strict, room),
+    strict: strict !== undefined,
+  };
+}
+
+function bentToStrict(adapt: () => Adapted, target: Target): Adapted | undefined {
+  if (target.compat?.adaptStrict !== true) return undefined;
+  const bent = adapt();
+  return bent.narrowed.length === 0 && isStrict(bent.schema) ? bent : undefined;
+}
+
+function sent(
+  tool: ToolDefinition,
+  { schema, removed }: Adapted,
+  room: SchemaRoom,
+  strict: boolean,
+): SentTool {
+  warnOf(`the schema of tool ${tool.name}`, removed, room);
+  return { description: described(tool.description, removed, room), schema, strict };
+}
+
+function output(schema: JsonObject, { schema: own, removed }: Adapted, room: SchemaRoom): JsonObject {
+  warnOf("the output schema", removed, room);
+  const said = typeof schema.description === "string" ? schema.description : "";
+  const description = described(said, removed, room);
+  return description === said ? own : { ...own, description };
+}
+
+/** Output schemas stay the same object from step to step, and are adapted once. */
+const known = new WeakMap<JsonObject, Map<SchemaMode, Adapted>>();
+
+function adapted(schema: JsonObject, mode: SchemaMode): Adapted {
+  const modes = known.get(schema) ?? new Map<SchemaMode, Adapted>();
+  known.set(schema, modes);
+  const found = modes.get(mode) ?? adaptSchema(schema, mode);
+  modes.set(mode, found);
+  return found;
+}
+
+function described(description: string, removed: readonly Removed[], { target }: SchemaRoom): string {
+  if (removed.length === 0 || target.compat?.describeLostRules !== true) return description;
+  return [...(description.trim() === "" ? [] : [description]), ...renderRemoved(removed)].join("\n");
+}
+
+function warnOf(what: string, removed: readonly Removed[], { target, warn }: SchemaRoom): void {
+  if (removed.length === 0) return;
+  const rules = removed
+    .slice(0, 12)
+    .map(({ type, fieldPath }) => (fieldPath === "" ? type : `${fieldPath}: ${type}`));
+  const more = removed.length > rules.length ? `, and ${removed.length - rules.length} more` : "";
+  warn(
+    "schema_rules_removed",
+    `${what} says more than ${target.origin.provider} can be told and was sent without ${rules.join(", ")}${more}; what comes is checked against it all the same`,
+  );
+}

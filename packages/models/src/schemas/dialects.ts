@@ -1,0 +1,148 @@
+// The room of dialects: what each provider's schemas can say, as a table one can read aloud.
+//
+// A dialect only says what may stand. How a schema gets there is one piece of code for all of them.
+
+import type { Json } from "@rondo/core";
+
+/**
+ * `tool`: the least that every provider demands of a tool's schema. `anthropic`: structured output and strict tools.
+ * `openai-strict`: strict tools and structured output. `google-openapi`: the OpenAPI subset of `parameters` and
+ * `responseSchema`. `google-structured`: structured output, with ranges. `google-strict`: shape and enums, no ranges.
+ * `xai`: everything but lengths and counts.
+ */
+export type SchemaMode =
+  | "tool"
+  | "anthropic"
+  | "openai-strict"
+  | "google-openapi"
+  | "google-structured"
+  | "google-strict"
+  | "xai";
+
+export interface Dialect {
+  /** Whether a keyword that stands alone (no schema in it, no partner) may stay. */
+  allows(word: string, value: Json): boolean;
+  /** Whether a keyword that holds schemas may stay; `properties`, `items` and alternatives are told apart. */
+  nests(word: string): boolean;
+  /** Everything stays that is not forbidden; otherwise only what is allowed. */
+  open: boolean;
+  /** Rules that are dropped without a word. */
+  silent: readonly string[];
+  references: "keep" | "inline";
+  /** What stands where a schema holds itself and references are inlined. */
+  recursion: { type: "object" } | Record<string, never>;
+  /** Alternatives that may stay. A `oneOf` that may not becomes an `anyOf`; an `allOf` is merged into its node. */
+  unions: readonly ("anyOf" | "oneOf" | "allOf")[];
+  /** Null goes out of types and alternatives: into `nullable`, or nowhere. Absent: it stays where it is. */
+  nulls?: "nullable" | "dropped";
+  /** Alternatives that are single values become one enum, a lone alternative itself. */
+  collapses: boolean;
+  /** A keyword beside alternatives: spread over them, or left where it is but for the type. */
+  beside: "stays" | "spread" | "untyped";
+  /** Several types as a list; otherwise as alternatives. */
+  typeLists: boolean;
+  /** `const` may stay; otherwise it is an enum of one. */
+  constants: boolean;
+  enums: "any" | "strings";
+  /** Objects take no members but those named. */
+  closed: boolean;
+  /** Every member is required; those that were not may be null. */
+  allRequired: boolean;
+  /** Every node has a type, arrays have items. */
+  typed: "always" | "arrays" | "as_given";
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+const permissive: Dialect = {
+  allows: () => true,
+  nests: () => true,
+  open: true,
+  silent: [],
+  references: "keep",
+  recursion: {},
+  unions: ["anyOf", "oneOf", "allOf"],
+  collapses: false,
+  beside: "stays",
+  typeLists: true,
+  constants: true,
+  enums: "any",
+  closed: false,
+  allRequired: false,
+  typed: "as_given",
+};
+
+const openapiWords = words(
+  "title description nullable default minItems maxItems minProperties maxProperties minLength maxLength minimum maximum pattern propertyOrdering",
+);
+const structuredWords = words("description nullable minItems maxItems minimum maximum");
+const structuredFormats = words("date-time date time");
+const strictWords = words("title description");
+const anthropicWords = words("title description default pattern format");
+const googleStrictLost = words(
+  "$schema $id examples minLength maxLength minimum maximum multipleOf pattern format minItems maxItems uniqueItems minProperties maxProperties",
+);
+const googleStrictNests = words("patternProperties additionalProperties $defs definitions");
+const xaiLost = words("minLength maxLength minItems maxItems minContains maxContains");
+
+const google: Dialect = {
+  ...permissive,
+  nests: () => false,
+  open: false,
+  references: "inline",
+  recursion: { type: "object" },
+  unions: ["anyOf"],
+  nulls: "nullable",
+  collapses: true,
+  beside: "spread",
+  typeLists: false,
+  constants: false,
+  enums: "strings",
+  typed: "arrays",
+};
+
+const exact: Pick<Dialect, "nests" | "open" | "unions" | "beside" | "closed"> = {
+  nests: (word) => word === "$defs" || word === "definitions",
+  open: false,
+  unions: ["anyOf"],
+  beside: "spread",
+  closed: true,
+};
+
+export const dialects: { readonly [mode in Exclude<SchemaMode, "tool">]: Dialect } = {
+  xai: { ...permissive, allows: (word) => !xaiLost.has(word) },
+  anthropic: {
+    ...permissive,
+    ...exact,
+    allows: (word, value) =>
+      anthropicWords.has(word) || (word === "minItems" && (value === 0 || value === 1)),
+  },
+  "openai-strict": {
+    ...permissive,
+    ...exact,
+    allows: (word) => strictWords.has(word),
+    allRequired: true,
+    typed: "always",
+  },
+  "google-openapi": {
+    ...google,
+    allows: (word, value) =>
+      openapiWords.has(word) || (word === "format" && (value === "date-time" || value === "enum")),
+  },
+  "google-structured": {
+    ...google,
+    allows: (word, value) =>
+      structuredWords.has(word) || (word === "format" && structuredFormats.has(String(value))),
+    silent: ["additionalProperties"],
+  },
+  "google-strict": {
+    ...permissive,
+    allows: (word) => !googleStrictLost.has(word),
+    nests: (word) => !googleStrictNests.has(word),
+    references: "inline",
+    nulls: "dropped",
+    collapses: true,
+    beside: "untyped",
+    constants: false,
+  },
+};

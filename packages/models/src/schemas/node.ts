@@ -1,0 +1,98 @@
+// The room of reading a schema: what a node is made of, and where a reference points.
+//
+// Schemas come from strangers: every member may be anything. A wrong one is read as if it were absent.
+
+import type { Json, JsonObject } from "@rondo/core";
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function listOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function same(a: Json | undefined, b: Json | undefined): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The types a node names; none where it leaves them open. */
+export function typesOf(node: JsonObject): string[] {
+  const given = Array.isArray(node.type) ? node.type : [node.type];
+  return given.filter((type): type is string => typeof type === "string");
+}
+
+/** A schema that allows null and nothing else, plainly. */
+export function isNull(schema: Json): boolean {
+  if (!isObject(schema)) return false;
+  const { type, const: value = null, enum: values = [null], ...rest } = schema;
+  const says = type !== undefined || schema.const !== undefined || schema.enum !== undefined;
+  return (
+    says &&
+    (type ?? "null") === "null" &&
+    value === null &&
+    same(values, [null]) &&
+    Object.keys(rest).every((word) => annotations.has(word))
+  );
+}
+
+/** The one value a schema allows; undefined where it allows several. */
+export function literalOf(schema: Json): Json | undefined {
+  if (!isObject(schema)) return undefined;
+  if (schema.const !== undefined) return schema.const;
+  return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined;
+}
+
+/** What says something about a schema and rules nothing. */
+export const annotations: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "example",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$schema",
+  "$id",
+  "$comment",
+  "$anchor",
+  "$vocabulary",
+  "contentEncoding",
+  "contentMediaType",
+  "contentSchema",
+  "nullable",
+  "propertyOrdering",
+]);
+
+/** What a node keeps of its words when its rules are gone or move elsewhere. */
+export function meta(
+  node: JsonObject,
+  words: readonly string[] = ["title", "description", "default"],
+): JsonObject {
+  return Object.fromEntries(Object.entries(node).filter(([word]) => words.includes(word)));
+}
+
+/** What a local reference points to. Undefined: it points out of the document, or nowhere. */
+export function pointed(root: Json, ref: string): Json | undefined {
+  if (ref !== "#" && !ref.startsWith("#/")) return undefined;
+  let at: Json | undefined = root;
+  for (const step of ref.split("/").slice(1)) {
+    const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = Array.isArray(at) ? at[Number(key)] : at[key];
+  }
+  return isObject(at) || typeof at === "boolean" ? at : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,44 @@
+// The room of strict mode: whether OpenAI would hold the model to a schema as it stands.
+//
+// Asked for with a schema that breaks its rules, strict mode fails the whole request (F140). So it is asked for only
+// after this was asked.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { isObject, listOf, objectOf } from "./node.ts";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+const types = words("string number boolean integer object array null");
+const keywords = words(
+  "type description title enum const properties required additionalProperties items anyOf $ref $defs definitions pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems",
+);
+const formats = words("date-time time date duration email hostname ipv4 ipv6 uuid");
+
+/** Whether strict mode accepts the schema as it stands. */
+export function isStrict(schema: JsonObject): boolean {
+  return schema.type === "object" && schema.anyOf === undefined && isStrictNode(schema, 1);
+}
+
+function isStrictNode(node: Json | undefined, depth: number): boolean {
+  if (!isObject(node) || depth > 10) return false;
+  for (const word of Object.keys(node)) if (!keywords.has(word)) return false;
+  if (node.format !== undefined && !formats.has(String(node.format))) return false;
+  if (typeof node.$ref === "string") return node.$ref.startsWith("#");
+  const inner = (child: Json): boolean => isStrictNode(child, depth + 1);
+  for (const word of ["$defs", "definitions"])
+    if (!Object.values(objectOf(node[word])).every(inner)) return false;
+  if (Array.isArray(node.anyOf)) return node.anyOf.every(inner);
+  const given = Array.isArray(node.type) ? node.type : [node.type];
+  if (!given.every((type) => typeof type === "string" && types.has(type)))
+    return Array.isArray(node.enum) || node.const !== undefined;
+  if (given.includes("array") && !isStrictNode(node.items, depth + 1)) return false;
+  if (!given.includes("object")) return true;
+  const { properties } = node;
+  if (!isObject(properties) || node.additionalProperties !== false) return false;
+  const required = listOf(node.required);
+  return (
+    Object.keys(properties).every((name) => required.includes(name)) &&
+    required.every((name) => typeof name === "string" && Object.hasOwn(properties, name)) &&
+    Object.values(properties).every(inner)
+  );
+}

@@ -1,0 +1,46 @@
+// The room of types in a schema: one of several, one of values, or one more that is null.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { isNull, listOf, objectOf, typesOf } from "./node.ts";
+
+export function isObjectType(type: Json | undefined): boolean {
+  return type === "object" || listOf(type).includes("object");
+}
+
+/** Whether a type is the type of all these values. */
+export function isTypeOf(literals: readonly Json[], type: Json): boolean {
+  const types = typesOf({ type });
+  return literals.every(
+    (value) => types.includes(typeof value) || (Number.isInteger(value) && types.includes("integer")),
+  );
+}
+
+/** A node of several types as a node of one of them. */
+export function only(type: string, node: JsonObject): JsonObject {
+  const foreign =
+    type === "object"
+      ? ["items", "prefixItems"]
+      : type === "array"
+        ? ["properties", "required", "additionalProperties"]
+        : ["items", "prefixItems", "properties", "required", "additionalProperties"];
+  return { ...Object.fromEntries(Object.entries(node).filter(([word]) => !foreign.includes(word))), type };
+}
+
+/** A schema that also takes null. */
+export function orNull(schema: Json): Json {
+  const node = objectOf(schema);
+  const { type } = node;
+  const plain = node.const === undefined && node.anyOf === undefined && node.$ref === undefined;
+  if (!plain || type === undefined)
+    return Array.isArray(node.anyOf) && !node.anyOf.some(isNull)
+      ? { ...node, anyOf: [...node.anyOf, { type: "null" }] }
+      : Array.isArray(node.anyOf)
+        ? node
+        : { anyOf: [node, { type: "null" }] };
+  const types = listOf(type).length > 0 ? listOf(type) : [type];
+  return {
+    ...node,
+    type: types.includes("null") ? type : [...types, "null"],
+    ...(Array.isArray(node.enum) && !node.enum.includes(null) ? { enum: [...node.enum, null] } : {}),
+  };
+}
