@@ -26,13 +26,24 @@ function rewriteDeclaration(path: string): void {
   if (rewritten !== text) writeFileSync(path, rewritten);
 }
 
-/** The files a package is entered by: its face, and the programs in it (a command, a worker). */
-const entries = "{index.js,main.js,*/main.js}";
+/** The programs in a package: a command, a worker. They and what the manifest exports are what it is entered by. */
+const programs = "**/main.js";
+
+/** The files of `dist` that a package is entered by. */
+function entriesOf(folder: string, dist: string): string[] {
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    exports: { [path: string]: string | { default: string } };
+  };
+  const faces = Object.values(exports).flatMap((face) =>
+    typeof face === "object" ? [face.default.replace(/^\.\/dist\//, "")] : [],
+  );
+  return [...new Set([...faces, ...globSync(programs, { cwd: dist })])];
+}
 
 /** Puts the code in `dist` together. What is imported by name stays outside; declarations stay as they are. */
-async function bundle(dist: string): Promise<void> {
+async function bundle(folder: string, dist: string): Promise<void> {
   const input = Object.fromEntries(
-    globSync(entries, { cwd: dist }).map((file) => [file.replace(/\.js$/, ""), join(dist, file)]),
+    entriesOf(folder, dist).map((file) => [file.replace(/\.js$/, ""), join(dist, file)]),
   );
   const bundled = await rolldown({
     input,
@@ -62,7 +73,7 @@ export async function build(say: (line: string) => void = () => {}): Promise<voi
       for (const { value } of specifiersOf(readFileSync(join(dist, file), "utf8"), file))
         if (isRelativeSource(value))
           throw new Error(`${name}: dist/${file} imports ${value}, which is not published`);
-    await bundle(dist);
+    await bundle(folder, dist);
     const code = globSync("**/*.js", { cwd: dist }).length;
     say(`built ${name}: ${files.filter((file) => file.endsWith(".js")).length} modules in ${code} files`);
   }

@@ -19,7 +19,6 @@ export const notYet: { readonly [id: string]: string } = {
   F238: textProtocols,
   F243: "readers of thoughts and of tools in text come with their own parts",
   F245: context,
-  R128: "joining neighbours of one role for local servers comes with the rows of servers",
 };
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */

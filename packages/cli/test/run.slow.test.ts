@@ -26,7 +26,9 @@ describe("rondo run", { timeout: 30_000 }, () => {
     const at = place();
     writeFileSync(join(at.root, "README.md"), "# A shop for bicycles\n");
     const out = await rondo(at, ["run"]);
-    expect(out.stderr).toBe("model: offline (no key found; set ANTHROPIC_API_KEY or use --model)\n");
+    expect(out.stderr).toBe(
+      "model: offline (no key is set, and RONDO_LOCAL switches local servers off; another with --model)\n",
+    );
     expect(out.stdout).toContain("A shop for bicycles");
     expect(out.stdout).toContain("→ list_files");
     expect(out.code).toBe(0);

@@ -146,33 +146,30 @@ describe.each(providers)("rondo run --model $model", ({ name, model, api, keys, 
 });
 
 describe("rondo run and the network", () => {
-  it("without --model the key of Anthropic chooses its model, and the command says so", async () => {
-    const wire = await serve();
-    const out = await rondo(
-      { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: wire.url },
-      "What is the secret word in notes.txt?",
-    );
-    expect(out).toMatchObject({ code: 0, stdout: expect.stringContaining("The word is heron.") });
-    expect(out.stderr).toContain("ANTHROPIC_API_KEY is set");
-    expect(wire.requests.map((request) => request.protocol)).toEqual([
-      "anthropic-messages",
-      "anthropic-messages",
-    ]);
-  });
-
   it.each([
-    ["OPENAI_API_KEY", "openai"],
-    ["GEMINI_API_KEY", "google"],
-    ["GOOGLE_API_KEY", "google"],
-    ["AWS_BEARER_TOKEN_BEDROCK", "bedrock"],
-  ])(
-    "without --model, %s alone chooses no model, and the command says how to",
-    async (variable, provider) => {
-      const out = await rondo({ [variable]: key }, "What is 2 + 3?");
-      expect(out.code).toBe(0);
-      expect(out.stderr).toContain(`${variable} is set: choose a model with --model ${provider}/NAME`);
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "anthropic", "anthropic-messages"],
+    ["OPENAI_API_KEY", "OPENAI_BASE_URL", "openai", "openai-responses"],
+    ["GEMINI_API_KEY", "GOOGLE_BASE_URL", "google", "google-generative-ai"],
+    ["GOOGLE_API_KEY", "GOOGLE_BASE_URL", "google", "google-generative-ai"],
+  ] as const)(
+    "without --model the key in %s chooses its provider's model, and the command says so",
+    async (variable, address, name, protocol) => {
+      const wire = await serve();
+      const out = await rondo(
+        { [variable]: key, [address]: wire.urlFor(name) },
+        "What is the secret word in notes.txt?",
+      );
+      expect(out).toMatchObject({ code: 0, stdout: expect.stringContaining("The word is heron.") });
+      expect(out.stderr).toContain(`${variable} is set`);
+      expect(wire.requests.map((request) => request.protocol)).toEqual([protocol, protocol]);
     },
   );
+
+  it("without --model, AWS_BEARER_TOKEN_BEDROCK alone chooses no model, and the command says how to", async () => {
+    const out = await rondo({ AWS_BEARER_TOKEN_BEDROCK: key }, "What is 2 + 3?");
+    expect(out.code).toBe(0);
+    expect(out.stderr).toContain("AWS_BEARER_TOKEN_BEDROCK is set: choose a model, as bedrock/NAME");
+  });
 
   it("a host that cannot be reached is named, after the attempts that are worth it", async () => {
     // A port that was free a moment ago: nobody listens there.
