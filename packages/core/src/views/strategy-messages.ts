@@ -88,6 +88,13 @@ interface OpenLog {
   provider: string;
 }
 
+interface OpenCall {
+  call: CallView;
+  startedAt: number;
+  log?: OpenLog;
+  ended?: { at: number; content: readonly ContentPart[]; outcome: CallOutcome };
+}
+
 interface Round {
   log: OpenLog;
   thought: OpenLog;
@@ -105,8 +112,10 @@ interface Round {
   response: string;
   message?: AssistantMessage;
   cost?: RoundCost;
-  calls: Map<string, OpenLog>;
-  outcomes: { place: number; outcome: CallOutcome }[];
+  /** By their place in the answer. */
+  calls: Map<number, OpenCall>;
+  /** Of the calls that have been told, in their order. */
+  outcomes: CallOutcome[];
 }
 
 /** Renders live events as they come. */
@@ -258,15 +267,14 @@ export class StrategyView {
   #toolStart(call: CallView): void {
     const round = this.#round;
     if (round === undefined) return;
-    const provider = own(this.#options.toolProviders, call.name) ?? "";
-    round.calls.set(call.key, this.#start(`CALL ${call.name}`, round.log.id, provider));
+    round.calls.set(placeOf(call), { call, startedAt: this.#now() });
+    this.#tellCalls(round);
   }
 
   #toolEnd({ call, content, code }: RondoEvent & { type: "tool_end" }): void {
     const round = this.#round;
-    const log = round?.calls.get(call.key);
-    if (round === undefined || log === undefined) return;
-    for (const part of content) this.#userPart(part);
+    const open = round?.calls.get(placeOf(call));
+    if (round === undefined || open === undefined) return;
     const response = content
       .map((part) => (part.type === "text" && part.opaque?.[forUser] === undefined ? part.text : ""))
       .join("");
@@ -278,9 +286,27 @@ export class StrategyView {
       response,
       ...(code === undefined ? {} : { error: response }),
     };
-    round.outcomes.push({ place: Number(call.key.split(".")[1]), outcome });
-    round.calls.delete(call.key);
-    this.#finish(log, callData(outcome, this.#options), {});
+    open.ended = { at: this.#now(), content, outcome };
+    this.#tellCalls(round);
+  }
+
+  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. */
+  #tellCalls(round: Round): void {
+    for (;;) {
+      const open = round.calls.get(round.outcomes.length);
+      if (open === undefined) return;
+      const { call, startedAt, ended } = open;
+      open.log ??= this.#start(
+        `CALL ${call.name}`,
+        round.log.id,
+        own(this.#options.toolProviders, call.name) ?? "",
+        startedAt,
+      );
+      if (ended === undefined) return;
+      for (const part of ended.content) this.#userPart(part);
+      this.#finish(open.log, callData(ended.outcome, this.#options), {}, ended.at);
+      round.outcomes.push(ended.outcome);
+    }
   }
 
   #userPart(part: ContentPart): void {
@@ -303,7 +329,7 @@ export class StrategyView {
   #stepEnd(): void {
     const round = this.#round;
     if (round?.answered !== true) return;
-    const outcomes = outcomesOf(round);
+    const { outcomes } = round;
     if (outcomes.length > 0) this.#push({ type: "text", text: "\n" });
     this.#closeRound();
     if (this.#maximum !== 1) return;
@@ -314,11 +340,11 @@ export class StrategyView {
     const round = this.#round;
     if (round === undefined) return;
     this.#round = undefined;
-    const failed = error === undefined ? {} : { error };
-    for (const log of round.calls.values()) this.#finish(log, {}, {}, this.#now(), error ?? "");
+    for (const { log, ended } of round.calls.values())
+      if (log !== undefined && ended === undefined) this.#finish(log, {}, {}, this.#now(), error ?? "");
     if (!round.answered) this.#finish(round.thought, {}, logFigures(undefined), this.#now(), error ?? "");
-    const data = roundData(round.response, outcomesOf(round), this.#options);
-    this.#finish(round.log, data, logFigures(round.cost), this.#now(), failed.error);
+    const data = roundData(round.response, round.outcomes, this.#options);
+    this.#finish(round.log, data, logFigures(round.cost), this.#now(), error);
   }
 
   #runEnd(reason: string): void {
@@ -335,9 +361,8 @@ export class StrategyView {
 
   // ---- logs ----------------------------------------------------------------------------------------------------
 
-  #start(label: string, parent: string | undefined, provider: string): OpenLog {
+  #start(label: string, parent: string | undefined, provider: string, startedAt = this.#now()): OpenLog {
     this.#logs += 1;
-    const startedAt = this.#now();
     const id = `log-${this.#logs}`;
     const parented = parent === undefined ? {} : { parent };
     this.#push({
@@ -393,10 +418,7 @@ function responseOf(message: AssistantMessage): string {
   return response;
 }
 
-/** In the order of the calls. */
-function outcomesOf(round: Round): CallOutcome[] {
-  return round.outcomes.sort((one, other) => one.place - other.place).map(({ outcome }) => outcome);
-}
+const placeOf = (call: CallView): number => Number(call.key.split(".")[1]);
 
 function own<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
