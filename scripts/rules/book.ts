@@ -22,7 +22,7 @@ export function readBook(source: string): NumberedRule[] {
   let section = "";
   for (const line of source.split(/\r?\n/)) {
     if (line.startsWith("#")) {
-      section = /^#+ +([A-Z]\d*)\.? /.exec(line)?.[1] ?? "";
+      section = /^#+ +([A-Z]\d*)\. /.exec(line)?.[1] ?? "";
       continue;
     }
     const item = /^(\d+)\. +(.*)$/.exec(line);
