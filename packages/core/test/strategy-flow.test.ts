@@ -312,4 +312,22 @@ describe("the flow", () => {
     expect(dataOf(messages, "CALL look")).toMatchObject({ output: { tool_response: "look ran" } });
     expect(logsOf(messages).every((log) => log.status !== "error")).toBe(true);
   });
+
+  test("a run is made again from its records, request by request", async () => {
+    const model = scripted([calls([["look"], ["draw"]]), call("look"), say("done")]);
+    const look = noting("look", [], () => {
+      throw new Error("no");
+    });
+    const draw = noting("draw", [], () => ({ type: "image", data: "aGk=" }));
+    const agent = new Agent(agentStrategy({ model, tools: [look, draw] }));
+    const session = await agent.open("s");
+    await session.send([{ type: "text", text: "see" }, image]);
+    const { requests, firstDifference } = await session.replay();
+    expect(firstDifference).toBeUndefined();
+    expect(requests.map((one) => JSON.parse(JSON.stringify([...one.request.messages])))).toEqual(
+      model.requests.map((one) => one.messages),
+    );
+    expect(JSON.stringify(model.requests.at(-1))).not.toContain("aGk=");
+    expect(JSON.stringify(session.messages)).toContain("aGk=");
+  });
 });

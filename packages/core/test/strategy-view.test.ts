@@ -4,6 +4,7 @@ import { Agent, agentStrategy, type JsonObject, type StrategyMessage, strategyMe
 import { badArgs, call, calls, fail, say, scripted, stall, think, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { dataOf, logsOf, noting, order, play, textsOf } from "./strategy-support.ts";
+import { deferred } from "./support.ts";
 
 const look = noting("look", []);
 const thought = "<think>\nまず、look ツールで必要な情報を確認します。\n</think>";
@@ -412,6 +413,45 @@ describe("the bill", () => {
       expect(model.lastRequest.settings.maxOutputTokens).toBe(left);
     },
   );
+});
+
+test("an attempt that failed half-way stands as it was told, and the next one is told whole", async () => {
+  const model = scripted([
+    fail("overloaded", { afterText: "par" }),
+    [say("whole "), call("look"), say("why")],
+    say("done"),
+  ]);
+  const agent = new Agent({ model, tools: [look], retry: { baseMs: 1, capMs: 1 } });
+  const messages: StrategyMessage[] = [];
+  for await (const message of strategyMessages(agent.stream("go"))) messages.push(message);
+  expect(textsOf(messages)).toEqual(["par", "whole ", "<think>\nwhy\n</think>", "\n", "done"]);
+  expect(order(messages).filter((line) => line.startsWith("start ROUND"))).toEqual([
+    "start ROUND 1",
+    "start ROUND 2",
+  ]);
+});
+
+test("any agent's events can be rendered: calls that run together are told in their order", async () => {
+  const first = deferred();
+  const slow = noting("slow", [], async () => {
+    await first.promise;
+    return "slow ran";
+  });
+  const fast = noting("fast", [], () => {
+    first.resolve();
+    return "fast ran";
+  });
+  const model = scripted([calls([["slow"], ["fast"]]), say("done")]);
+  const agent = new Agent({ model, tools: [slow, fast], toolOrder: "parallel" });
+  const messages: StrategyMessage[] = [];
+  for await (const message of strategyMessages(agent.stream("go"), { emitIntermediateThoughts: false }))
+    messages.push(message);
+  expect(order(messages).filter((line) => line.includes("CALL"))).toEqual([
+    "start CALL slow",
+    "finish CALL slow",
+    "start CALL fast",
+    "finish CALL fast",
+  ]);
 });
 
 test("a reader who breaks off aborts the run", async () => {

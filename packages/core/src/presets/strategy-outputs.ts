@@ -4,6 +4,7 @@
 // the journal and the view have them, and are taken out of every request.
 
 import { messageOf } from "../errors.ts";
+import { base64 } from "../input.ts";
 import type { ContentPart, FilePart, Json, JsonObject, Message } from "../message.ts";
 import { ToolResult } from "../tool.ts";
 
@@ -139,14 +140,6 @@ function original(output: Shaped): FilePart {
     ...(typeof output.name === "string" ? { name: output.name } : {}),
     opaque: { [forUser]: { kind: "original" } },
   };
-}
-
-/** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */
-function base64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 8192)
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(binary);
 }
 
 /**
