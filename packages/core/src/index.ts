@@ -90,10 +90,6 @@ export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export * from "./tool.ts";
 export type { StepEvent } from "./views/steps.ts";
-export {
-  type StrategyMessage,
-  StrategyView,
-  type StrategyViewOptions,
-  strategyMessages,
-} from "./views/strategy-messages.ts";
+export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
+export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";
 export type { ContextItem, StrategyPrice } from "./views/strategy-metadata.ts";

@@ -1,7 +1,7 @@
 // The strategy view: what the user reads, what the logs hold, and the bill.
 
 import { Agent, agentStrategy, type JsonObject, type StrategyMessage, strategyMessages } from "@rondo/core";
-import { badArgs, call, calls, fail, say, scripted, stall, think, usage } from "@rondo/testkit";
+import { badArgs, call, calls, fail, hold, say, scripted, stall, think, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { dataOf, logsOf, noting, order, play, textsOf } from "./strategy-support.ts";
 import { deferred } from "./support.ts";
@@ -452,6 +452,18 @@ test("any agent's events can be rendered: calls that run together are told in th
     "start CALL fast",
     "finish CALL fast",
   ]);
+});
+
+test("E4.21 a text is with the user before the answer is whole", async () => {
+  const held = hold(say("rest"));
+  const strategy = { model: scripted([[say("first "), held]]) };
+  const texts: string[] = [];
+  for await (const message of strategyMessages(new Agent(agentStrategy(strategy)).stream("go"), strategy)) {
+    if (message.type !== "text") continue;
+    texts.push(message.text);
+    held.release();
+  }
+  expect(texts).toEqual(["first ", "rest"]);
 });
 
 test("a reader who breaks off aborts the run", async () => {
