@@ -11,9 +11,11 @@ import { withTable } from "../scripts/table.ts";
 const folder = join(root, ".docs-blocks");
 const pages = [
   "README.md",
-  ...readdirSync(join(root, "docs"))
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join("docs", name)),
+  ...["docs", "docs/presets"].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(folder, name)),
+  ),
 ];
 const examples = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
 const blocks = pages.flatMap((page) =>

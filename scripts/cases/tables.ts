@@ -1,7 +1,7 @@
 // The room of tables: cases without a model, which ask a tool or a reader about row after row.
 
 import { join } from "node:path";
-import { Agent, type Model, messageOf, type Tool } from "@rondo/core";
+import { Agent, type Model, messageOf, ThoughtSplitter, type Tool } from "@rondo/core";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
 import type { Observation } from "./observation.ts";
@@ -130,6 +130,13 @@ async function scannerRow(input: Data): Promise<Row> {
         allowed: end?.reason !== "output_invalid",
         words: end?.error?.message ?? "",
       };
+    }
+    case "think_splitter": {
+      const splitter = new ThoughtSplitter();
+      const pieces = [...text].flatMap((character) => splitter.push(character));
+      const read = [...pieces, ...splitter.end()].map((piece) => piece.text).join("");
+      // Nothing of these is a whole tag, so all of it must come out again.
+      return { request, allow: true, allowed: read === text, words: read.slice(0, 100) };
     }
     case "grep_tool": {
       const folder = new Folder({ "a.txt": text });

@@ -17,7 +17,7 @@ export const notYet: { readonly [id: string]: string } = {
   F233: textProtocols,
   F237: "control tokens in untrusted text are not neutralised yet",
   F238: textProtocols,
-  F243: "readers of thoughts and of tools in text come with their own parts",
+  F243: textProtocols,
   F245: context,
 };
 

@@ -29,8 +29,8 @@ export interface Hooks {
     step: number;
     messages: readonly Message[];
   }): Maybe<{ model?: Model; tools?: string[]; toolChoice?: ToolChoice }>;
-  /** The messages for the coming request, in place of the history. The history stays as it is. */
-  transformContext?(messages: readonly Message[]): Maybe<Message[]>;
+  /** The messages for the coming request, in place of the history. The history stays as it is. `step` counts the run's answers from 1. */
+  transformContext?(messages: readonly Message[], at: { step: number }): Maybe<Message[]>;
   /** Asked once, when the run would complete: more work for it, or nothing. */
   onFinish?(run: { text: string; messages: readonly Message[] }): Maybe<string | UserMessage[]>;
 }

@@ -19,6 +19,31 @@ export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
+export {
+  type AgentStrategyOptions,
+  agentStrategy,
+  shouldContinue,
+} from "./presets/agent-strategy.ts";
+export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
+export { recalcMaxTokens } from "./presets/strategy-model.ts";
+export type { LocalFiles, ToolOutput } from "./presets/strategy-outputs.ts";
+export {
+  defaultPolicy,
+  type PolicyKey,
+  type PromptPolicy,
+  policyKeys,
+  promptPolicy,
+} from "./prompt/policy.ts";
+export {
+  shouldEmitResponseText,
+  splitThoughts,
+  stripThoughts,
+  type ThoughtOptions,
+  type ThoughtPiece,
+  ThoughtSplitter,
+  thoughtBlock,
+  toolIntent,
+} from "./prompt/thoughts.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";
@@ -31,6 +56,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
+export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
 export { type Repeats, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";
 export * from "./rules/rule.ts";
@@ -64,3 +90,6 @@ export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export * from "./tool.ts";
 export type { StepEvent } from "./views/steps.ts";
+export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
+export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";
+export type { ContextItem, StrategyPrice } from "./views/strategy-metadata.ts";

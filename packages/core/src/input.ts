@@ -52,7 +52,7 @@ function readPart(part: TextPart | FileInput): ContentPart {
 }
 
 /** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */
-function base64(bytes: Uint8Array): string {
+export function base64(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += 8192)
     binary += String.fromCharCode(...bytes.subarray(at, at + 8192));

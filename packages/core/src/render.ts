@@ -24,10 +24,8 @@ export function renderResult(value: unknown): CallResult {
   return ok([{ type: "text", text: textFor(value) }]);
 }
 
-/** The result for something a tool threw. */
-export function renderThrown(thrown: unknown): CallResult {
-  const message = messageOf(thrown);
-  const text = message.startsWith("Error:") ? message : `Error: ${message}`;
+/** The result for something a tool threw. @param text what the model reads of it */
+export function renderThrown(text: string): CallResult {
   return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
 }
 

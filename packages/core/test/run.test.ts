@@ -501,3 +501,8 @@ describe("bad input", () => {
     expect(error).toMatchObject({ kind: "invalid_request", retryable: false });
   });
 });
+
+test("a model that fails without a retry rule ends the run with its error", async () => {
+  const { end } = await new Agent({ model: scripted([fail("server_error")]), retry: null }).run("go");
+  expect(end).toMatchObject({ reason: "error", error: { kind: "server_error" } });
+});

@@ -1,6 +1,7 @@
 // The face of @rondo/tools.
 export { type CalculateOptions, calculate } from "./calculate.ts";
 export { type EditFileOptions, editFile } from "./edit-file.ts";
+export { type FileGuardOptions, fileGuard, type GuardedFile } from "./file-guard.ts";
 export { type FileToolsOptions, fileTools } from "./files.ts";
 export { type ListFilesOptions, listFiles } from "./list-files.ts";
 export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";

@@ -8,18 +8,23 @@ import { messageOf } from "../errors.ts";
 import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
 import { renderResult, renderThrown } from "../render.ts";
+import type { Texts } from "../rules/texts.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import type { CallCheck, CallResult, ToolFacts } from "./records.ts";
 
 /** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
-export async function act(tool: Tool, args: JsonObject, context: ToolContext): Promise<CallResult> {
+export async function act(
+  tool: Tool,
+  args: JsonObject,
+  context: ToolContext,
+  texts: Texts,
+): Promise<CallResult> {
   try {
     const check = await tool.check(args);
-    if (!check.ok)
-      return renderThrown(`Error: the arguments of ${tool.name} do not fit its schema: ${check.error}`);
+    if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     return renderResult(await tool.execute(check.value as never, context));
   } catch (thrown) {
-    const result = renderThrown(thrown);
+    const result = renderThrown(texts.threw(tool.name, messageOf(thrown)));
     // Whatever is thrown once the signal has fired comes of that.
     return context.signal.aborted ? { ...result, code: "aborted" } : result;
   }

@@ -113,7 +113,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     }
     case "transformContext": {
       const messages = [...state.history];
-      const said = await hooks.transformContext?.(messages);
+      const said = await hooks.transformContext?.(messages, { step: ask.step });
       if (said === undefined) return { type, hook: ask.hook, step: ask.step };
       return { type, hook: ask.hook, step: ask.step, edit: editOf(state.history, said) };
     }

@@ -362,7 +362,7 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    void act(tool, call.args, context).then((result) => {
+    void act(tool, call.args, context, this.#shell.rules.texts).then((result) => {
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
       this.post({ type: "tool_finished", call: key, result });
     });

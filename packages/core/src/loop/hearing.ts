@@ -6,6 +6,7 @@
 import type { Decision, Rule, Rules } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
+import type { ResultCode } from "./records.ts";
 import { type Call, inFlight, running, runOf, type State } from "./state.ts";
 
 /** When a started call runs past its time. */
@@ -43,6 +44,19 @@ export function waitForRetry(state: State, rules: Rules): Action | undefined {
 /** What the first rule that speaks has decided. */
 export function ruleDecision(state: State, rules: Rules): Action | undefined {
   return decided(state, rules, () => true);
+}
+
+/** What the first rule says that speaks against starting a call. */
+export function spokenAgainst(
+  call: Call,
+  state: State,
+  rules: Rules,
+): { code: ResultCode; text: string } | undefined {
+  for (let at = 0; at < rules.list.length; at += 1) {
+    const said = rules.list[at]?.judgeStart?.(state.memories[at], call, state);
+    if (said !== undefined) return said;
+  }
+  return undefined;
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */

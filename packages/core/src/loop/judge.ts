@@ -99,7 +99,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     return answer("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);
-    return answer("unknown_tool", texts.unknownTool(call.name, known));
+    return answer("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
   if (call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));

@@ -20,7 +20,16 @@ import {
   outputMode,
   unjudgedAfterAbort,
 } from "./ending.ts";
-import { graceEnd, ruleDecision, timedDecision, timeoutAt, wait, waitForRetry, wakeTime } from "./hearing.ts";
+import {
+  graceEnd,
+  ruleDecision,
+  spokenAgainst,
+  timedDecision,
+  timeoutAt,
+  wait,
+  waitForRetry,
+  wakeTime,
+} from "./hearing.ts";
 import { judgeTurn } from "./judge.ts";
 import type { HookName } from "./records.ts";
 import { offersOutput, requestOf } from "./request.ts";
@@ -214,6 +223,16 @@ export const table: Table = {
           ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
           : undefined,
       ),
+    ),
+    row(
+      "a rule speaks against calls that have not started",
+      "answer them with what it says",
+      ["acting", "ready", "finishing"],
+      (state, rules) =>
+        closeSome(state, (call) => {
+          const said = call.startedAt === undefined ? spokenAgainst(call, state, rules) : undefined;
+          return said && result(said.code, said.text);
+        }),
     ),
     row("calls may start", "start them", ["acting"], (state) => {
       const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);

@@ -1,8 +1,8 @@
 // The room of the rule: what a rule is, and what it may say.
 //
 // A rule is pure. It remembers what it needs by folding records (so it never looks back over the history) and speaks
-// at four moments: before a model call (`decide`), when an answer is judged (`judge`), about one call of it
-// (`judgeCall`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
+// at five moments: before a model call (`decide`), when an answer is judged (`judge`), about one call of it
+// (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
 // carries its name and its evidence.
 
 import type { ErrorData } from "../errors.ts";
@@ -46,6 +46,8 @@ export interface Rule<Memory = unknown> {
   decide?(memory: Memory, state: State): Decision | undefined;
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
   judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
+  /** Asked about a call that was judged to run and has not started: what has happened since may speak against it. */
+  judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;
   /** The time, in milliseconds since 1970, at which `decide` is to be asked even if nothing else happens. */
   wakeAt?(memory: Memory, state: State): number | undefined;
 }

@@ -4,9 +4,12 @@
 // single entries.
 
 export interface Texts {
-  unknownTool(name: string, known: readonly string[]): string;
+  /** `argsError`: what else is wrong with the call, when its arguments could not be read either. */
+  unknownTool(name: string, known: readonly string[], argsError?: string): string;
   invalidArgs(name: string, error: string): string;
   badJson(name: string, error: string, raw: string): string;
+  /** What the model reads of something a tool threw. `message` is what was thrown, in words. */
+  threw(name: string, message: string): string;
   truncatedCall(name: string): string;
   tooManyCalls(name: string, max: number): string;
   denied(reason: string | undefined): string;
@@ -34,6 +37,7 @@ export const defaultTexts: Texts = {
   invalidArgs: (name, error) => `Error: the arguments of ${name} do not fit its schema: ${clip(error, 2000)}`,
   badJson: (name, error, raw) =>
     `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,
+  threw: (_name, message) => (message.startsWith("Error:") ? message : `Error: ${message}`),
   truncatedCall: (name) =>
     `Error: ${name} was not executed: the message was cut off at the output limit, so its calls may be incomplete. Shorter calls, or the work in smaller pieces, would fit.`,
   tooManyCalls: (name, max) =>

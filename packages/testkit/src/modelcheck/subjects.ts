@@ -1,6 +1,6 @@
 // The room of subjects: the loops that are checked, each under options that open other rows of the table.
 
-import { type AgentOptions, type RunOptions, resolve } from "@rondo/core";
+import { type AgentOptions, type Rule, type RunOptions, resolve, skipRepeatedFailures } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
 import { checkedOptions, type Fuel } from "./world.ts";
@@ -36,6 +36,11 @@ export function subjects(): Subject[] {
     subject("failing at the limit", {}, { onLimit: "error", onTruncated: "run_complete" }),
     subject("not running tools", { autoExecuteTools: false }, { onTruncated: "ignore_calls" }),
     subject("never retrying", {}, { retry: null }),
+    subject(
+      "skipping repeated failures",
+      { toolOrder: "sequential" },
+      { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
+    ),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

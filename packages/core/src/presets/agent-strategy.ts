@@ -1,0 +1,164 @@
+// The room of the agent strategy: an agent that reports as a plugin of a workflow does, in texts and logs.
+//
+// A preset sets options and nothing else: the system prompt is composed, rounds are few and the calls of the last one
+// are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
+// is the view's, `strategyMessages`, which takes the same options.
+
+import { messageOf, RondoError } from "../errors.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model, ModelRequest, Settings } from "../model.ts";
+import type { AgentOptions } from "../options.ts";
+import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
+import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
+import { defaultTexts, type Texts } from "../rules/texts.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { checkedArguments } from "./strategy-arguments.ts";
+import { strategyModel } from "./strategy-model.ts";
+import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
+
+export interface AgentStrategyOptions {
+  model: Model;
+  tools?: readonly Tool[];
+  /** First block of the system prompt. Default: `You are a helpful GPT-5 agent.` */
+  instruction?: string;
+  /** A text, or blocks by name (or their JSON): see `promptPolicy`. Default: none. */
+  promptPolicyOverrides?: PromptPolicy["overrides"];
+  /** Model answers, 1 to 30. The calls of the last one are refused; with 1 they run, and their results are the answer. Default: 6. */
+  maximumIterations?: number;
+  /** What the model can do. Default: `stream_tool_call`, and `vision` unless the model's facts speak against it. */
+  features?: readonly ("stream_tool_call" | "vision")[];
+  /** Completion parameters, `stop` among them. */
+  settings?: Settings;
+  /** For one model or tool call, 60 to 1,800 s; beyond is clamped. Default: 1,200. */
+  invocationTimeoutSeconds?: number;
+  /** Parameters a tool gets beside the call's arguments, which win over them. They are not journaled. */
+  runtimeParameters?: Readonly<Record<string, JsonObject>>;
+  /** `strict`: also unknown keys, missing parameters and types; `options`: only values that are not among their options. Default: `strict`. */
+  argumentChecks?: "strict" | "options";
+  /** Whether a tool without a schema may be called with arguments. Holds only together with `env`. Default: false. */
+  allowSchemalessToolArgs?: boolean;
+  /** Where `GPT5_AGENT_ALLOW_SCHEMELESS_OVERRIDE` (1, true, yes, on) is looked up, e.g. `process.env`. Default: nowhere. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Reads local images for the user: `fileGuard()` of @rondo/tools. Default: none are read. */
+  localFiles?: LocalFiles & { readonly root?: string };
+  /** How many tokens a request takes. Default: a token for 4 characters. */
+  countTokens?: (request: ModelRequest) => number;
+  hooks?: AgentOptions["hooks"];
+  /** Hears why a tool failed: the model does not. */
+  logger?: AgentOptions["logger"];
+}
+
+/** Whether there is another round after this one. */
+export function shouldContinue(iteration: number, maximum: number, hasToolCall: boolean): boolean {
+  return maximum > 0 && iteration < maximum && hasToolCall;
+}
+
+/**
+ * The options of an agent strategy. Spread them to add a journal or a clock.
+ * @throws RondoError `invalid_request` when `maximumIterations` is not a whole number from 1 to 30
+ */
+export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
+  const { model, features = featuresOf(model), hooks = {}, runtimeParameters = {} } = options;
+  const maximum = options.maximumIterations ?? 6;
+  if (!Number.isInteger(maximum) || maximum < 1 || maximum > 30)
+    throw new RondoError(
+      "invalid_request",
+      `option maximumIterations: a whole number from 1 to 30 is needed, not ${String(maximum)}`,
+    );
+  const timeoutMs = 1_000 * Math.min(1_800, Math.max(60, options.invocationTimeoutSeconds ?? 1_200));
+  const vision = features.includes("vision");
+  return {
+    model: strategyModel(model, {
+      streams: features.includes("stream_tool_call"),
+      ...(options.countTokens === undefined ? {} : { countTokens: options.countTokens }),
+    }),
+    system: promptPolicy({
+      ...(options.instruction === undefined ? {} : { instruction: options.instruction }),
+      ...(options.promptPolicyOverrides === undefined ? {} : { overrides: options.promptPolicyOverrides }),
+    }),
+    tools: (options.tools ?? []).map((one) => strategyTool(one, options)),
+    maxSteps: maximum,
+    onLimit: maximum === 1 ? "stop" : "refuse_tools",
+    rules: [skipRepeatedFailures({ runtimeParameters })],
+    texts: strategyTexts(maximum),
+    toolOrder: "sequential",
+    onTruncated: "run_complete",
+    retry: null,
+    repeats: null,
+    malformedRetries: 0,
+    emptyNudges: 0,
+    throwOnError: true,
+    toolTimeoutMs: timeoutMs,
+    clocks: { firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
+    hooks: {
+      ...hooks,
+      async transformContext(messages, at) {
+        const first = (await hooks.transformContext?.(messages, at)) ?? messages;
+        const shown = modelMessages(first, !vision || at.step > 1);
+        return shown === messages ? undefined : [...shown];
+      },
+    },
+    ...(options.settings === undefined ? {} : { settings: options.settings }),
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+  };
+}
+
+function featuresOf(model: Model): NonNullable<AgentStrategyOptions["features"]> {
+  const accepts = model.facts?.accepts;
+  const sees = accepts?.some((type) => type === "*/*" || type === "*" || type.startsWith("image/")) ?? true;
+  return sees ? ["stream_tool_call", "vision"] : ["stream_tool_call"];
+}
+
+/** What the model reads of calls that did not come to a result of their own. */
+function strategyTexts(maximum: number): Partial<Texts> {
+  const badJson = (error: string): string => `tool arguments parse error: ${error}`;
+  return {
+    unknownTool: (name, _known, argsError) =>
+      argsError === undefined ? `there is not a tool named ${name}` : badJson(argsError),
+    badJson: (_name, error) => badJson(error),
+    invalidArgs: (_name, error) => `tool arguments validation error: ${error}`,
+    threw: () => "tool invoke error: failed to execute tool",
+    limitRefusal: (name, reason) =>
+      reason === `at most ${maximum} steps`
+        ? `Maximum iteration limit (${maximum}) reached. Cannot call tool '${name}'. Please consider increasing the iteration limit.`
+        : defaultTexts.limitRefusal(name, reason),
+  };
+}
+
+function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
+  const { localFiles, logger, env, runtimeParameters = {} } = options;
+  const override = env?.GPT5_AGENT_ALLOW_SCHEMELESS_OVERRIDE?.trim().toLowerCase() ?? "";
+  const failed =
+    (what: string) =>
+    (reason: string): void =>
+      logger?.error(what, { tool: tool.name, reason });
+  const { name, definition, effect, permission, timeoutMs } = tool;
+  return {
+    name,
+    definition,
+    effect,
+    permission,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+    check: checkedArguments(tool, {
+      strict: options.argumentChecks !== "options",
+      allowSchemaless:
+        options.allowSchemalessToolArgs === true && ["1", "true", "yes", "on"].includes(override),
+      runtime: Object.hasOwn(runtimeParameters, tool.name) ? (runtimeParameters[tool.name] ?? {}) : {},
+    }),
+    async execute(args: never, context: ToolContext) {
+      try {
+        const value: unknown = await tool.execute(args, context);
+        return await strategyResult(
+          value,
+          localFiles,
+          localFiles?.root ?? "/files",
+          failed("a local file was not given to the user"),
+        );
+      } catch (thrown) {
+        failed("a tool failed")(messageOf(thrown));
+        throw thrown;
+      }
+    },
+  };
+}

@@ -1,0 +1,381 @@
+// The room of the strategy view: a run as the messages of an agent strategy. Texts for the user, logs for whoever
+// follows the rounds, files, and the bill at the end.
+//
+// It only renders events; the run neither knows nor waits. What was said of an answer before it was whole cannot be
+// taken back, so everything is told once: what came as deltas is not told again with the message.
+
+import { systemClock } from "../clock.ts";
+import type { CallView, RondoEvent } from "../events.ts";
+import { type AssistantMessage, type ContentPart, callsOf, type JsonObject } from "../message.ts";
+import { forUser } from "../presets/strategy-outputs.ts";
+import { shouldEmitResponseText, stripThoughts, thoughtBlock, toolIntent } from "../prompt/thoughts.ts";
+import { type CallOutcome, callData, roundData, thoughtData } from "./strategy-logs.ts";
+import type { StrategyMessage, StrategyViewOptions } from "./strategy-message.ts";
+import {
+  executionMetadata,
+  logFigures,
+  type RoundCost,
+  retrieverResource,
+  roundCost,
+  type StrategyPrice,
+} from "./strategy-metadata.ts";
+
+/**
+ * A run's events as strategy messages; breaking off breaks the events off, which aborts the run.
+ * @param events of `agent.stream(…)`
+ */
+export async function* strategyMessages(
+  events: AsyncIterable<RondoEvent>,
+  options: StrategyViewOptions = {},
+): AsyncGenerator<StrategyMessage, void, undefined> {
+  const ready: StrategyMessage[] = [];
+  const view = new StrategyView(options, (message) => ready.push(message));
+  for await (const event of events) {
+    view.hear(event);
+    yield* ready.splice(0);
+  }
+}
+
+interface OpenLog {
+  id: string;
+  label: string;
+  parent?: string;
+  startedAt: number;
+  provider: string;
+}
+
+interface OpenCall {
+  call: CallView;
+  startedAt: number;
+  log?: OpenLog;
+  ended?: { at: number; content: readonly ContentPart[]; outcome: CallOutcome };
+}
+
+interface Round {
+  log: OpenLog;
+  thought: OpenLog;
+  /** The thought's log is finished. */
+  answered: boolean;
+  step: number;
+  model: string;
+  /** What the user has been told of the answer so far. */
+  told: string;
+  /** Text that came after a call. */
+  late: string;
+  sawCall: boolean;
+  /** The reasoning part that is being told. */
+  thinking: number | undefined;
+  response: string;
+  message?: AssistantMessage;
+  cost?: RoundCost;
+  /** By their place in the answer. */
+  calls: Map<number, OpenCall>;
+  /** Of the calls that have been told, in their order. */
+  outcomes: CallOutcome[];
+}
+
+/** Renders live events as they come. */
+export class StrategyView {
+  readonly #options: StrategyViewOptions;
+  readonly #push: (message: StrategyMessage) => void;
+  readonly #maximum: number;
+  readonly #emit: boolean;
+  readonly #costs: RoundCost[] = [];
+  #round: Round | undefined;
+  #logs = 0;
+
+  constructor(options: StrategyViewOptions, push: (message: StrategyMessage) => void) {
+    this.#options = options;
+    this.#push = push;
+    this.#maximum = options.maximumIterations ?? 6;
+    this.#emit = options.emitIntermediateThoughts ?? true;
+  }
+
+  /** Takes a live event in. */
+  hear(event: RondoEvent): void {
+    switch (event.type) {
+      case "request":
+        this.#request(event);
+        return;
+      case "text_delta":
+      case "reasoning_delta":
+        this.#delta(event);
+        return;
+      case "tool_args_delta":
+        this.#closeThinking();
+        if (this.#round !== undefined) this.#round.sawCall = true;
+        return;
+      case "message":
+        this.#message(event.message);
+        return;
+      case "tool_start":
+        this.#toolStart(event.call);
+        return;
+      case "tool_end":
+        this.#toolEnd(event);
+        return;
+      case "step_end":
+        this.#stepEnd();
+        return;
+      case "run_end":
+        this.#runEnd(event.end.error?.message ?? event.end.reason);
+        return;
+      default:
+        return;
+    }
+  }
+
+  // ---- the answer ----------------------------------------------------------------------------------------------
+
+  #request({ step, attempt, origin }: RondoEvent & { type: "request" }): void {
+    const open = this.#round;
+    if (attempt > 1 && open?.step === step && !open.answered) {
+      // What the failed attempt said stands; the next one is told from its beginning.
+      Object.assign(open, { told: "", late: "", sawCall: false, thinking: undefined, model: origin.model });
+      return;
+    }
+    if (open !== undefined) this.#closeRound("the round was given up");
+    const log = this.#start(`ROUND ${step}`, undefined, "");
+    const thought = this.#start(`${origin.model} Thought`, log.id, origin.provider);
+    log.provider = origin.provider;
+    this.#round = {
+      log,
+      thought,
+      step,
+      model: origin.model,
+      answered: false,
+      told: "",
+      late: "",
+      sawCall: false,
+      thinking: undefined,
+      response: "",
+      calls: new Map(),
+      outcomes: [],
+    };
+  }
+
+  #delta(event: RondoEvent & { type: "text_delta" | "reasoning_delta" }): void {
+    const round = this.#round;
+    if (round === undefined || !this.#emit) return;
+    const thinks = event.type === "reasoning_delta";
+    if (round.thinking !== undefined && (!thinks || round.thinking !== event.index)) this.#closeThinking();
+    const opens = thinks && round.thinking === undefined;
+    if (thinks) round.thinking = event.index;
+    this.#tell(round, opens ? `<think>\n${event.text}` : event.text);
+  }
+
+  #closeThinking(): void {
+    const round = this.#round;
+    if (round?.thinking === undefined) return;
+    round.thinking = undefined;
+    this.#tell(round, "\n</think>");
+  }
+
+  /** A piece of the answer: told now, unless a call came before it. */
+  #tell(round: Round, text: string): void {
+    if (text === "") return;
+    if (round.sawCall) {
+      round.late += text;
+      return;
+    }
+    round.told += text;
+    this.#push({ type: "text", text });
+  }
+
+  #message(message: AssistantMessage): void {
+    const round = this.#round;
+    if (round === undefined) return;
+    this.#closeThinking();
+    const calls = callsOf(message);
+    round.message = message;
+    round.response = responseOf(message);
+    const text = this.#shown(
+      round,
+      calls.map((call) => call.name),
+    );
+    if (text.trim() !== "") this.#push({ type: "text", text });
+    const now = this.#now();
+    const cost = roundCost(message.usage, this.#price(round.model), now - round.thought.startedAt);
+    if (cost !== undefined) {
+      round.cost = cost;
+      this.#costs.push(cost);
+    }
+    round.answered = true;
+    const data = { response: round.response, calls: calls.map(({ name, args }) => ({ name, args })) };
+    this.#finish(round.thought, thoughtData(data, this.#options), logFigures(cost), now);
+  }
+
+  /** What is still to be told of an answer, now that it is whole. */
+  #shown(round: Round, tools: readonly string[]): string {
+    const { response, told, late } = round;
+    const hasCalls = tools.length > 0;
+    const lastIteration = round.step >= this.#maximum;
+    if (!shouldEmitResponseText({ hasCalls, emitThoughts: this.#emit, lastIteration })) return "";
+    if (!this.#emit) return stripThoughts(response);
+    const rest = response.startsWith(told) ? response.slice(told.length) : late;
+    if (!hasCalls) return rest;
+    if (rest.trim() !== "") return thoughtBlock(rest);
+    return response.trim() === "" ? toolIntent(tools) : "";
+  }
+
+  // ---- calls ---------------------------------------------------------------------------------------------------
+
+  #toolStart(call: CallView): void {
+    const round = this.#round;
+    if (round === undefined) return;
+    round.calls.set(placeOf(call), { call, startedAt: this.#now() });
+    this.#tellCalls(round);
+  }
+
+  #toolEnd({ call, content, code }: RondoEvent & { type: "tool_end" }): void {
+    const round = this.#round;
+    const open = round?.calls.get(placeOf(call));
+    if (round === undefined || open === undefined) return;
+    const response = content
+      .map((part) => (part.type === "text" && part.opaque?.[forUser] === undefined ? part.text : ""))
+      .join("");
+    const written = round.message && callsOf(round.message).find((one) => one.id === call.id);
+    const outcome: CallOutcome = {
+      id: call.id,
+      name: call.name,
+      ...(written?.argsError === undefined ? { args: call.args } : {}),
+      response,
+      ...(code === undefined ? {} : { error: response }),
+    };
+    open.ended = { at: this.#now(), content, outcome };
+    this.#tellCalls(round);
+  }
+
+  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. */
+  #tellCalls(round: Round): void {
+    for (;;) {
+      const open = round.calls.get(round.outcomes.length);
+      if (open === undefined) return;
+      const { call, startedAt, ended } = open;
+      open.log ??= this.#start(
+        `CALL ${call.name}`,
+        round.log.id,
+        own(this.#options.toolProviders, call.name) ?? "",
+        startedAt,
+      );
+      if (ended === undefined) return;
+      for (const part of ended.content) this.#userPart(part);
+      this.#finish(open.log, callData(ended.outcome, this.#options), {}, ended.at);
+      round.outcomes.push(ended.outcome);
+    }
+  }
+
+  #userPart(part: ContentPart): void {
+    const mark = part.opaque?.[forUser] as { kind?: string; meta?: JsonObject } | undefined;
+    if (part.type === "text") {
+      if (mark !== undefined) this.#push({ type: "text", text: part.text });
+      return;
+    }
+    if (mark?.kind !== "blob" || typeof part.data !== "string") {
+      const { opaque: _mark, ...file } = part;
+      this.#push({ type: "file", file });
+      return;
+    }
+    const meta = { mime_type: part.mediaType, filename: part.name ?? "" };
+    this.#push({ type: "blob", blob: part.data, meta: { ...meta, ...mark.meta } });
+  }
+
+  // ---- rounds --------------------------------------------------------------------------------------------------
+
+  #stepEnd(): void {
+    const round = this.#round;
+    if (round?.answered !== true) return;
+    const { outcomes } = round;
+    if (outcomes.length > 0) this.#push({ type: "text", text: "\n" });
+    this.#closeRound();
+    if (this.#maximum !== 1) return;
+    for (const { response } of outcomes) if (response !== "") this.#push({ type: "text", text: response });
+  }
+
+  #closeRound(error?: string): void {
+    const round = this.#round;
+    if (round === undefined) return;
+    this.#round = undefined;
+    for (const { log, ended } of round.calls.values())
+      if (log !== undefined && ended === undefined) this.#finish(log, {}, {}, this.#now(), error ?? "");
+    if (!round.answered) this.#finish(round.thought, {}, logFigures(undefined), this.#now(), error ?? "");
+    const data = roundData(round.response, round.outcomes, this.#options);
+    this.#finish(round.log, data, logFigures(round.cost), this.#now(), error);
+  }
+
+  #runEnd(reason: string): void {
+    this.#closeRound(reason);
+    const { context } = this.#options;
+    if (context !== undefined && context !== null)
+      this.#push({
+        type: "retriever_resources",
+        retriever_resources: context.map(retrieverResource),
+        context: "",
+      });
+    this.#push({ type: "json", json: { execution_metadata: executionMetadata(this.#costs) } });
+  }
+
+  // ---- logs ----------------------------------------------------------------------------------------------------
+
+  #start(label: string, parent: string | undefined, provider: string, startedAt = this.#now()): OpenLog {
+    this.#logs += 1;
+    const id = `log-${this.#logs}`;
+    const parented = parent === undefined ? {} : { parent };
+    this.#push({
+      type: "log",
+      id,
+      label,
+      ...(parent === undefined ? {} : { parent_id: parent }),
+      status: "start",
+      data: {},
+      metadata: { started_at: startedAt, ...(provider === "" ? {} : { provider }) },
+    });
+    return { id, label, ...parented, startedAt, provider };
+  }
+
+  #finish(log: OpenLog, data: JsonObject, figures: JsonObject, now = this.#now(), error?: string): void {
+    const { id, label, parent, startedAt, provider } = log;
+    this.#push({
+      type: "log",
+      id,
+      label,
+      ...(parent === undefined ? {} : { parent_id: parent }),
+      status: error === undefined ? "success" : "error",
+      data,
+      metadata: {
+        started_at: startedAt,
+        finished_at: now,
+        elapsed_time: Math.max(0, now - startedAt),
+        provider,
+        ...figures,
+      },
+      ...(error === undefined ? {} : { error }),
+    });
+  }
+
+  /** Seconds since 1970. */
+  #now(): number {
+    return (this.#options.now ?? systemClock.now)() / 1_000;
+  }
+
+  #price(model: string): StrategyPrice | undefined {
+    const { prices, model: given } = this.#options;
+    return own(prices, model) ?? (given?.origin.model === model ? given.facts?.price : undefined);
+  }
+}
+
+/** The answer as one text, its reasoning as thought blocks. */
+function responseOf(message: AssistantMessage): string {
+  let response = "";
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") response += part.text;
+    else if (part.type === "reasoning" && part.text !== "") response += `<think>\n${part.text}\n</think>`;
+  }
+  return response;
+}
+
+const placeOf = (call: CallView): number => Number(call.key.split(".")[1]);
+
+function own<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
