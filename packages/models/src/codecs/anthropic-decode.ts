@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { FrameJson } from "../frame-json.ts";
 import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
@@ -299,12 +300,12 @@ export class AnthropicAnswer {
 }
 
 /** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */
-export function frameObject(data: string, provider: string): JsonObject | undefined {
+export function frameObject(data: string, provider: string, frames?: FrameJson): JsonObject | undefined {
   const text = data.trim();
   if (text === "" || text.startsWith(":") || text === "[DONE]") return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = frames === undefined ? JSON.parse(text) : frames.parse(text);
   } catch (thrown) {
     throw new RondoError(
       "stream_error",
@@ -329,10 +330,14 @@ export function frameObject(data: string, provider: string): JsonObject | undefi
 
 export function anthropicDecoder(target: Target, emit: Emit): Decoder {
   const answer = new AnthropicAnswer(target, emit);
+  const frames = new FrameJson([
+    ["delta", "text"],
+    ["delta", "thinking"],
+  ]);
   return {
     push(frame: Frame) {
       if (answer.finished) return;
-      const event = frameObject(frame.data, target.origin.provider);
+      const event = frameObject(frame.data, target.origin.provider, frames);
       if (event !== undefined) answer.event(event, frame.event);
     },
     get finished() {

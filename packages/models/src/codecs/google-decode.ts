@@ -17,6 +17,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { FrameJson } from "../frame-json.ts";
 import { StreamedArgs } from "./google-args.ts";
 import { googleStreamError } from "./google-errors.ts";
 import { exactArgs, parseJson } from "./google-json.ts";
@@ -45,6 +46,7 @@ export class GoogleDecoder implements Decoder {
   readonly #answer: Answer;
   readonly #emit: (event: ModelEvent) => void;
   readonly #target: Target;
+  readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseJson);
   #finished = false;
   #blocks = 0;
   /** The text or reasoning block that the next piece of its kind goes on. */
@@ -80,7 +82,7 @@ export class GoogleDecoder implements Decoder {
     }
     let value: Json;
     try {
-      value = parseJson(data);
+      value = this.#frames.parse(data);
     } catch {
       throw this.#failed(notJson(data, this.#target));
     }

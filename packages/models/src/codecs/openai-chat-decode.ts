@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { FrameJson, type TextPath } from "../frame-json.ts";
 import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
 import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
@@ -22,15 +23,23 @@ import { ReasoningDetails } from "./openai-chat-details.ts";
 import { HarmonySplitter } from "./openai-chat-harmony.ts";
 import { ThinkSplitter } from "./openai-chat-think.ts";
 import { arrived, refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
-import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
+import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { type NameTable, nameTable } from "./openai-names.ts";
 import { settle } from "./openai-settle.ts";
 import { openaiChatStops, stopOf } from "./openai-stops.ts";
 import { chatUsage } from "./openai-usage.ts";
 
+/** Where a chunk's piece of text stands. */
+const textPaths: readonly TextPath[] = [
+  ["choices", 0, "delta", "content"],
+  ["choices", 0, "delta", "reasoning_content"],
+  ["choices", 0, "delta", "reasoning"],
+];
+
 export class ChatDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
+  readonly #frames = new FrameJson(textPaths);
   readonly #names: NameTable;
   readonly #compat: OpenaiChatCompat;
   readonly #think: ThinkSplitter | undefined;
@@ -76,7 +85,7 @@ export class ChatDecoder implements Decoder {
       this.#sentinel = true;
       return;
     }
-    const chunk = objectIn(parseJson(data));
+    const chunk = objectIn(parsed(this.#frames, data));
     if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
     this.take(chunk, frame.event === "error");
   }

@@ -5,6 +5,7 @@
 // invalid for every provider (F094), so no piece leaves without passing `jsonOf`.
 
 import type { Json, JsonObject } from "@rondo/core";
+import type { FrameJson } from "../frame-json.ts";
 
 export function objectIn(value: Json | undefined): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
@@ -20,6 +21,15 @@ export function textIn(value: Json | undefined): string | undefined {
 
 export function numberIn(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The value of a frame that may be anything. Undefined when it is no JSON. */
+export function parsed(frames: FrameJson, data: string): Json | undefined {
+  try {
+    return frames.parse(data);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Parses a text that may be anything. Undefined when it is no JSON. */

@@ -14,8 +14,9 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { FrameJson } from "../frame-json.ts";
 import { arrived, speaker, streamError, unreadable } from "./openai-errors.ts";
-import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
+import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { ResponseItems } from "./openai-responses-output.ts";
 import { settle } from "./openai-settle.ts";
 import { openaiResponsesStops, stopOf } from "./openai-stops.ts";
@@ -25,6 +26,7 @@ export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
   readonly #items: ResponseItems;
+  readonly #frames = new FrameJson([["delta"]]);
   /** The response as its terminal event gave it. */
   #response: JsonObject | undefined;
   #failed = false;
@@ -48,7 +50,7 @@ export class ResponsesDecoder implements Decoder {
       this.#done = true;
       return;
     }
-    const event = objectIn(parseJson(data));
+    const event = objectIn(parsed(this.#frames, data));
     if (event === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
     // Some gateways name the event only on the event line.
     this.#event(textIn(event.type) ?? frame.event ?? "", event);

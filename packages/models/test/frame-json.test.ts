@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { FrameJson, type TextPath } from "../src/frame-json.ts";
+
+/** Frames as the protocols write them, with a text and a counter that change. */
+const shapes: readonly ((text: string, n: number) => object)[] = [
+  (content, created) => ({
+    id: "c",
+    created,
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  }),
+  (text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
+  (delta, n) => ({
+    type: "response.output_text.delta",
+    sequence_number: n,
+    output_index: 0,
+    delta,
+    obfuscation: "x".repeat(n % 9),
+  }),
+  (text, n) => ({
+    candidates: [{ content: { parts: [{ text }], role: "model" }, index: 0 }],
+    usageMetadata: { candidatesTokenCount: n },
+  }),
+];
+
+const paths: readonly TextPath[] = [
+  ["choices", 0, "delta", "content"],
+  ["delta", "text"],
+  ["delta"],
+  ["candidates", 0, "content", "parts", 0, "text"],
+  ["text"],
+];
+
+const anyText = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "a", '"', "\\", "\n", "0", "🙂", "\ud800", '","text":"x'),
+);
+const anyFrame = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.nat(shapes.length - 1), anyText, fc.nat(1e6))
+      .map(([at, text, n]) => JSON.stringify(shapes[at]?.(text, n))),
+  },
+  { weight: 1, arbitrary: fc.jsonValue().map((value) => JSON.stringify(value)) },
+);
+
+describe("frames that look alike", () => {
+  test("give what JSON.parse gives, whatever comes between them", () => {
+    fc.assert(
+      fc.property(fc.array(anyFrame, { maxLength: 40 }), (frames) => {
+        const reader = new FrameJson(paths);
+        for (const frame of frames) expect(reader.parse(frame)).toEqual(JSON.parse(frame));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("of one shape give what JSON.parse gives, and are not parsed again", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(shapes.length - 1),
+        fc.array(fc.stringMatching(/^[a-z ]{1,12}$/), { minLength: 5, maxLength: 30 }),
+        (at, words) => {
+          let parsed = 0;
+          const reader = new FrameJson(paths, (text) => {
+            parsed += 1;
+            return JSON.parse(text);
+          });
+          words.forEach((word, n) => {
+            const frame = JSON.stringify(shapes[at]?.(word, n));
+            expect(reader.parse(frame)).toEqual(JSON.parse(frame));
+          });
+          expect(parsed).toBe(1);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['{"delta":{"text":"a"},"n":1}', '{"delta":{"text":"b"},"n":2}'],
+    ['{"index":0,"delta":{"text":"a"}}', '{"index":1,"delta":{"text":"a"}}'],
+    ['{"text":"a","sequence_number":1}', '{"text":"a","sequence_number":01}'],
+    ['{"text":"a","sequence_number":1}', '{"text":"a","sequence_number":12345678901234567890}'],
+    ['{"text":"a"}', '{"text":"b"}}'],
+    ['{"text":"a"}', '{"text":"a\\u0022b"}'],
+    ['{"text":"a","content":"a"}', '{"text":"b","content":"c"}'],
+  ])("tell %s from %s", (first, second) => {
+    const reader = new FrameJson(paths);
+    reader.parse(first);
+    let wanted: unknown;
+    try {
+      wanted = JSON.parse(second);
+    } catch {
+      expect(() => reader.parse(second)).toThrow(SyntaxError);
+      return;
+    }
+    expect(reader.parse(second)).toEqual(wanted);
+  });
+});
