@@ -7,7 +7,6 @@ export const notYet: { readonly [id: string]: string } = {
   F175: context,
   F181b: context,
   ...Object.fromEntries(["", ..."bcdefghijklmnop"].map((letter) => [`F182${letter}`, context])),
-  F184: "comparing the provider's count with an estimate comes with the context's part",
   F195: "there are no sub-agents yet",
   F199: context,
   F200: context,
