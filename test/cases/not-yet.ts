@@ -12,13 +12,13 @@ export const notYet: { readonly [id: string]: string } = {
   F201: context,
   F223: "sessions have no lock between processes yet",
   F245: context,
-  R128: "joining neighbours of one role for local servers comes with the rows of servers",
 };
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */
 export const ambiguous: { readonly [what: string]: string } = {
   "F006 expect.error_kind: null":
     "cut-off arguments are both an error of the call and a plain end at the limit",
+  "F184 expect.error_kind: null": "an answer to a cut prompt is both an answer and a matter for a warning",
   "F194 expect.loop_outcome: stop_loop_detected":
     "many calls of one answer that come to the same are a loop, too",
   "F221 expect.loop_outcome: aborted": "the play of a run that would hang for ever is ended so",
