@@ -20,6 +20,10 @@ import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts"
 export interface MappedOptions {
   agent: Partial<AgentOptions>;
   facts: ModelFacts;
+  /** Quirks of the server. */
+  compat: JsonObject;
+  /** Tools travel as JSON texts. */
+  prompted: boolean;
 }
 
 type Mapper = (value: never, to: MappedOptions) => void;
@@ -124,6 +128,14 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_pause_resumes: (value: number, { agent }) => {
     agent.pauseResumes = value;
   },
+  tool_protocol: (value: string, to) => {
+    if (value !== "json-in-text")
+      throw new Unsupported(`given.options.tool_protocol ${JSON.stringify(value)}`);
+    to.prompted = true;
+  },
+  neutralise_special_tokens: (value: boolean, to) => {
+    to.compat = { ...to.compat, breakTokens: value };
+  },
   // Nobody is there to approve: what would have to be asked is denied.
   approver: (value: null, { agent }) => {
     if (value !== null) throw new Unsupported("given.options.approver other than null");
@@ -150,7 +162,12 @@ function ladder(landAt: number): NonNullable<AgentOptions["repeats"]> {
 /** @throws Unsupported naming an option that has no counterpart */
 export function mappedOptions(given: Given): MappedOptions {
   // Cases compare whole messages: cache marks are set only where a case asks for them.
-  const mapped: MappedOptions = { agent: { settings: { providerOptions: caching(false) } }, facts: {} };
+  const mapped: MappedOptions = {
+    agent: { settings: { providerOptions: caching(false) } },
+    facts: {},
+    compat: {},
+    prompted: false,
+  };
   for (const [name, value] of Object.entries(given.options ?? {})) {
     const mapper = Object.hasOwn(mappers, name) ? mappers[name] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);

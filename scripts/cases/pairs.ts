@@ -20,7 +20,44 @@ export function beatsOf(body: unknown): Beat[] {
   };
   if (Array.isArray(contents)) return contents.map(googleBeat);
   if (Array.isArray(input)) return responsesBeats(input as Json[]);
-  return merged((messages ?? []).map(messageBeat));
+  const inTexts = !hasTools(body);
+  return merged(
+    (messages ?? []).map((message) =>
+      inTexts ? withTexts(messageBeat(message), message) : messageBeat(message),
+    ),
+  );
+}
+
+function hasTools(body: unknown): boolean {
+  const { tools, toolConfig } = (body ?? {}) as Json;
+  return tools !== undefined || toolConfig !== undefined;
+}
+
+/** Where no tools are declared, calls and results may stand in the texts, a JSON value a line; the name stands in for an id. */
+function withTexts(beat: Beat, message: Json): Beat {
+  const texts =
+    typeof message.content === "string"
+      ? [message.content]
+      : list(message.content).map((block) => String(block.text ?? ""));
+  const named = (member: string): string[] =>
+    texts
+      .flatMap((text) => text.split("\n"))
+      .flatMap((line) => {
+        if (!line.startsWith("{") || !line.includes(`"${member}"`)) return [];
+        try {
+          const told = (JSON.parse(line) as Json)[member] as Json | undefined;
+          return typeof told?.name === "string" ? [told.name] : [];
+        } catch {
+          return [];
+        }
+      })
+      .map((name, at, all) => `${name}#${all.slice(0, at).filter((other) => other === name).length}`);
+  const of = (role: string, member: string): string[] => (beat.role === role ? named(member) : []);
+  return {
+    ...beat,
+    calls: [...beat.calls, ...of("assistant", "tool_call")],
+    results: [...beat.results, ...of("user", "tool_result")],
+  };
 }
 
 /** Ids of all results in a request. */

@@ -189,6 +189,8 @@ class Stage {
       http,
       apiKey: given.api_key,
       facts: mapped.facts,
+      compat: mapped.compat,
+      prompted: mapped.prompted,
     });
     return {
       ...agent,

@@ -1,6 +1,6 @@
 // The room of providers: a case names a provider or a kind of server; here is the model that speaks with it.
 
-import type { Model, ModelFacts } from "@rondo/core";
+import type { JsonObject, Model, ModelFacts } from "@rondo/core";
 import {
   anthropic,
   azure,
@@ -10,6 +10,7 @@ import {
   openai,
   openaiCompatible,
   type ProviderOptions,
+  promptedJson,
   vertex,
 } from "@rondo/models";
 import type { Protocol } from "./wire.ts";
@@ -21,6 +22,10 @@ export interface ModelWish {
   http: HttpClient;
   apiKey: string | undefined;
   facts: ModelFacts;
+  /** Quirks of the server, over those of its row. */
+  compat: JsonObject;
+  /** Tools travel as JSON texts. */
+  prompted: boolean;
 }
 
 /** The credentials of a case that names no key: another one after every refusal. */
@@ -82,12 +87,18 @@ export function defaultModel(protocol: Protocol): string {
 }
 
 export function modelFor(wish: ModelWish): Model {
-  const { provider, baseURL, http, apiKey, facts } = wish;
+  const model = wireModel(wish);
+  return wish.prompted ? promptedJson(model) : model;
+}
+
+function wireModel(wish: ModelWish): Model {
+  const { provider, baseURL, http, apiKey, facts, compat } = wish;
   const model = wish.model ?? defaultModel(protocolOf(provider));
   const options: ProviderOptions = {
     baseURL,
     http,
     facts,
+    compat,
     ...(apiKey === undefined ? { credentials: renewing() } : { apiKey }),
   };
   switch (provider) {

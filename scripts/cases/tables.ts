@@ -1,7 +1,8 @@
 // The room of tables: cases without a model, which ask a tool or a reader about row after row.
 
 import { join } from "node:path";
-import { Agent, type Model, messageOf, ThoughtSplitter, type Tool } from "@rondo/core";
+import { Agent, type Model, messageOf, type Tool, userText } from "@rondo/core";
+import { openaiCompatible, promptedJson } from "@rondo/models";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
 import type { Observation } from "./observation.ts";
@@ -132,11 +133,15 @@ async function scannerRow(input: Data): Promise<Row> {
       };
     }
     case "think_splitter": {
-      const splitter = new ThoughtSplitter();
-      const pieces = [...text].flatMap((character) => splitter.push(character));
-      const read = [...pieces, ...splitter.end()].map((piece) => piece.text).join("");
-      // Nothing of these is a whole tag, so all of it must come out again.
-      return { request, allow: true, allowed: read === text, words: read.slice(0, 100) };
+      // Thoughts are read in two places: by the codec, and by the reader of tools in text.
+      const native = await readFrom(text, { prompted: false });
+      const prompted = await readFrom(text, { prompted: true });
+      const lost = native.said !== text || prompted.said !== text;
+      return { request, allow: false, allowed: lost, words: `${native.stop}, ${prompted.stop}` };
+    }
+    case "text_tool_parser": {
+      const { stop } = await readFrom(text, { prompted: true });
+      return { request, allow: false, allowed: false, words: stop };
     }
     case "grep_tool": {
       const folder = new Folder({ "a.txt": text });
@@ -157,6 +162,39 @@ async function scannerRow(input: Data): Promise<Row> {
       );
   }
 }
+
+/** What a compatible server's model makes of a text that arrives in pieces. */
+async function readFrom(text: string, how: { prompted: boolean }): Promise<{ said: string; stop: string }> {
+  const model = openaiCompatible({
+    baseURL: "http://127.0.0.1:1/v1",
+    model: "case",
+    compat: { thinkTags: how.prompted ? "none" : "leading" },
+    fetch: () =>
+      Promise.resolve(new Response(streamed(text), { headers: { "content-type": "text/event-stream" } })),
+  });
+  const tool = { name: "x", description: "", inputSchema: { type: "object" } };
+  const answer = await (how.prompted ? promptedJson(model) : model).call(
+    { messages: [userText("go")], tools: [tool], toolChoice: "auto", settings: {} },
+    { signal: new AbortController().signal, clocks: {}, emit: () => {} },
+  );
+  const said = answer.content.map((part) =>
+    part.type === "text" || part.type === "reasoning" ? part.text : "",
+  );
+  return { said: said.join(""), stop: answer.stop.kind };
+}
+
+/** A stream of Chat Completions that says a text, cut wherever the pieces happen to end. */
+function streamed(text: string): string {
+  const chunk = (delta: object, finish: string | null): string =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += pieceChars)
+    pieces.push(chunk({ content: text.slice(at, at + pieceChars) }, null));
+  return `${pieces.join("")}${chunk({}, "stop")}data: [DONE]\n\n`;
+}
+
+/** No multiple of the units that cases repeat, so that tags are cut everywhere. */
+const pieceChars = 61;
 
 /** A model that says one thing. */
 function saying(text: string): Model {

@@ -49,6 +49,9 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "server_error",
 ]);
 
+/** What may be left out of a request that was refused for it: `reasoning` is that of the answers in the history. */
+export type Repair = "reasoning";
+
 /** An error as it stands in a journal. */
 export interface ErrorData {
   kind: ErrorKind;
@@ -60,6 +63,8 @@ export interface ErrorData {
   status?: number;
   /** The provider's own error, cut to a few kilobytes. */
   raw?: Json;
+  /** The request may pass without this. */
+  repair?: Repair;
 }
 
 export interface RondoErrorOptions {
@@ -68,6 +73,8 @@ export interface RondoErrorOptions {
   retryAfterMs?: number;
   status?: number;
   raw?: Json;
+  /** Set by whoever knows the provider's errors: the request may pass without this. */
+  repair?: Repair;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
   partial?: AssistantMessage;
@@ -83,6 +90,7 @@ export class RondoError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly raw: Json | undefined;
+  readonly repair: Repair | undefined;
   readonly partial: AssistantMessage | undefined;
   readonly usage: Usage | undefined;
 
@@ -93,6 +101,7 @@ export class RondoError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
     this.raw = options.raw;
+    this.repair = options.repair;
     this.partial = options.partial;
     this.usage = options.usage;
   }
@@ -106,6 +115,7 @@ export class RondoError extends Error {
       ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
       ...(this.status === undefined ? {} : { status: this.status }),
       ...(this.raw === undefined ? {} : { raw: this.raw }),
+      ...(this.repair === undefined ? {} : { repair: this.repair }),
     };
   }
 }

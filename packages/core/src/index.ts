@@ -56,6 +56,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
+export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
 export { type Repeats, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";

@@ -20,6 +20,7 @@ import {
   truncations,
 } from "./rules/answers.ts";
 import { type Budget, budget, maxSteps, type OnLimit } from "./rules/limits.ts";
+import { repairs } from "./rules/repairs.ts";
 import { type Repeats, repeats } from "./rules/repeats.ts";
 import { type Retry, retry } from "./rules/retry.ts";
 import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
@@ -197,6 +198,7 @@ function rulesOf(given: AgentOptions): Rules {
   const limited = own.some((rule) => rule.name === "max_steps");
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
   const list: Rule[] = [
+    repairs(),
     ...(given.retry === null ? [] : [retry(given.retry)]),
     refusals(),
     ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),

@@ -205,6 +205,7 @@ export function optionsOf(error: RondoError): RondoErrorOptions {
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(error.repair === undefined ? {} : { repair: error.repair }),
     ...(error.partial === undefined ? {} : { partial: error.partial }),
     ...(error.usage === undefined ? {} : { usage: error.usage }),
   };

@@ -159,6 +159,8 @@ export interface FailOptions {
   /** Default: as for every RondoError of that kind. */
   retryable?: boolean;
   raw?: Json;
+  /** The request may pass without this. */
+  repair?: "reasoning";
   /** Text emitted before it fails; it stands in the error's `partial`. The same as `[say(text), fail(…)]`. */
   afterText?: string;
   /** What had arrived. Default: the text, reasoning and other parts played so far; no calls; absent when there are none. */

@@ -268,8 +268,9 @@ function followsText(follows: Follows, at: number): string {
         follows.until === undefined || follows.until <= at ? "" : ` after ${spanText(follows.until - at)}`;
       const model = follows.model === undefined ? "" : `, model ${follows.model + 1} of the run`;
       const limit = follows.maxOutputTokens === undefined ? "" : `, up to ${follows.maxOutputTokens} tokens`;
+      const drop = follows.drop === undefined ? "" : `, without the ${follows.drop} in the history`;
       const note = follows.note === undefined ? "" : `, with the note: ${follows.note}`;
-      return `the model is asked again${wait}${model}${limit}${note}`;
+      return `the model is asked again${wait}${model}${limit}${drop}${note}`;
     }
   }
 }

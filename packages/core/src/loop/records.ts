@@ -4,7 +4,7 @@
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
-import type { ErrorData } from "../errors.ts";
+import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
   ContentPart,
@@ -155,8 +155,15 @@ export interface CallResult {
 export type Follows =
   /** Settle the calls, then ask the model again. */
   | { do: "act" }
-  /** Ask again, once `until` has passed. `note` is shown once and not stored; `model` is an index; `maxOutputTokens` holds from now on. */
-  | { do: "ask_again"; until?: number; note?: string; model?: number; maxOutputTokens?: number }
+  /** Ask again, once `until` has passed. `note` is shown once and not stored; `model` is an index; `maxOutputTokens` holds from now on, and what is in `drop` is left out of all requests from now on. */
+  | {
+      do: "ask_again";
+      until?: number;
+      note?: string;
+      model?: number;
+      maxOutputTokens?: number;
+      drop?: Repair;
+    }
   /** This is the answer. */
   | { do: "finish" }
   /** Settle the calls, then one last turn without tools. */

@@ -142,6 +142,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       toolCalls: 0,
       failures: 0,
       model: 0,
+      dropped: [],
       spend: { usage: {}, tokens: 0, usd: 0, uncounted: 0 },
       notes: [],
       hidden: [],

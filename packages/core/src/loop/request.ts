@@ -2,12 +2,12 @@
 
 import type { Message } from "../message.ts";
 import { userText } from "../message.ts";
-import type { MessageList, ModelRequest, ToolDefinition } from "../model.ts";
+import type { MessageList, ModelRequest, Settings, ToolDefinition } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
 import type { HistoryEdit, ToolFacts } from "./records.ts";
-import type { State } from "./state.ts";
+import type { Run, State } from "./state.ts";
 import { runOf, stepOf } from "./state.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). */
@@ -17,18 +17,26 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");
   const toolless = run.landing !== undefined || run.output !== undefined;
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
-  const settings =
-    run.maxOutputTokens === undefined
-      ? options.settings
-      : { ...options.settings, maxOutputTokens: run.maxOutputTokens };
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
     messages: requestMessages(state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
     tools: definitionsOf(offeredTools(state)),
     toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
-    settings,
+    settings: settingsOf(options.settings, run),
     ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),
+  };
+}
+
+function settingsOf(settings: Settings, run: Run): Settings {
+  const { maxOutputTokens } = run;
+  // Reasoning that was not asked for is not switched off: models without any refuse the very word.
+  const off = run.dropped.includes("reasoning") && settings.reasoning !== undefined;
+  if (maxOutputTokens === undefined && !off) return settings;
+  return {
+    ...settings,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(off ? { reasoning: "off" } : {}),
   };
 }
 
@@ -53,11 +61,35 @@ export function offersOutput(state: State): boolean {
 function requestMessages(state: State, rules: Rules): MessageList {
   const run = runOf(state);
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
-  const history = edit === undefined ? state.history : Log.of(edited(state.history, edit));
+  const whole = edit === undefined ? state.history : Log.of(edited(state.history, edit));
+  const history = run.dropped.includes("reasoning") ? Log.of(withoutReasoning(whole)) : whole;
   const notes = run.notes.map(userText);
   if (run.output !== undefined) notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
   return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
+}
+
+const unreasoned = new WeakMap<Message, Message | null>();
+
+/** The same messages without their reasoning; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
+function withoutReasoning(messages: Iterable<Message>): Message[] {
+  const kept: Message[] = [];
+  for (const message of messages) {
+    let copy = unreasoned.get(message);
+    if (copy === undefined) {
+      copy = unreasonedCopy(message);
+      unreasoned.set(message, copy);
+    }
+    if (copy !== null) kept.push(copy);
+  }
+  return kept;
+}
+
+function unreasonedCopy(message: Message): Message | null {
+  if (message.role !== "assistant") return message;
+  const content = message.content.filter((part) => part.type !== "reasoning");
+  if (content.length === message.content.length) return message;
+  return content.length === 0 ? null : { ...message, content };
 }
 
 function edited(history: Log<Message>, edit: HistoryEdit): Message[] {

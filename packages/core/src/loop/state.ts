@@ -3,7 +3,7 @@
 // State is never saved; the journal is the run, and `reduce` is the only thing that makes a state. The stored history
 // is valid in every state (P1): an answer with calls enters it together with all its results.
 
-import type { ErrorData } from "../errors.ts";
+import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
 import { Log, Names } from "./log.ts";
@@ -81,6 +81,8 @@ export interface Run {
   /** Index of the model in use. */
   readonly model: number;
   readonly maxOutputTokens?: number;
+  /** What requests of this run leave out of the history, because it was refused. */
+  readonly dropped: readonly Repair[];
   readonly spend: Spend;
   /** What rules have to say in the next request. */
   readonly notes: readonly string[];

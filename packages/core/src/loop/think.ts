@@ -139,6 +139,7 @@ function withPartial(error: RondoError, model: Model, heard: Heard): RondoError 
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
+    ...(error.repair === undefined ? {} : { repair: error.repair }),
     ...(error.usage === undefined ? {} : { usage: error.usage }),
   });
 }

@@ -207,6 +207,7 @@ export function follow(run: Run, follows: Follows, because: Because, text: strin
         ...(follows.note === undefined ? {} : { notes: [...run.notes, follows.note] }),
         ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
         ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),
+        ...(follows.drop === undefined ? {} : { dropped: [...run.dropped, follows.drop] }),
       };
     case "finish":
       return { ...run, answer: { text } };

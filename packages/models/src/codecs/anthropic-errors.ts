@@ -3,6 +3,7 @@
 import { type AssistantMessage, type Json, RondoError, type Usage } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
+import { withRepair } from "./refused-reasoning.ts";
 
 const hints: ErrorHints = {
   provider: "anthropic",
@@ -10,7 +11,7 @@ const hints: ErrorHints = {
 };
 
 export function anthropicHttpError(response: ErrorResponse): RondoError {
-  return classifyHttpError(response, hints);
+  return withRepair(classifyHttpError(response, hints), response);
 }
 
 /** An error inside a stream that had begun well, or an error body under a status that said success. */

@@ -4,11 +4,12 @@ import type { AssistantMessage, Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
 import { withArrived } from "./anthropic-errors.ts";
+import { withRepair } from "./refused-reasoning.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
 
 export function bedrockHttpError(response: ErrorResponse): RondoError {
-  return classifyHttpError(response, hints);
+  return withRepair(classifyHttpError(response, hints), response);
 }
 
 /** An exception frame of a stream: its type is the frame's event, its body a message. */

@@ -99,6 +99,11 @@ export interface OpenaiChatCompat {
   harmony: boolean;
   /** Control tokens (`<|im_start|>`) in texts of users and tools are broken up, as templates would obey them. Default: false (F237). */
   breakTokens: boolean;
+  /**
+   * A prompt that does not fit is cut without a word: a count of tokens far below what the request's texts come to gives a
+   * `context_truncated` warning. Default: false (F184).
+   */
+  cutsPrompts: boolean;
   /** Content and calls of one answer may come in different choices. Default: false. */
   splitChoices: boolean;
   /** Says in `X-Initiator` whether a person or the agent asks, and in `Copilot-Vision-Request` that there are images. Default: false. */
@@ -159,6 +164,7 @@ export function chatCompat(target: Target): OpenaiChatCompat {
     thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside"]),
     harmony: given.harmony === true,
     breakTokens: given.breakTokens === true,
+    cutsPrompts: given.cutsPrompts === true,
     splitChoices: given.splitChoices === true,
     initiatorHeader: given.initiatorHeader === true,
     omit: words(given.omit),

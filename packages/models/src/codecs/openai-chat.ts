@@ -8,6 +8,7 @@ import { ChatEncoder } from "./openai-chat-encode.ts";
 import { refusedCall, speaker } from "./openai-errors.ts";
 import { listIn, objectIn, parseJson } from "./openai-json.ts";
 import { settle } from "./openai-settle.ts";
+import { withRepair } from "./refused-reasoning.ts";
 
 /** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */
 export const openaiChat: Codec = {
@@ -41,7 +42,7 @@ export const openaiChat: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    return classifyHttpError(response);
+    return withRepair(classifyHttpError(response), response);
   },
 
   answerOf(response: ErrorResponse, target: Target): AssistantMessage | undefined {

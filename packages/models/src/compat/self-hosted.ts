@@ -53,7 +53,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     baseURL: "http://127.0.0.1:11434/v1",
     hosts: [],
     keyVariables: [],
-    compat: { ...templated, forcedChoice: "never" },
+    compat: { ...templated, forcedChoice: "never", cutsPrompts: true },
     models: [gptOss],
     answers:
       "Every call has index 0 (F068) and comes whole; reasoning in `reasoning`; a prompt that is too long is cut in silence (F184).",
@@ -95,6 +95,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     keyVariables: [],
     compat: {
       ...templated,
+      cutsPrompts: true,
       alternate: true,
       noAssistantLast: true,
       reasoningParam: "chat_template_kwargs",
@@ -110,7 +111,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     baseURL: "http://127.0.0.1:1234/v1",
     hosts: [],
     keyVariables: [],
-    compat: { ...templated, alternate: true, reasoningParam: "none" },
+    compat: { ...templated, cutsPrompts: true, alternate: true, reasoningParam: "none" },
     models: [gptOss, opened],
     answers:
       "Words of its own may end an answer (`eos`, F012); an error may come as an `event: error` in a 200.",

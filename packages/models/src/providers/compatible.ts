@@ -5,6 +5,7 @@ import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } f
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type ProviderOptions } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
+import { watchingCuts } from "./prompt-cut.ts";
 
 export interface CompatibleOptions extends ProviderOptions {
   model: string;
@@ -36,7 +37,8 @@ export function openaiCompatible(options: CompatibleOptions): Model {
     );
   const keyVariables = ownVariables ?? server.keyVariables;
   const facts = factsOf(server, rest.facts);
-  return createModel({
+  const compat = { ...compatOf(server, model), ...rest.compat };
+  const wire = createModel({
     ...rest,
     codec: openaiChat,
     provider,
@@ -44,7 +46,7 @@ export function openaiCompatible(options: CompatibleOptions): Model {
     baseURL,
     ...(facts === undefined ? {} : { facts }),
     headers: { ...server.headers, ...rest.headers },
-    compat: { ...compatOf(server, model), ...rest.compat },
+    compat,
     keyVariables,
     // A server at an address of the user's own may want no key, whatever its name.
     keyless: keyVariables.length === 0 || (rest.baseURL !== undefined && ownVariables === undefined),
@@ -53,4 +55,5 @@ export function openaiCompatible(options: CompatibleOptions): Model {
       return apiKey === undefined ? undefined : { apiKey };
     },
   });
+  return compat.cutsPrompts === true ? watchingCuts(wire) : wire;
 }

@@ -5,7 +5,6 @@
 
 import {
   type AssistantMessage,
-  type Message,
   type Model,
   type ModelFacts,
   type ModelIo,
@@ -21,6 +20,7 @@ import { createModel, type ProviderOptions } from "../provider.ts";
 import { optionsOf } from "../receive.ts";
 import { ollamaChat } from "./codecs.ts";
 import { directClient } from "./loopback.ts";
+import { PromptCutWatch } from "./prompt-cut.ts";
 
 export interface OllamaOptions extends ProviderOptions {
   /**
@@ -75,21 +75,12 @@ class OllamaModel implements Model {
   readonly origin: Origin;
   readonly facts: ModelFacts;
   readonly #name: string;
-  readonly #options: OllamaOptions;
+  readonly #cuts: PromptCutWatch;
   readonly #model: Model;
-  readonly #sizes = new WeakMap<Message, number>();
 
   constructor(name: string, options: OllamaOptions) {
-    const {
-      toolProtocol,
-      prompted,
-      contextSize,
-      keepAlive,
-      format,
-      neutralise,
-      onPromptCut: _,
-      ...rest
-    } = options;
+    const { toolProtocol, prompted, contextSize, keepAlive, format, neutralise, onPromptCut, ...rest } =
+      options;
     const numCtx = contextSize ?? rest.facts?.contextWindow;
     this.facts = {
       tools: true,
@@ -124,7 +115,11 @@ class OllamaModel implements Model {
     this.id = wire.id;
     this.origin = wire.origin;
     this.#name = name;
-    this.#options = options;
+    this.#cuts = new PromptCutWatch({
+      ...(onPromptCut === undefined ? {} : { onPromptCut }),
+      speaker: "Ollama",
+      advice: "Set contextSize (num_ctx) to what the conversation needs",
+    });
     const native = neutralise === false ? wire : neutralTokens(wire);
     const asText = promptedJson(wire, {
       ...prompted,
@@ -142,41 +137,11 @@ class OllamaModel implements Model {
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     try {
       const answer = await this.#model.call(request, io);
-      this.#checkCut(request, answer, io);
+      this.#cuts.check(this.id, request, answer, io);
       return answer;
     } catch (thrown) {
       throw this.#named(thrown);
     }
-  }
-
-  /** The server cuts a prompt that does not fit from the front, where the system prompt stands, and says nothing. */
-  #checkCut(request: ModelRequest, answer: AssistantMessage, io: ModelIo): void {
-    const told = answer.usage?.inputTokens;
-    if (told === undefined) return;
-    const estimate = Math.floor(this.#chars(request) / charsPerToken);
-    if (estimate < worthChecking || told >= estimate * 0.6) return;
-    const message = `Ollama read ${told} tokens of a prompt of about ${estimate}: it was probably cut to the context the model is loaded with. Set contextSize (num_ctx) to what the conversation needs`;
-    if (this.#options.onPromptCut === "fail")
-      throw new RondoError("context_truncated", `${this.id}: ${message}`, {
-        ...(answer.usage === undefined ? {} : { usage: answer.usage }),
-      });
-    io.emit({ type: "warning", code: "context_truncated", message: `${this.id}: ${message}` });
-  }
-
-  #chars(request: ModelRequest): number {
-    let chars = request.system?.length ?? 0;
-    for (const message of request.messages) {
-      let size = this.#sizes.get(message);
-      if (size === undefined) {
-        size = 0;
-        for (const part of message.content)
-          if (part.type === "text") size += part.text.length;
-          else if (part.type === "tool_call") size += part.rawArgs.length;
-        this.#sizes.set(message, size);
-      }
-      chars += size;
-    }
-    return chars;
   }
 
   #named(thrown: unknown): unknown {
@@ -189,8 +154,3 @@ class OllamaModel implements Model {
     });
   }
 }
-
-/** High, so that a prompt is taken for cut rather too rarely than too often. */
-const charsPerToken = 4.5;
-/** Tokens. Below, templates and rounding weigh too much. */
-const worthChecking = 1000;

@@ -155,6 +155,15 @@ function modelAnswers(cancelled: boolean): WorldAnswer[] {
   return [
     ...answers.map(([name, one]) => answered(name, one)),
     ...errorKinds.map((kind) => failed(kind, kind.startsWith("stream_"))),
+    {
+      name: "model fails: its history's reasoning is refused",
+      facts: [
+        {
+          type: "model_failed",
+          error: new RondoError("invalid_request", "refused", { repair: "reasoning" }).toJSON(),
+        },
+      ],
+    },
   ];
 }
 

@@ -1,0 +1,35 @@
+// The room of repairs: a request was refused for something in it that can be left out.
+//
+// It is left out and asked again, once for each kind in a run: a second refusal is the end, or a server that refuses
+// everything would be asked for ever. What can be repaired is said by the error's own field, never read from its text.
+
+import type { State } from "../loop/state.ts";
+import type { Judgement, Rule } from "./rule.ts";
+
+/** Leaves out the reasoning of a history that the provider refuses, and asks again without reasoning; once in a run. */
+export function repairs(): Rule {
+  return {
+    name: "repairs",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const { run } = state;
+      const error = run?.failure?.error;
+      if (run === undefined || error?.repair === undefined) return undefined;
+      if (run.dropped.includes(error.repair) || !hasReasoning(state)) return undefined;
+      return {
+        follows: { do: "ask_again", drop: error.repair },
+        evidence: { kind: error.kind, dropped: error.repair },
+      };
+    },
+  };
+}
+
+/** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
+function hasReasoning({ history, options }: State): boolean {
+  const { reasoning = "off" } = options?.settings ?? {};
+  if (reasoning !== "off") return true;
+  for (const message of history)
+    if (message.role === "assistant" && message.content.some((part) => part.type === "reasoning"))
+      return true;
+  return false;
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
+import { openaiChat } from "../src/codecs/openai-chat.ts";
+import type { Codec } from "../src/index.ts";
+
+const repairOf = (codec: Codec, body: object, status: number = 400): string | undefined =>
+  codec.errorOf({ status, header: () => null, body: JSON.stringify(body) }).repair;
+const claude = (message: string): object => ({
+  type: "error",
+  error: { type: "invalid_request_error", message },
+});
+const openai = (message: string): object => ({ error: { message, type: "invalid_request_error" } });
+
+describe("a refusal that is about reasoning in the history says so in the error", () => {
+  it.each([
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    "messages.5.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
+    "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
+  ])("in Claude's words, direct, on Bedrock and through a proxy: %s", (message) => {
+    expect(repairOf(anthropicMessages, claude(message))).toBe("reasoning");
+    expect(repairOf(bedrockConverse, { message })).toBe("reasoning");
+    expect(repairOf(openaiChat, openai(`litellm.BadRequestError: ${JSON.stringify(claude(message))}`))).toBe(
+      "reasoning",
+    );
+  });
+
+  it.each([
+    [
+      "Groq",
+      400,
+      openai(
+        "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]",
+      ),
+    ],
+    [
+      "Mistral",
+      422,
+      {
+        detail: [
+          {
+            type: "extra_forbidden",
+            loc: ["body", "messages", 1, "assistant", "reasoning_content"],
+            msg: "Extra inputs are not permitted",
+          },
+        ],
+      },
+    ],
+    [
+      "Cerebras",
+      400,
+      {
+        message: "body.messages.1.assistant.reasoning_content: property is unsupported",
+        type: "invalid_request_error",
+        code: "wrong_api_format",
+      },
+    ],
+    [
+      "Fireworks",
+      400,
+      openai("Extra inputs are not permitted, field: 'messages[1].reasoning_content', value: 'Hm'"),
+    ],
+  ])("as an unknown field, at %s", (_name, status, body) => {
+    expect(repairOf(openaiChat, body, status)).toBe("reasoning");
+  });
+
+  it.each([
+    openai("The `reasoning_content` in the thinking mode must be passed back to the API."),
+    openai("thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"),
+    openai("Unknown parameter: 'reasoning'."),
+    openai("`reasoning_effort` is not supported with this model"),
+    openai("Unsupported value: 'temperature' does not support 0.5 with this model."),
+  ])("and is told apart from other complaints: %j", (body) => {
+    expect(repairOf(openaiChat, body)).toBeUndefined();
+  });
+
+  it("and only by a status that means the request", () => {
+    expect(
+      repairOf(anthropicMessages, claude("Invalid `signature` in `thinking` block"), 500),
+    ).toBeUndefined();
+  });
+});
