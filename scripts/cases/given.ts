@@ -113,6 +113,9 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_tool_calls_per_turn: (value: number, { agent }) => {
     agent.maxCallsPerTurn = value;
   },
+  max_tool_result_chars: (value: number, { agent }) => {
+    agent.context = { cap: { bytes: value } };
+  },
   max_parallel: (value: number, { agent }) => {
     agent.maxConcurrentTools = value;
   },

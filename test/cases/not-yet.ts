@@ -11,7 +11,6 @@ export const notYet: { readonly [id: string]: string } = {
   F200: context,
   F201: context,
   F223: "sessions have no lock between processes yet",
-  F245: context,
 };
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */

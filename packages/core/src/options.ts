@@ -78,6 +78,8 @@ export interface AgentOptions<Output = unknown> {
   autoExecuteTools?: boolean;
   /** Reject when a run ends with an error. Default: false. */
   throwOnError?: boolean;
+  /** What is done to keep a run inside its window. `cap`: the most text, in UTF-8 bytes, that one result may bring. Default: none. */
+  context?: { cap?: { bytes: number } | null };
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
@@ -148,6 +150,9 @@ export function resolve(given: AgentOptions): Resolved {
     autoExecuteTools: given.autoExecuteTools ?? true,
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    ...(given.context?.cap
+      ? { cap: { bytes: atLeast("context.cap.bytes", given.context.cap.bytes, 200) } }
+      : {}),
     ...(output === undefined
       ? {}
       : { output: { schema: output.json, decodeRetries: given.decodeRetries ?? 2 } }),
@@ -164,6 +169,11 @@ const wrong = (option: string, message: string): RondoError =>
 
 function positive(option: string, value: number): number {
   if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
+  return value;
+}
+
+function atLeast(option: string, value: number, least: number): number {
+  if (!(value >= least)) throw wrong(option, `a number of at least ${least} is needed, not ${String(value)}`);
   return value;
 }
 

@@ -6,6 +6,7 @@
 // and what it still says is late.
 
 import type { Clock } from "../clock.ts";
+import { capResult } from "../context/cap.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
@@ -362,8 +363,10 @@ export class Driver {
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
     };
-    void act(tool, call.args, context, this.#shell.rules.texts).then((result) => {
+    const cap = this.#state.options?.cap;
+    void act(tool, call.args, context, this.#shell.rules.texts).then((whole) => {
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      const result = cap === undefined ? whole : capResult(whole, cap.bytes);
       this.post({ type: "tool_finished", call: key, result });
     });
   }

@@ -107,6 +107,8 @@ export interface RunOptions {
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** The most text one result may bring. */
+  cap?: { bytes: number };
   /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
   output?: { schema: JsonObject; decodeRetries: number };
 }
