@@ -6,6 +6,7 @@ import {
   byStopReasonPolicy,
   composite,
   continueBy,
+  continueWithThinking,
   continueWithTools,
   duplicateDetection,
   isPaired,
@@ -94,6 +95,16 @@ describe("the standard policy", () => {
     expect((await run(standardPolicy, [ends(undefined, call("look")), say("done")])).toolCalls).toBe(1);
     expect((await run(standardPolicy, [ends(undefined, say("text"))])).text).toBe("text");
     expect((await run(standardPolicy, [ends(undefined, empty())])).end?.reason).toBe("empty_response");
+  });
+});
+
+describe("a policy of one's own", () => {
+  test("B2.13 may let the run think on: the answer is kept, and the model is asked again", async () => {
+    const thinkTwice: Policy = ({ text }) =>
+      text === "hm" ? continueWithThinking : terminateWithOutput(text);
+    const { text, steps, messages } = await run(thinkTwice, [say("hm"), say("yes")]);
+    expect([text, steps]).toEqual(["yes", 2]);
+    expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "assistant"]);
   });
 });
 

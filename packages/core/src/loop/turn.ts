@@ -84,7 +84,7 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
   const text = run.pausedText + textOf(turn.message);
-  const paused = record.follows.do === "ask_again" && record.store;
+  const paused = record.follows.do === "ask_again" && record.store && turn.message.stop.kind === "pause";
   const judged: Run = {
     ...run,
     failures: 0,

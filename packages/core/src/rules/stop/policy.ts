@@ -141,7 +141,9 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
         equal: (tool, rawArgs) => counts[equalKey(tool, rawArgs)] ?? 0,
       };
       const decided = policy({ stop: message.stop, text: textOf(message), calls }, history);
-      return { follows: followsFrom(decided), evidence: evidenceOf(decided, message.stop) };
+      // A thought is part of the conversation; only what is asked for in another's place is not.
+      const store = decided.decision === "continueWithThinking" ? { store: true } : {};
+      return { follows: followsFrom(decided), ...store, evidence: evidenceOf(decided, message.stop) };
     },
   };
 }
