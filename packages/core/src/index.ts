@@ -55,6 +55,7 @@ export {
   refusals,
   truncations,
 } from "./rules/answers.ts";
+export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";

@@ -19,6 +19,7 @@ import {
   refusals,
   truncations,
 } from "./rules/answers.ts";
+import { degenerateAnswers } from "./rules/degenerate.ts";
 import { type Budget, budget, maxSteps, type OnLimit } from "./rules/limits.ts";
 import { repairs } from "./rules/repairs.ts";
 import { type Repeats, repeats } from "./rules/repeats.ts";
@@ -68,6 +69,8 @@ export interface AgentOptions<Output = unknown> {
   pauseResumes?: number | null;
   /** Default: 1. `null`: the continue rule decides. */
   emptyNudges?: number | null;
+  /** How often an answer that repeats itself until it is cut off is asked for again. Default: 1. `null`: it is an answer like any other. */
+  degenerateRetries?: number | null;
   /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
   repeats?: Repeats | null;
   /** Schema of the typed output: a Standard Schema or a JSON Schema. */
@@ -212,6 +215,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.retry === null ? [] : [retry(given.retry)]),
     refusals(),
     ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),
+    ...(given.degenerateRetries === null ? [] : [degenerateAnswers(given.degenerateRetries) as Rule]),
     ...(given.maxTruncations === null ? [] : [truncationsOf(given.maxTruncations, given.onTruncated)]),
     ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),

@@ -1,0 +1,72 @@
+// Answers that say the same thing without end.
+
+import { Agent, textOf } from "@rondo/core";
+import { say, scripted, stop, think } from "@rondo/testkit";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { repetition } from "../src/rules/degenerate.ts";
+
+const sorry = "I apologize for the confusion. ";
+
+describe("a degenerate answer", () => {
+  const cut = (text: string) => [say(text), stop("max_tokens")];
+
+  test("is asked for again, and not stored", async () => {
+    const model = scripted([cut(`Let me see. ${sorry.repeat(100)}`), say("Here it is.")]);
+    const { text, messages } = await new Agent({ model }).run("go");
+    expect([text, messages.length, model.calls]).toEqual(["Here it is.", 2, 2]);
+    expect(messages.some((message) => textOf(message).includes("apologize"))).toBe(false);
+  });
+
+  test("again and again ends the run, and says what was repeated", async () => {
+    const model = scripted([cut(sorry.repeat(30))], { repeatLast: true });
+    const { end, messages } = await new Agent({ model }).run("go");
+    const error = { kind: "loop_detected" };
+    expect(end).toMatchObject({ reason: "no_progress", rule: "degenerate_answers", error });
+    expect(end?.evidence.times).toBeGreaterThanOrEqual(29);
+    expect([model.calls, messages.length]).toEqual([2, 1]);
+  });
+
+  test("in the reasoning counts as well", async () => {
+    const model = scripted([[think("wait, no, ".repeat(300)), stop("max_tokens")], say("Fine.")]);
+    expect((await new Agent({ model }).run("go")).text).toBe("Fine.");
+  });
+
+  test("is none that ended by itself: somebody may have asked for it", async () => {
+    const text = "All work and no play. ".repeat(500);
+    expect((await new Agent({ model: scripted([say(text)]) }).run("go")).text).toBe(text);
+  });
+
+  test("is neither a table nor a ruler nor a text that was merely cut off", async () => {
+    for (const text of ["Cut off in the middle of", "| 0 | 0 |\n".repeat(400), "-".repeat(3000)])
+      expect((await new Agent({ model: scripted([cut(text)]) }).run("go")).text).toBe(text);
+  });
+
+  test("may be left alone", async () => {
+    const text = sorry.repeat(100);
+    const agent = new Agent({ model: scripted([cut(text)]), degenerateRetries: null });
+    expect((await agent.run("go")).text).toBe(text);
+  });
+});
+
+describe("repetition", () => {
+  test("finds the unit behind any beginning, and how often it comes", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 200 }),
+        fc.stringMatching(/^[a-z]{2}[a-z ]{3,20}$/),
+        fc.integer({ min: 10, max: 60 }),
+        (before, unit, times) => {
+          const found = repetition(`${before}. ${unit.repeat(times)}x`.slice(0, -1));
+          expect(found?.times).toBeGreaterThanOrEqual(times - 1);
+        },
+      ),
+    );
+  });
+
+  test("takes linear time: each character is looked at a bounded number of times", () => {
+    // The worst text for a search of borders: almost periodic everywhere.
+    const hard = `${"a".repeat(9_999)}b`.repeat(20);
+    expect(repetition(hard)).toBeUndefined();
+  });
+});
