@@ -31,7 +31,7 @@ import { optionsOf, receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
 import { type FetchLike, fetchClient } from "./transport/http-fetch.ts";
-import { abortedError, codeOf, networkError } from "./transport/network.ts";
+import { abortedError, codeOf, networkError, unlessAborted } from "./transport/network.ts";
 
 /** A request as it is about to leave, for whoever signs it. */
 export interface Outgoing {
@@ -381,21 +381,5 @@ async function asked(
     throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {
       cause: thrown,
     });
-  }
-}
-
-/** A callback of the user's that ignores the abort must not keep it waiting. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let leave: () => void = () => {};
-  const gone = new Promise<never>((_, reject) => {
-    leave = () => reject(abortedError(signal));
-  });
-  gone.catch(() => {});
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
-  try {
-    return await Promise.race([promise, gone]);
-  } finally {
-    signal.removeEventListener("abort", leave);
   }
 }

@@ -13,7 +13,6 @@ export interface Texts {
   truncatedCall(name: string): string;
   tooManyCalls(name: string, max: number): string;
   denied(reason: string | undefined): string;
-  hookFailed(hook: string, error: string): string;
   skippedForMessage(name: string): string;
   skippedForEnd(name: string): string;
   notExecuted(name: string): string;
@@ -25,7 +24,6 @@ export interface Texts {
   emptyAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
-  repeated(name: string, times: number): string;
 }
 
 const clip = (text: string, limit: number): string =>
@@ -43,8 +41,6 @@ export const defaultTexts: Texts = {
   tooManyCalls: (name, max) =>
     `Error: ${name} was skipped: too many calls in one message (at most ${max} are run).`,
   denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`,
-  hookFailed: (hook, error) =>
-    `Error: the ${hook} hook failed, so this call was not completed: ${clip(error, 500)}`,
   skippedForMessage: (name) => `${name} was skipped: a new message from the user came first.`,
   skippedForEnd: (name) => `${name} was skipped: the run ended before it.`,
   notExecuted: (name) => `${name} was not executed.`,
@@ -62,6 +58,4 @@ export const defaultTexts: Texts = {
     error === undefined
       ? "Please provide your final response in the required JSON format."
       : `The last response does not fit the required JSON format: ${clip(error, 1000)}. Please provide your final response in the required JSON format.`,
-  repeated: (name, times) =>
-    `${name} has been called ${times} times with the same arguments and the same result. Repeating it again will not change the result.`,
 };

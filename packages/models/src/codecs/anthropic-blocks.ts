@@ -11,6 +11,7 @@ import type {
   Origin,
   Part,
   TextPart,
+  ToolCallPart,
 } from "@rondo/core";
 import type { Target } from "../codec.ts";
 import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./anthropic-json.ts";
@@ -157,12 +158,19 @@ export function resultBlock(answered: Answered, target: Target, warn: Warn, same
   return mark === undefined ? { json } : { json, mark };
 }
 
+/** How a protocol writes the parts of an answer. `same`: it goes back to where it came from. */
+export interface AnswerWords {
+  call(part: ToolCallPart, id: string, same: boolean): Block;
+  part(part: Exclude<Part, ToolCallPart>, target: Target, warn: Warn, same: boolean): Block | undefined;
+}
+
 /** The blocks of an answer, for its own origin or another's eyes. */
-export function assistantBlocks(
+export function answerBlocks(
   message: AssistantMessage,
   calls: readonly Answered[],
   target: Target,
   warn: Warn,
+  words: AnswerWords,
 ): Block[] {
   const same = isSameOrigin(message.origin, target);
   const blocks: Block[] = [];
@@ -170,14 +178,17 @@ export function assistantBlocks(
   for (const part of message.content) {
     const block =
       part.type === "tool_call"
-        ? callBlock(part, calls[nth++]?.id ?? part.id, same)
-        : partBlock(part, target, warn, same);
+        ? words.call(part, calls[nth++]?.id ?? part.id, same)
+        : words.part(part, target, warn, same);
     if (block !== undefined) blocks.push(block);
   }
   return blocks;
 }
 
-function callBlock(part: Part & { type: "tool_call" }, id: string, same: boolean): Block {
+/** An answer's parts as Anthropic writes them. */
+export const anthropicAnswer: AnswerWords = { call: callBlock, part: partBlock };
+
+function callBlock(part: ToolCallPart, id: string, same: boolean): Block {
   const caller = same ? asObject(part.opaque?.caller) : undefined;
   const toolset = same ? asString(part.opaque?.toolset_name) : undefined;
   const json = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}${
@@ -188,7 +199,7 @@ function callBlock(part: Part & { type: "tool_call" }, id: string, same: boolean
 }
 
 function partBlock(
-  part: Exclude<Part, { type: "tool_call" }>,
+  part: Exclude<Part, ToolCallPart>,
   target: Target,
   warn: Warn,
   same: boolean,

@@ -8,7 +8,8 @@ import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core
 import type { Encoder, Target } from "../codec.ts";
 import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import {
-  assistantBlocks,
+  answerBlocks,
+  anthropicAnswer,
   type Block,
   contentBlocks,
   isSameOrigin,
@@ -37,7 +38,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
   const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
-    assistant: (message, calls, warn) => assistantBlocks(message, calls, target, warn),
+    assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, anthropicAnswer),
     result: (answered, message, warn) =>
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
     json: messageJson,

@@ -3,9 +3,9 @@
 // Every block is an object with one member, its kind. Bytes go as base64 and never as a web address; a document has
 // a name of a narrow alphabet and wants a text beside it. Opaque data goes back to its own origin only.
 
-import type { AssistantMessage, ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
+import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../codec.ts";
-import { type Block, filePlaceholder, isAccepted, isSameOrigin, type Warn } from "./anthropic-blocks.ts";
+import { type AnswerWords, type Block, filePlaceholder, isAccepted, type Warn } from "./anthropic-blocks.ts";
 import { argsJson, asObject, asString, isBlank, toJson } from "./anthropic-json.ts";
 import { hash, nameToWire } from "./anthropic-names.ts";
 import { claudeVersion } from "./anthropic-traits.ts";
@@ -133,27 +133,13 @@ function knowsStatus(target: Target): boolean {
   return claudeVersion(target.origin.model) !== undefined || /nova|^arn:/.test(target.origin.model);
 }
 
-/** The blocks of an answer, for its own origin or another's eyes. */
-export function bedrockAssistant(
-  message: AssistantMessage,
-  calls: readonly Answered[],
-  target: Target,
-  warn: Warn,
-): Block[] {
-  const same = isSameOrigin(message.origin, target);
-  const blocks: Block[] = [];
-  let nth = 0;
-  for (const part of message.content) {
-    const block =
-      part.type === "tool_call"
-        ? {
-            json: `{"toolUse":{"toolUseId":${toJson(calls[nth++]?.id ?? part.id)},"name":${toJson(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
-          }
-        : partBlock(part, target, warn, same);
-    if (block !== undefined) blocks.push(block);
-  }
-  return blocks;
-}
+/** An answer's parts as Converse writes them. */
+export const bedrockAnswer: AnswerWords = {
+  call: (part, id) => ({
+    json: `{"toolUse":{"toolUseId":${toJson(id)},"name":${toJson(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
+  }),
+  part: partBlock,
+};
 
 function partBlock(
   part: Exclude<Part, { type: "tool_call" }>,

@@ -6,21 +6,21 @@
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
-import type { Block, Warn } from "./anthropic-blocks.ts";
+import { answerBlocks, type Block, type Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { calledTools, isRefused } from "./anthropic-encode.ts";
 import { isBlank, toJson } from "./anthropic-json.ts";
 import { bedrockId, nameToWire } from "./anthropic-names.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
-import { bedrockAssistant, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
+import { bedrockAnswer, bedrockContent, bedrockResult, longestBedrockName } from "./bedrock-blocks.ts";
 import { bedrockOptions } from "./bedrock-options.ts";
 
 export function bedrockEncoder(target: Target): Encoder {
   const historyOf = turnReaders(bedrockId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => bedrockContent(content, target, warn),
-    assistant: (message, calls, warn) => bedrockAssistant(message, calls, target, warn),
+    assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, bedrockAnswer),
     result: (answered, _message, warn) => bedrockResult(answered, target, warn),
     json: messageJson,
     text: (text) => toJson({ text }),

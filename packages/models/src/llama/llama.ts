@@ -21,7 +21,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import { promptedJson } from "../prompted/prompted-json.ts";
-import { abortedError } from "../transport/network.ts";
+import { abortedError, unlessAborted } from "../transport/network.ts";
 import {
   installedLibrary,
   type LlamaChatLike,
@@ -316,20 +316,4 @@ function sampling(settings: Settings): Partial<LlamaGenerate> {
 function fileName(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   return name.replace(/\.gguf$/i, "");
-}
-
-/** What others wait for goes on; only this one stops waiting. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let leave: () => void = () => {};
-  const gone = new Promise<never>((_, reject) => {
-    leave = () => reject(abortedError(signal));
-  });
-  gone.catch(() => {});
-  signal.addEventListener("abort", leave, { once: true });
-  if (signal.aborted) leave();
-  try {
-    return await Promise.race([promise, gone]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
 }

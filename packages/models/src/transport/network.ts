@@ -95,3 +95,19 @@ function hostOf(url: string): string {
     return "the server";
   }
 }
+
+/** Waits for something that does not hear the abort itself. It goes on; only this one stops waiting. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave: () => void = () => {};
+  const gone = new Promise<never>((_, reject) => {
+    leave = () => reject(abortedError(signal));
+  });
+  gone.catch(() => {});
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([promise, gone]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}

@@ -3,7 +3,7 @@
 // A policy says one of four things. It can be wrapped by another (duplicate detection), or asked after another
 // (composite). `continueBy` makes the run's continue rule of one.
 
-import { canonical, digest } from "../../digest.ts";
+import { digest } from "../../digest.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import type { Run } from "../../loop/state.ts";
 import { type JsonObject, type Stop, textOf } from "../../message.ts";
@@ -149,7 +149,7 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
 }
 
 /** The raw bytes decide: the order of keys matters. */
-const equalKey = (tool: string, rawArgs: string): string => `${tool} ${digest(canonical(rawArgs))}`;
+const equalKey = (tool: string, rawArgs: string): string => `${tool} ${digest(rawArgs)}`;
 
 function followsFrom(decided: PolicyDecision): Follows {
   switch (decided.decision) {
