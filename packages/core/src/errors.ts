@@ -49,8 +49,8 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "server_error",
 ]);
 
-/** What may be left out of a request that was refused for it: `reasoning` is that of the answers in the history. */
-export type Repair = "reasoning";
+/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, or its files. */
+export type Repair = "reasoning" | "files";
 
 /** An error as it stands in a journal. */
 export interface ErrorData {

@@ -3,6 +3,7 @@
 // Events are for eyes, records are for truth: nothing is decided from an event, and losing one loses nothing.
 // A consumer ignores the types it does not know.
 
+import type { StageNote } from "./context/stage.ts";
 import type { ErrorData } from "./errors.ts";
 import type { Approval, CallKey, EndReason, Lane, ResultCode, RunEnd } from "./loop/records.ts";
 import type { AssistantMessage, ContentPart, JsonObject, Origin, Usage, UserMessage } from "./message.ts";
@@ -50,9 +51,12 @@ export type RondoEvent =
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
   | { type: "nudge"; rule: string; text: string }
   | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage }
-  | { type: "context"; stage: string; before: number; after: number; note: string }
-  | { type: "compaction_start" }
-  | { type: "compaction_end"; before: number; after: number }
+  /** A stage of the context pipeline did something: sizes in estimated tokens (a cap counts bytes), and in words. */
+  | ({ type: "context" } & StageNote)
+  /** A part of the history is summed up now: who decided so, and from what. */
+  | { type: "compaction_start"; rule: string; evidence: JsonObject }
+  /** In estimated tokens. `helped`: the history is smaller than it was. */
+  | { type: "compaction_end"; before: number; after: number; helped: boolean; note: string }
   | { type: "child"; call: CallView; event: RondoEvent }
   | { type: "warning"; code: string; message: string }
   | { type: "step_end"; step: number; usage?: Usage }

@@ -77,6 +77,8 @@ export interface ModelFacts {
   /** Tokens of input and output together. */
   contextWindow?: number;
   maxOutputTokens?: number;
+  /** The most tokens of input alone, where the provider says so. */
+  maxInputTokens?: number;
   /** US dollars per million tokens. */
   price?: { input: number; output: number; cachedInput?: number; cacheWrite?: number };
   /** Media types accepted beside text, e.g. `image/*`. */

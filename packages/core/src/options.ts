@@ -4,6 +4,8 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import type { Clock } from "./clock.ts";
+import { charEstimator } from "./context/estimate.ts";
+import { type ContextOptions, contextFacts } from "./context/options.ts";
 import { RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
@@ -21,9 +23,11 @@ import {
 } from "./rules/answers.ts";
 import { degenerateAnswers } from "./rules/degenerate.ts";
 import { type Budget, budget, maxSteps, type OnLimit } from "./rules/limits.ts";
+import { overflow } from "./rules/overflow.ts";
 import { repairs } from "./rules/repairs.ts";
 import { type Repeats, repeats } from "./rules/repeats.ts";
 import { type Retry, retry } from "./rules/retry.ts";
+import { tellRoom } from "./rules/room.ts";
 import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
 import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
@@ -81,8 +85,8 @@ export interface AgentOptions<Output = unknown> {
   autoExecuteTools?: boolean;
   /** Reject when a run ends with an error. Default: false. */
   throwOnError?: boolean;
-  /** What is done to keep a run inside its window. `cap`: the most text, in UTF-8 bytes, that one result may bring. Default: none. */
-  context?: { cap?: { bytes: number } | null };
+  /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but pruning are on. */
+  context?: ContextOptions;
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
@@ -110,6 +114,8 @@ export interface Resolved {
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   models: readonly Model[];
+  /** Sums up what is compacted, when it is not the model in use. */
+  compactor: Model | undefined;
   hooks: Hooks;
   output: ReturnType<typeof compileSchema> | undefined;
 }
@@ -133,6 +139,7 @@ export function resolve(given: AgentOptions): Resolved {
   const toolTimeoutMs = positive("toolTimeoutMs", given.toolTimeoutMs ?? 120_000);
   const tools = toolMap(given.tools ?? []);
   const models = [given.model, ...(given.fallback ?? [])];
+  const compactor = given.context?.compaction?.model;
   const rules = rulesOf(given);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   const { hooks = {} } = given;
@@ -153,9 +160,8 @@ export function resolve(given: AgentOptions): Resolved {
     autoExecuteTools: given.autoExecuteTools ?? true,
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
-    ...(given.context?.cap
-      ? { cap: { bytes: atLeast("context.cap.bytes", given.context.cap.bytes, 200) } }
-      : {}),
+    context: contextFacts(given.context),
+    ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(output === undefined
       ? {}
       : { output: { schema: output.json, decodeRetries: given.decodeRetries ?? 2 } }),
@@ -164,7 +170,7 @@ export function resolve(given: AgentOptions): Resolved {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
-  return { options, rules, tools, models, hooks, output };
+  return { options, rules, tools, models, compactor, hooks, output };
 }
 
 const wrong = (option: string, message: string): RondoError =>
@@ -172,11 +178,6 @@ const wrong = (option: string, message: string): RondoError =>
 
 function positive(option: string, value: number): number {
   if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
-  return value;
-}
-
-function atLeast(option: string, value: number, least: number): number {
-  if (!(value >= least)) throw wrong(option, `a number of at least ${least} is needed, not ${String(value)}`);
   return value;
 }
 
@@ -210,8 +211,10 @@ function rulesOf(given: AgentOptions): Rules {
   const own = (given.rules ?? []).map((rule) => (typeof rule === "function" ? stopWhen(rule) : rule));
   const limited = own.some((rule) => rule.name === "max_steps");
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
+  const { tell = [], estimator = charEstimator() } = given.context ?? {};
   const list: Rule[] = [
     repairs(),
+    overflow(),
     ...(given.retry === null ? [] : [retry(given.retry)]),
     refusals(),
     ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),
@@ -220,6 +223,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
     ...own,
+    ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
     ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
@@ -230,5 +234,5 @@ function rulesOf(given: AgentOptions): Rules {
     if (names.has(name)) throw wrong("rules", `two rules are named ${JSON.stringify(name)}`);
     names.add(name);
   }
-  return { list, texts: { ...defaultTexts, ...given.texts } };
+  return { list, texts: { ...defaultTexts, ...given.texts }, estimator };
 }

@@ -17,6 +17,8 @@ export interface ReplayedRequest {
   seq: number;
   step: number;
   attempt: number;
+  /** Set when a part of the history was to be summed up. */
+  summary?: { part: number; of: number };
   request: ModelRequest;
   /** Whether it is the request that was sent, byte for byte. */
   same: boolean;
@@ -38,6 +40,12 @@ export function replay(records: Iterable<LogRecord>, rules: Rules): Replay {
       const request = requestOf(state, rules);
       const same = prefix.note(request).digest === record.digest;
       requests.push({ seq: record.seq, step: record.step, attempt: record.attempt, request, same });
+    }
+    if (record.type === "summary_started" && state.run?.compacting !== undefined) {
+      const { part, of, attempt, digest } = record;
+      const { request } = summaryOf(state, rules);
+      const same = requestName(request) === digest;
+      requests.push({ seq: record.seq, step: state.run.steps + 1, attempt, summary: { part, of }, request, same });
     }
     state = reduce(state, record, rules);
   }

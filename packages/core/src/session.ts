@@ -93,6 +93,11 @@ export class Session<Output = unknown> {
     return this.#driver.state.run === undefined ? undefined : resultOf<Output>(this.#driver.state, this.id);
   }
 
+  /** What fills the window now, by source, in tokens: what the provider counted, and the estimate of what is new since. */
+  context(): ContextAccount {
+    return accountOf(this.#driver.state, this.#parts.resolved.rules);
+  }
+
   /** The folded state, for those who look closer. */
   get state(): State {
     return this.#driver.state;
@@ -114,18 +119,18 @@ export class Session<Output = unknown> {
         "invalid_request",
         `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
       );
-    const start = readInput(input);
-    const { options: facts } = this.#parts.resolved;
-    this.#driver.post({
-      type: "run_started",
-      format: formatVersion,
-      input: start.input,
-      ...(start.history === undefined ? {} : { history: start.history }),
-      ...(this.#optionsTold ? {} : { options: facts }),
-      ...aboutOf(this.#parts),
-    });
-    this.#optionsTold = true;
-    return this.#drive(options.signal);
+    return this.#start(readInput(input), options.signal);
+  }
+
+  /**
+   * Makes the history smaller now, whatever its size: in an idle session as a run of its own, whose text says that it is
+   * done; else before the next model call of the run that is active. Nothing happens with `context: { compaction: null }`.
+   * Resolves when that run ends or parks.
+   */
+  async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    if (this.status === "idle") return this.#start({ input: [], only: "compaction" }, options.signal);
+    this.#driver.post({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
+    return this.#driving ?? this.#drive(options.signal);
   }
 
   /** Goes on with a run that another process left, or that is parked. Resolves at once when there is none. */
@@ -198,6 +203,22 @@ export class Session<Output = unknown> {
     return replay(await this.#parts.journal.read(this.id), this.#parts.resolved.rules);
   }
 
+  #start(
+    what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only">,
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult<Output>> {
+    const { options } = this.#parts.resolved;
+    this.#driver.post({
+      type: "run_started",
+      format: formatVersion,
+      ...what,
+      ...(this.#optionsTold ? {} : { options }),
+      ...aboutOf(this.#parts),
+    });
+    this.#optionsTold = true;
+    return this.#drive(signal);
+  }
+
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
     this.#queued += 1;
     const own = id ?? `${this.id}/${this.#driver.state.seq}/${this.#queued}`;
@@ -255,6 +276,7 @@ export class Session<Output = unknown> {
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,
+      compactor: resolved.compactor,
       hooks: {
         hooks: resolved.hooks,
         tools: resolved.tools,

@@ -1,5 +1,6 @@
 // The room of actions: everything `next` may ask of the driver.
 
+import type { StageNote } from "../context/stage.ts";
 import type { ModelRequest } from "../model.ts";
 import type { CallKey, Fact } from "./records.ts";
 
@@ -13,7 +14,16 @@ export type HookAsk =
 export type Action =
   /** Append these facts, as one group. */
   | { do: "record"; facts: Fact[] }
-  | { do: "call_model"; step: number; attempt: number; model: number; request: ModelRequest }
+  | {
+      do: "call_model";
+      step: number;
+      attempt: number;
+      model: number;
+      request: ModelRequest;
+      stages?: StageNote[];
+    }
+  /** Ask a model to sum up a part of the history. `model` is absent when the run has one for this. */
+  | { do: "summarise"; part: number; of: number; attempt: number; model?: number; request: ModelRequest }
   | { do: "start_tools"; calls: CallKey[] }
   /** Tell whoever watches that these calls need an approval. */
   | { do: "ask"; calls: CallKey[] }
@@ -27,7 +37,15 @@ export type Action =
   | { do: "done" };
 
 /** What a run is about at a given moment. */
-export type Phase = "idle" | "ready" | "thinking" | "judging" | "acting" | "finishing" | "cancelling";
+export type Phase =
+  | "idle"
+  | "ready"
+  | "compacting"
+  | "thinking"
+  | "judging"
+  | "acting"
+  | "finishing"
+  | "cancelling";
 
 /** The action that appends these facts. */
 export const record = (...facts: Fact[]): Action => ({ do: "record", facts });

@@ -21,7 +21,7 @@ export function announce(record: LogRecord, before: State, after: State, session
   const step = (before.run?.steps ?? 0) + 1;
   switch (record.type) {
     case "run_started":
-      return after.run === before.run ? [] : [{ type: "run_start", session, run: after.run?.number ?? 0 }];
+      return after.run === before.run ? [] : runStarted(after, session);
     case "model_started":
       return modelStarted(record, before);
     case "model_finished":
@@ -55,8 +55,14 @@ export function announce(record: LogRecord, before: State, after: State, session
     }
     case "hook_answered":
       return stepEnds(before, after, step);
+    case "trimmed": {
+      const { stage, before: was, after: is, note } = record;
+      return [{ type: "context", stage, before: was, after: is, note }];
+    }
+    case "summary_failed":
+      return [{ type: "warning", code: "summary_failed", message: record.error.message }];
     case "compacted":
-      return [{ type: "compaction_end", before: before.history.length, after: after.history.length }];
+      return compacted(record);
     case "run_ended":
       return before.run === undefined || before.run.end !== undefined
         ? []
@@ -74,6 +80,13 @@ export function announce(record: LogRecord, before: State, after: State, session
   }
 }
 
+function runStarted({ run }: State, session: string): RondoEvent[] {
+  const start: RondoEvent = { type: "run_start", session, run: run?.number ?? 0 };
+  const { compacting } = run ?? {};
+  if (compacting === undefined) return [start];
+  return [start, { type: "compaction_start", rule: compacting.rule, evidence: compacting.evidence }];
+}
+
 function modelStarted(record: LogRecord & { type: "model_started" }, before: State): RondoEvent[] {
   const model = before.options?.models[record.model];
   const request: RondoEvent = {
@@ -85,13 +98,29 @@ function modelStarted(record: LogRecord & { type: "model_started" }, before: Sta
     digest: record.digest,
     ...(record.broke === undefined ? {} : { broke: record.broke }),
   };
-  return record.attempt === 1 ? [{ type: "step_start", step: record.step }, request] : [request];
+  const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
+  return [
+    ...(record.attempt === 1 ? [{ type: "step_start" as const, step: record.step }] : []),
+    ...stages,
+    request,
+  ];
+}
+
+/** A compaction is over: that it is, and what it came to. */
+function compacted(record: LogRecord & { type: "compacted" }): RondoEvent[] {
+  const { stage, before, after, note } = record;
+  const helped = record.edit !== undefined;
+  return [
+    { type: "compaction_end", before, after, helped, note },
+    { type: "context", stage, before, after, note },
+  ];
 }
 
 function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, step: number): RondoEvent[] {
   const { follows, rule, evidence } = record;
   const failure = before.run?.failure;
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
+  if (follows.do === "ask_again" && follows.reduce === "compact") return [{ type: "compaction_start", rule, evidence }];
   if (follows.do !== "ask_again") return [];
   if (failure !== undefined) {
     const { error } = failure;
@@ -116,6 +145,8 @@ function modeChanged(record: LogRecord & { type: "mode" }): RondoEvent[] {
       return [{ type: "limit", rule, reason: record.reason, evidence, lands: true }];
     case "stopping":
       return [{ type: "limit", rule, reason: record.reason, evidence, lands: false }];
+    case "compacting":
+      return [{ type: "compaction_start", rule, evidence }];
     case "hide_tool":
       return [{ type: "nudge", rule, text: `the tool ${record.tool} is no longer offered` }];
     case "output":

@@ -20,10 +20,10 @@ import { announce, viewOf } from "./announce.ts";
 import { type Asked, askHook, askKey } from "./ask-hooks.ts";
 import { offeredTools } from "./judge.ts";
 import { next } from "./next.ts";
-import { Prefix } from "./prefix.ts";
+import { Prefix, requestName } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import type { State } from "./state.ts";
+import { isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 
 /** What a driver acts with. */
@@ -34,6 +34,8 @@ export interface Shell {
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */
   models: readonly Model[];
+  /** Sums up what is compacted, when it is not the model in use. */
+  compactor?: Model | undefined;
   hooks: Asked;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
@@ -151,6 +153,8 @@ export class Driver {
         return undefined;
       case "call_model":
         return this.#callModel(action);
+      case "summarise":
+        return this.#summarise(action);
       case "start_tools":
         return this.#startTools(action.calls);
       case "ask":
@@ -216,6 +220,8 @@ export class Driver {
     const { run } = this.#state;
     if (fact.type === "model_finished" || fact.type === "model_failed")
       return run?.call === undefined ? { type: "late_result", call: null } : fact;
+    if (fact.type === "summary_finished" || fact.type === "summary_failed")
+      return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
     if (fact.type !== "tool_finished") return fact;
     const call = run?.turn?.calls.find((one) => one.key === fact.call);
     return call === undefined || call.result !== undefined
@@ -256,6 +262,7 @@ export class Driver {
         model: action.model,
         digest,
         ...(broke === undefined ? {} : { broke }),
+        ...(action.stages === undefined ? {} : { stages: action.stages }),
       },
     ]);
     const call = (): void => this.#think(action);
@@ -303,6 +310,41 @@ export class Driver {
           ...(usage === undefined ? {} : { usage }),
         });
       });
+  }
+
+  /** Asks for a summary: a model call like any other, of which nobody is shown the deltas. */
+  #summarise(action: Action & { do: "summarise" }): Promise<void> | undefined {
+    const { request, part, of, attempt } = action;
+    this.#append([{ type: "summary_started", part, of, attempt, digest: requestName(request) }]);
+    const ask = (): void => {
+      this.#takeMail();
+      const { options, run } = this.#state;
+      if (options === undefined || run?.compacting?.call === undefined) return;
+      const { compactor, models, clock } = this.#shell;
+      const model = action.model === undefined ? compactor : models[action.model];
+      if (run.cancelledAt !== undefined || model === undefined) {
+        const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
+        const message = `the summary was not asked for: ${why}`;
+        this.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
+        return;
+      }
+      const controller = new AbortController();
+      this.#modelCall = controller;
+      const came = (fact: Fact): void => {
+        if (this.#modelCall === controller) this.#modelCall = undefined;
+        this.post(fact);
+      };
+      think(model, request, controller, options.clocks, clock, () => {}).then(
+        (message) => came({ type: "summary_finished", message: valid(message) }),
+      ).catch((thrown: unknown) => {
+        const error = toRondoError(thrown);
+        const { usage } = error;
+        came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
+      });
+    };
+    const flushed = this.#flush();
+    if (flushed === undefined) ask();
+    return flushed?.then(ask);
   }
 
   #hear(event: ModelEvent, step: number): void {
@@ -395,9 +437,10 @@ export class Driver {
   #release(): void {
     const { run } = this.#state;
     const cancelled = run?.cancelledAt !== undefined;
-    if (this.#modelCall !== undefined && (cancelled || run?.call === undefined)) {
+    const thinking = run !== undefined && isThinking(run);
+    if (this.#modelCall !== undefined && (cancelled || !thinking)) {
       const controller = this.#modelCall;
-      if (run?.call === undefined) this.#modelCall = undefined;
+      if (!thinking) this.#modelCall = undefined;
       if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
@@ -438,10 +481,16 @@ export class Driver {
   }
 }
 
+const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "tool_finished",
+  "model_finished",
+  "model_failed",
+  "summary_finished",
+  "summary_failed",
+]);
+
 /** Facts that come of something the driver started. */
-function isOutcome(fact: Fact): boolean {
-  return fact.type === "tool_finished" || fact.type === "model_finished" || fact.type === "model_failed";
-}
+const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type);
 
 const neverStarted = (what: string): ErrorData => ({
   kind: "aborted",

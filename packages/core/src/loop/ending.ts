@@ -4,7 +4,7 @@ import { type AssistantMessage, textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import type { Fact, RunEnd } from "./records.ts";
-import { runOf, type State } from "./state.ts";
+import { type Run, runOf, type State } from "./state.ts";
 
 /** Asks for the typed output, for the first time or again. */
 export function outputMode(attempt: number): Action {
@@ -27,10 +27,11 @@ export function badOutput(state: State): Action | undefined {
   return end(state, { reason: "output_invalid", rule: "output", evidence, error });
 }
 
-/** The fact that a model call was given up on. */
-export function givenUpModel(): Fact {
+/** The fact that a model call was given up on: for an answer, or for a summary. */
+export function givenUpModel(run: Run): Fact {
   const message = "the model's answer did not stop when it was told to, and was given up";
-  return { type: "model_failed", error: { kind: "aborted", message, retryable: false } };
+  const type = run.call === undefined ? "summary_failed" : "model_failed";
+  return { type, error: { kind: "aborted", message, retryable: false } };
 }
 
 /** Judges an answer that came together with an abort: none of its calls runs. */
@@ -73,6 +74,18 @@ export function endStopped(state: State): Action | undefined {
   if (stopping === undefined) return undefined;
   const { text: _text, ...why } = stopping;
   return end(state, why);
+}
+
+/** Ends a run that was for a compaction alone. */
+export function endCompaction(state: State, rules: Rules): Action | undefined {
+  if (runOf(state).only === undefined) return undefined;
+  const helped = state.compacted?.helped ?? false;
+  const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };
+  return record({
+    type: "run_ended",
+    end: { ...why, landed: false, resumable: true },
+    text: rules.texts.compacted(),
+  });
 }
 
 type Why = Omit<RunEnd, "resumable" | "landed">;

@@ -33,7 +33,7 @@ import {
 import { judgeTurn } from "./judge.ts";
 import type { HookName } from "./records.ts";
 import { offersOutput, requestOf } from "./request.ts";
-import { type Call, inFlight, running, runOf, type State, stepOf } from "./state.ts";
+import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -43,6 +43,7 @@ export function phaseOf(state: State): Phase {
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";
   if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
+  if (run.compacting !== undefined) return "compacting";
   return run.answer === undefined ? "ready" : "finishing";
 }
 
@@ -75,7 +76,7 @@ export const table: Table = {
       },
     ),
     row("the model's answer is still in flight", "give it up", ["cancelling", "ready"], (state) =>
-      runOf(state).call === undefined ? undefined : record(givenUpModel()),
+      isThinking(runOf(state)) ? record(givenUpModel(runOf(state))) : undefined,
     ),
     row(
       "an answer came that nobody judged",
@@ -103,6 +104,9 @@ export const table: Table = {
       return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
     }),
     row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
+    row("a compaction was all that was asked for", "end the run", ["idle"], (state, rules) =>
+      endCompaction(state, rules),
+    ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], (state, rules) =>
       timedDecision(state, rules),
     ),
@@ -114,6 +118,19 @@ export const table: Table = {
     ),
     row("a rule speaks", "record what it decided", ["ready", "idle"], (state, rules) =>
       ruleDecision(state, rules),
+    ),
+    row("results are over their budget", "cut the oldest for good", ["ready"], (state) => trimmed(state)),
+    row(
+      "the history fills its share of the window",
+      "decide to compact it",
+      ["compacting"],
+      (state, rules) => compactionDue(state, rules),
+    ),
+    row(
+      "the request would not fit into the window",
+      "make it smaller, or end the run",
+      ["ready", "compacting", "idle"],
+      (state, rules) => guarded(state, rules),
     ),
     row(
       "the prepareStep hook has not been asked about this step",
@@ -135,6 +152,36 @@ export const table: Table = {
     ),
     row("nothing stands against it", "ask the model", ["thinking"], (state, rules) =>
       callModel(state, rules),
+    ),
+  ],
+
+  compacting: [
+    row(
+      "a rule's time has come",
+      "record what it decided",
+      ["compacting", "cancelling", "ready", "finishing", "idle"],
+      (state, rules) => timedDecision(state, rules),
+    ),
+    row(
+      "a summary is on its way",
+      "wait for it",
+      ["compacting", "cancelling", "ready", "finishing"],
+      (state, rules) => (runOf(state).compacting?.call === undefined ? undefined : wait(state, rules)),
+    ),
+    row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], (state, rules) =>
+      waitForSummary(state, rules),
+    ),
+    row(
+      "a part of the history has no summary yet",
+      "ask a model for it",
+      ["compacting"],
+      (state, rules) => askForSummary(state, rules),
+    ),
+    row(
+      "the summaries are there, or cannot be had",
+      "put them in place of what they sum up",
+      ["ready", "finishing"],
+      (state, rules) => record(compactionOf(state, rules)),
     ),
   ],
 
@@ -301,6 +348,15 @@ export const table: Table = {
       (state) => (runOf(state).finishAsked ? undefined : runHook(state, "onFinish", { hook: "onFinish" })),
     ),
     row("more work is queued", "deliver it and go on", ["ready"], (state) => deliver(state, "follow_up")),
+    row("results are over their budget at the end", "cut the oldest for good", ["finishing"], (state) =>
+      compactsAtEnd(state) ? trimmed(state) : undefined,
+    ),
+    row(
+      "the history fills its share of the window at the end",
+      "decide to compact it",
+      ["compacting"],
+      (state, rules) => (compactsAtEnd(state) ? compactionDue(state, rules) : undefined),
+    ),
     row("the answer stands", "end the run as completed", ["idle"], (state) =>
       end(state, { reason: "completed", rule: "answer", evidence: { steps: runOf(state).steps } }),
     ),
@@ -365,5 +421,13 @@ function callModel(state: State, rules: Rules): Action {
   const run = runOf(state);
   const step = stepOf(state);
   const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
-  return { do: "call_model", step, attempt: run.failures + 1, model, request: requestOf(state, rules) };
+  const { stages } = shaped(state);
+  return {
+    do: "call_model",
+    step,
+    attempt: run.failures + 1,
+    model,
+    request: requestOf(state, rules),
+    ...(stages.length === 0 ? {} : { stages }),
+  };
 }

@@ -15,6 +15,9 @@ export interface PrefixNote {
   broke?: string;
 }
 
+/** The name of one request by itself. */
+export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
+
 /** Follows the requests of one session. */
 export class Prefix {
   #messages: Log<Message> = Log.of<Message>();

@@ -4,6 +4,8 @@
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
+import type { ContextFacts } from "../context/options.ts";
+import type { Replacement, StageNote } from "../context/stage.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
@@ -109,11 +111,15 @@ export interface RunOptions {
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
   /** The most text one result may bring. */
   cap?: { bytes: number };
+  /** What keeps the run inside its window: the stages that are on, as facts. */
+  context?: ContextFacts;
+  /** The model that sums up what is compacted. Absent: the one in use. */
+  compactor?: ModelRef;
   /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
   output?: { schema: JsonObject; decodeRetries: number };
 }
 
-/** A change to the history for one request only, as a list of runs of kept messages and new ones. P7: a hook's answer must be a fact. */
+/** A change to the history, as a list of runs of kept messages and new ones: as large as the change, whoever made it. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
 
 /** What came of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives: schemas are user code. */
@@ -165,6 +171,8 @@ export type Follows =
       model?: number;
       maxOutputTokens?: number;
       drop?: Repair;
+      /** Make the history smaller first: sum it up, or only cut its longest texts. */
+      reduce?: "compact" | "cut";
     }
   /** This is the answer. */
   | { do: "finish" }
@@ -210,6 +218,8 @@ export type Fact =
       options?: RunOptions;
       /** How it was started, in the words of whoever did: kept, never looked at by the loop. */
       about?: JsonObject;
+      /** The run is for this alone, and ends with it. */
+      only?: "compaction";
     }
   /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
   | { type: "opened"; by: string; about?: JsonObject }
@@ -222,7 +232,17 @@ export type Fact =
   | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "output"; attempt: number } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
-  | { type: "model_started"; step: number; attempt: number; model: number; digest: string; broke?: string }
+  | ({ type: "mode"; mode: "compacting" } & Because)
+  /** `stages`: what was left out of this request alone. */
+  | {
+      type: "model_started";
+      step: number;
+      attempt: number;
+      model: number;
+      digest: string;
+      broke?: string;
+      stages?: StageNote[];
+    }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
   /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
@@ -233,7 +253,14 @@ export type Fact =
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
-  | { type: "compacted"; history: Message[]; usage?: Usage }
+  /** Results in the history were cut to make room: for good. */
+  | ({ type: "trimmed"; edits: Replacement[] } & StageNote)
+  /** A model is asked to sum up a part of the history. */
+  | { type: "summary_started"; part: number; of: number; attempt: number; digest: string }
+  | { type: "summary_finished"; message: AssistantMessage }
+  | { type: "summary_failed"; error: ErrorData; usage?: Usage }
+  /** The history as it is from here on; without `edit` it stays as it was, and `note` says why. */
+  | ({ type: "compacted"; edit?: HistoryEdit } & StageNote)
   /** `error` is set when it was not a person who asked: a listener threw, say. */
   | { type: "abort_asked"; reason: string; error?: ErrorData }
   /** A wait ran out. */

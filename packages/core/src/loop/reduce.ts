@@ -8,8 +8,11 @@ import type { Rules } from "../rules/rule.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord } from "./records.ts";
 import { spendMore } from "./spend.ts";
+import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { emptyState, inFlight, type Run, type State } from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, settleCancel } from "./turn.ts";
+
+const asked = { rule: "asked", evidence: {} };
 
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
@@ -55,7 +58,7 @@ function fold(state: State, record: LogRecord): State {
     case "mode":
       return { ...state, run: changeMode(run, record) };
     case "model_started":
-      return { ...state, run: startModel(run, record) };
+      return { ...state, touchedAt: record.at, run: startModel(run, record) };
     case "model_finished":
       return finishModel(state, run, record);
     case "model_failed":
@@ -90,12 +93,15 @@ function fold(state: State, record: LogRecord): State {
       });
     case "hook_answered":
       return hookAnswered(state, run, record);
+    case "trimmed":
+      return trim(state, run, record.edits);
+    case "summary_started":
+      return to(startSummary(run, record.at));
+    case "summary_finished":
+    case "summary_failed":
+      return endSummary(state, run, record);
     case "compacted":
-      return {
-        ...state,
-        history: Log.of(record.history),
-        run: { ...run, spend: spendMore(state, run, record.usage) },
-      };
+      return compact(state, run, record);
     case "abort_asked":
       if (run.abort !== undefined) return state;
       return to({
@@ -134,6 +140,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
     options,
     ids,
     history: base.push(...record.input),
+    counted: record.history === undefined ? state.counted : undefined,
     run: {
       number: (state.run?.number ?? 0) + 1,
       startedAt: record.at,
@@ -151,6 +158,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       pausedText: "",
       finishAsked: false,
       lastText: "",
+      ...(record.only === undefined ? {} : { only: record.only, compacting: newCompaction(asked) }),
     },
   };
 }
@@ -182,6 +190,7 @@ function interrupt(run: Run): Run {
   return {
     ...run,
     call: undefined,
+    compacting: run.compacting && { ...run.compacting, call: undefined },
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, ...unstarted } = call;
@@ -200,6 +209,7 @@ function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
         ...run,
         landing: { reason: record.reason, ...because },
         ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
+        ...(record.cancel && run.compacting?.call === undefined ? { compacting: undefined } : {}),
       };
     }
     case "stopping":
@@ -224,6 +234,8 @@ function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
         },
       };
     }
+    case "compacting":
+      return run.compacting === undefined ? { ...run, compacting: newCompaction(because) } : run;
     case "hide_tool":
       return { ...run, hidden: [...run.hidden, record.tool], spoken: [...run.spoken, record.rule] };
   }

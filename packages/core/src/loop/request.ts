@@ -1,14 +1,19 @@
 // The room of the request: what the model is sent, made from the state alone (P7).
 
+import { guard } from "../context/guard.ts";
+import { prune } from "../context/prune.ts";
+import type { StageNote } from "../context/stage.ts";
+import type { Repair } from "../errors.ts";
 import type { Message } from "../message.ts";
 import { userText } from "../message.ts";
-import type { MessageList, ModelRequest, Settings, ToolDefinition } from "../model.ts";
+import type { MessageList, ModelRequest, Settings } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
-import type { HistoryEdit, ToolFacts } from "./records.ts";
-import type { Run, State } from "./state.ts";
-import { runOf, stepOf } from "./state.ts";
+import { definitionsOf } from "./offered.ts";
+import { edited } from "./shrink.ts";
+import { runOf, type State, stepOf } from "./state.ts";
+import { outputThatFits, windowOf } from "./window.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). */
 export function requestOf(state: State, rules: Rules): ModelRequest {
@@ -19,17 +24,21 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
-    messages: requestMessages(state, rules),
+    messages: withNotes(shaped(state).messages, state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
     tools: definitionsOf(offeredTools(state)),
     toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
-    settings: settingsOf(options.settings, run),
+    settings: settingsOf(state, rules),
     ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),
   };
 }
 
-function settingsOf(settings: Settings, run: Run): Settings {
-  const { maxOutputTokens } = run;
+function settingsOf(state: State, rules: Rules): Settings {
+  const run = runOf(state);
+  const settings = state.options?.settings ?? {};
+  const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
+  const fitting = state.options?.context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
+  const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;
   // Reasoning that was not asked for is not switched off: models without any refuse the very word.
   const off = run.dropped.includes("reasoning") && settings.reasoning !== undefined;
   if (maxOutputTokens === undefined && !off) return settings;
@@ -40,58 +49,96 @@ function settingsOf(settings: Settings, run: Run): Settings {
   };
 }
 
-const definitions = new WeakMap<readonly ToolFacts[], readonly ToolDefinition[]>();
-
-/** The same list of tools gives the same list of definitions, so that whoever encodes them can tell by identity. */
-function definitionsOf(tools: readonly ToolFacts[]): readonly ToolDefinition[] {
-  let known = definitions.get(tools);
-  if (known === undefined) {
-    known = tools.map((tool) => tool.definition);
-    definitions.set(tools, known);
-  }
-  return known;
-}
-
 /** Whether the schema of the typed output goes with the request: not while tools are in use. */
 export function offersOutput(state: State): boolean {
   const run = runOf(state);
   return run.output !== undefined || run.landing !== undefined || (state.options?.tools.length ?? 0) === 0;
 }
 
-function requestMessages(state: State, rules: Rules): MessageList {
+/** The messages of the coming request, and what was left out of them for this once. */
+export interface Shaped {
+  messages: MessageList;
+  stages: StageNote[];
+  /** Why they must not be sent. */
+  overflow?: string;
+}
+
+const shapes = new WeakMap<State, Shaped>();
+
+/** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. Made once for a state. */
+export function shaped(state: State): Shaped {
+  let known = shapes.get(state);
+  if (known === undefined) {
+    known = shapeOf(state);
+    shapes.set(state, known);
+  }
+  return known;
+}
+
+function shapeOf(state: State): Shaped {
   const run = runOf(state);
+  const { prune: pruning, guard: guarding } = state.options?.context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
   const whole = edit === undefined ? state.history : Log.of(edited(state.history, edit));
-  const history = run.dropped.includes("reasoning") ? Log.of(withoutReasoning(whole)) : whole;
+  const window = windowOf(state);
+  const pruned = prune(whole, pruning ?? null, {
+    now: state.now,
+    ...(state.touchedAt === undefined ? {} : { lastTouch: state.touchedAt }),
+    ...(window === undefined ? {} : { contextWindow: window }),
+  });
+  const guarded =
+    guarding === undefined || guarding.results === "cut" || window === undefined
+      ? undefined
+      : guard(pruned.messages, { results: guarding.results }, { contextWindow: window });
+  const { messages } = guarded ?? pruned;
+  const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
+  return {
+    messages: run.dropped.reduce<MessageList>((list, what) => Log.of(without(what, list)), messages),
+    stages,
+    ...(guarded?.overflow === undefined ? {} : { overflow: guarded.overflow }),
+  };
+}
+
+/** What rules and modes have to say in this request follows the history. */
+function withNotes(history: MessageList, state: State, rules: Rules): MessageList {
+  const run = runOf(state);
   const notes = run.notes.map(userText);
   if (run.output !== undefined) notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
   return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
 }
 
-const unreasoned = new WeakMap<Message, Message | null>();
+const copies: { readonly [what in Repair]: WeakMap<Message, Message | null> } = {
+  reasoning: new WeakMap(),
+  files: new WeakMap(),
+};
 
-/** The same messages without their reasoning; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
-function withoutReasoning(messages: Iterable<Message>): Message[] {
+/** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
+function without(what: Repair, messages: Iterable<Message>): Message[] {
   const kept: Message[] = [];
   for (const message of messages) {
-    let copy = unreasoned.get(message);
+    let copy = copies[what].get(message);
     if (copy === undefined) {
-      copy = unreasonedCopy(message);
-      unreasoned.set(message, copy);
+      copy = what === "reasoning" ? unreasoned(message) : unfiled(message);
+      copies[what].set(message, copy);
     }
     if (copy !== null) kept.push(copy);
   }
   return kept;
 }
 
-function unreasonedCopy(message: Message): Message | null {
+function unreasoned(message: Message): Message | null {
   if (message.role !== "assistant") return message;
   const content = message.content.filter((part) => part.type !== "reasoning");
   if (content.length === message.content.length) return message;
   return content.length === 0 ? null : { ...message, content };
 }
 
-function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
-  return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
+/** Each file as a word that it was there. */
+function unfiled(message: Message): Message {
+  if (!message.content.some((part) => part.type === "file")) return message;
+  const content = message.content.map((part) =>
+    part.type === "file" ? { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` } : part,
+  );
+  return { ...message, content } as Message;
 }

@@ -4,20 +4,27 @@
 // missing the sum is unknown from then on, which is not zero.
 
 import type { Usage } from "../message.ts";
+import type { ModelRef } from "./records.ts";
 import type { Run, Spend, State } from "./state.ts";
 
-/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. */
-export function spendMore(state: State, run: Run, usage: Usage | undefined, failed: boolean = false): Spend {
+/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked. */
+export function spendMore(
+  state: State,
+  run: Run,
+  usage: Usage | undefined,
+  failed: boolean = false,
+  by: ModelRef | undefined = state.options?.models[run.model],
+): Spend {
   const { spend } = run;
   const { inputTokens, outputTokens } = usage ?? {};
   if (inputTokens === undefined && outputTokens === undefined)
     return failed
       ? spend
-      : { ...spend, uncounted: spend.uncounted + 1, usd: priceOf(state, run)?.free ? spend.usd : undefined };
+      : { ...spend, uncounted: spend.uncounted + 1, usd: isFree(by) ? spend.usd : undefined };
   const sums: Usage = { ...spend.usage };
   for (const [name, value] of Object.entries(usage ?? {}) as [keyof Usage, number][])
     sums[name] = (sums[name] ?? 0) + value;
-  const cost = costOf(state, run, usage ?? {});
+  const cost = costOf(by, usage ?? {});
   return {
     usage: sums,
     tokens: spend.tokens + (inputTokens ?? 0) + (outputTokens ?? 0),
@@ -26,13 +33,21 @@ export function spendMore(state: State, run: Run, usage: Usage | undefined, fail
   };
 }
 
-function priceOf(state: State, run: Run): { free: boolean } | undefined {
-  const price = state.options?.models[run.model]?.facts.price;
-  return price === undefined ? undefined : { free: price.input === 0 && price.output === 0 };
+/** Input and output tokens together; undefined when nobody counted. */
+export function tokensOf(usage: Usage | undefined): number | undefined {
+  const { inputTokens, outputTokens } = usage ?? {};
+  return inputTokens === undefined && outputTokens === undefined
+    ? undefined
+    : (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
-function costOf(state: State, run: Run, usage: Usage): number | undefined {
-  const price = state.options?.models[run.model]?.facts.price;
+function isFree(by: ModelRef | undefined): boolean {
+  const price = by?.facts.price;
+  return price !== undefined && price.input === 0 && price.output === 0;
+}
+
+function costOf(by: ModelRef | undefined, usage: Usage): number | undefined {
+  const price = by?.facts.price;
   if (price === undefined) return undefined;
   const cached = usage.cachedInputTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;

@@ -68,6 +68,18 @@ export interface Spend {
   readonly uncounted: number;
 }
 
+/** A compaction under way: why, and how far it is. */
+export interface Compacting extends Because {
+  /** The summaries so far, in order. */
+  readonly summaries: readonly string[];
+  /** Failed attempts at the next one. */
+  readonly failures: number;
+  /** The last failure: of the next summary, as long as it may be tried again. */
+  readonly failure?: ErrorData | undefined;
+  readonly failedAt?: { at: number; rand: number } | undefined;
+  readonly call?: { startedAt: number } | undefined;
+}
+
 /** What is over is `undefined`, not left out: a run keeps its shape, and copying it stays cheap. */
 export interface Run {
   readonly number: number;
@@ -81,6 +93,11 @@ export interface Run {
   /** Index of the model in use. */
   readonly model: number;
   readonly maxOutputTokens?: number;
+  /** The run is for this alone. */
+  readonly only?: "compaction";
+  readonly compacting?: Compacting | undefined;
+  /** A request was too large, and no answer has come since. `helped`: the history has been made smaller. */
+  readonly reduced?: { error: ErrorData; helped: boolean } | undefined;
   /** What requests of this run leave out of the history, because it was refused. */
   readonly dropped: readonly Repair[];
   readonly spend: Spend;
@@ -137,6 +154,16 @@ export interface State {
   readonly seen: Names;
   readonly options?: RunOptions;
   readonly run?: Run;
+  /** What the provider last counted: all tokens up to this many messages. Absent: nobody counted since they changed. */
+  readonly counted?: { tokens: number; length: number } | undefined;
+  /** Tokens of the last model call of any kind, as its provider counted them. */
+  readonly lastTokens?: number | undefined;
+  /** When a model was last asked. */
+  readonly touchedAt?: number;
+  /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
+  readonly compacted?: { length: number; answers: number; helped: boolean; inARow: number };
+  /** Answers in the session. */
+  readonly answers: number;
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
 }
@@ -148,12 +175,18 @@ export const emptyState: State = {
   ids: Names.empty(),
   inbox: [],
   seen: Names.empty(),
+  answers: 0,
   memories: [],
 };
 
-/** Whether a model call or a tool is under way. */
+/** Whether a model call, a summary or a tool is under way. */
 export function inFlight(run: Run): boolean {
-  return run.call !== undefined || (run.turn?.calls.some(isRunning) ?? false);
+  return isThinking(run) || (run.turn?.calls.some(isRunning) ?? false);
+}
+
+/** Whether a model is at work, for an answer or for a summary. */
+export function isThinking(run: Run): boolean {
+  return run.call !== undefined || run.compacting?.call !== undefined;
 }
 
 /** The calls that have started and have no result. */

@@ -6,7 +6,8 @@ import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts"
 import { callsOf, textOf } from "../message.ts";
 import type { Names } from "./log.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
-import { spendMore } from "./spend.ts";
+import { newCompaction } from "./shrink.ts";
+import { spendMore, tokensOf } from "./spend.ts";
 import { type Call, inFlight, type Run, type State, type Turn } from "./state.ts";
 
 /** The answer has arrived: the turn is open. */
@@ -36,6 +37,8 @@ export function finishModel(state: State, run: Run, record: LogRecord & { type: 
   return {
     ...state,
     ids,
+    answers: state.answers + 1,
+    lastTokens: tokensOf(record.message.usage),
     run: settleCancel({
       ...run,
       call: undefined,
@@ -78,7 +81,11 @@ function withUniqueIds(
 export function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged" }): State {
   const because = { rule: record.rule, evidence: record.evidence };
   if (run.failure !== undefined) {
-    const failed = { ...run, failure: undefined, failures: run.failures + 1 };
+    const { error } = run.failure;
+    const { follows } = record;
+    const reduced =
+      follows.do === "ask_again" && follows.reduce !== undefined ? { error, helped: false } : run.reduced;
+    const failed = { ...run, failure: undefined, failures: run.failures + 1, reduced };
     return { ...state, run: follow(failed, record.follows, because) };
   }
   const { turn } = run;
@@ -88,6 +95,7 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
   const judged: Run = {
     ...run,
     failures: 0,
+    reduced: undefined,
     steps: paused ? run.steps : run.steps + 1,
     paused,
     pausedText: paused ? text : "",
@@ -182,17 +190,26 @@ function closeTurn(state: State): State {
   const { judged } = turn;
   return {
     ...state,
-    history: judged.store ? state.history.push(turn.message, ...results) : state.history,
+    ...(judged.store ? kept(state, turn.message, results) : {}),
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),
   };
 }
 
+/** The history with an answer and its results, and what the provider counted up to the answer. */
+function kept(state: State, message: AssistantMessage, results: readonly ToolMessage[]): Partial<State> {
+  const history = state.history.push(message, ...results);
+  const tokens = tokensOf(message.usage);
+  const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
+  return { history, counted };
+}
+
 /** A cancellation that was not an abort is over once nothing is in flight. */
 export function settleCancel(run: Run): Run {
   if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  return { ...run, cancelledAt: undefined };
+  // What was cancelled had a reason to hurry: there is no time left for making room.
+  return { ...run, cancelledAt: undefined, compacting: undefined };
 }
 
 /** What a judgement leads to. */
@@ -208,6 +225,7 @@ export function follow(run: Run, follows: Follows, because: Because, text: strin
         ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
         ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),
         ...(follows.drop === undefined ? {} : { dropped: [...run.dropped, follows.drop] }),
+        ...(follows.reduce === "compact" ? { compacting: newCompaction(because) } : {}),
       };
     case "finish":
       return { ...run, answer: { text } };

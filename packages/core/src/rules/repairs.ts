@@ -14,7 +14,7 @@ export function repairs(): Rule {
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       const error = run?.failure?.error;
-      if (run === undefined || error?.repair === undefined) return undefined;
+      if (run === undefined || error?.repair !== "reasoning") return undefined;
       if (run.dropped.includes(error.repair) || !hasReasoning(state)) return undefined;
       return {
         follows: { do: "ask_again", drop: error.repair },

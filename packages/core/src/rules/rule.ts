@@ -5,6 +5,7 @@
 // (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
 // carries its name and its evidence.
 
+import type { Estimator } from "../context/estimate.ts";
 import type { ErrorData } from "../errors.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";
@@ -52,10 +53,12 @@ export interface Rule<Memory = unknown> {
   wakeAt?(memory: Memory, state: State): number | undefined;
 }
 
-/** Everything `next` consults: the rules in the order they are asked, and the words the model reads. */
+/** Everything `next` consults: the rules in the order they are asked, the words the model reads, and the measure of the window. */
 export interface Rules {
   readonly list: readonly Rule[];
   readonly texts: Texts;
+  /** How tokens are estimated where nobody has counted them. */
+  readonly estimator: Estimator;
 }
 
 /** What a stop rule written as a function is told. */

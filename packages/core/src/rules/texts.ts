@@ -24,6 +24,8 @@ export interface Texts {
   emptyAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
+  /** The text of a run that was for a compaction alone. */
+  compacted(): string;
 }
 
 const clip = (text: string, limit: number): string =>
@@ -58,4 +60,5 @@ export const defaultTexts: Texts = {
     error === undefined
       ? "Please provide your final response in the required JSON format."
       : `The last response does not fit the required JSON format: ${clip(error, 1000)}. Please provide your final response in the required JSON format.`,
+  compacted: () => "Compaction run completed.",
 };

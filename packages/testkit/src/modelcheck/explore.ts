@@ -157,6 +157,10 @@ export function factsOf(action: Action): Fact[] {
       const { step, attempt, model } = action;
       return [{ type: "model_started", step, attempt, model, digest: "" }];
     }
+    case "summarise": {
+      const { part, of, attempt } = action;
+      return [{ type: "summary_started", part, of, attempt, digest: "" }];
+    }
     case "start_tools":
       return action.calls.map((call) => ({ type: "tool_started", call, idempotencyKey: call }));
     case "ask":

@@ -11,6 +11,7 @@ import {
   phaseOf,
   type Row,
   type State,
+  textOf,
 } from "@rondo/core";
 
 /** What is remembered along a path, beside the state. */
@@ -56,6 +57,13 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
   if (!isPaired(after.history))
     broken.push("P1: the stored history has a call without its one result behind it");
   if (new Set(shadow.started).size !== shadow.started.length) broken.push("P4: a write started twice");
+  if (record.type === "summary_started" && before.run?.abort !== undefined)
+    broken.push("P5: a summary was asked for after an abort");
+  if (
+    ["trimmed", "compacted"].includes(record.type) &&
+    tasksOf(before).some((task) => !tasksOf(after).includes(task))
+  )
+    broken.push("a message of a person was lost when the history was made smaller");
   if (record.type === "tool_started" || record.type === "model_started") {
     if (before.run?.abort !== undefined) broken.push(`P5: ${record.type} after an abort`);
     const call = before.run?.turn?.calls.find(
@@ -105,7 +113,7 @@ export function brokenByDecision(
     broken.push("P2: the same state led to two decisions");
   if (shadow.busy > mostBusy) broken.push(`P2: ${mostBusy} actions in a row without a word from the world`);
   if (action.do === "record" && action.facts.length === 0) broken.push("P2: an empty record");
-  if (state.run?.abort !== undefined && ["call_model", "start_tools", "run_hook", "ask"].includes(action.do))
+  if (state.run?.abort !== undefined && ["call_model", "summarise", "start_tools", "run_hook", "ask"].includes(action.do))
     broken.push(`P5: ${action.do} after an abort`);
   if (
     (action.do === "wait" || action.do === "run_hook") &&
@@ -128,4 +136,10 @@ export function brokenByTable(row: Row, from: Phase, after: State): string[] {
   return to === from || row.to.includes(to)
     ? []
     : [`the table does not know: in ${from}, when ${row.when}, ${row.does}, and then ${to}`];
+}
+
+/** The task, and what a person said last. */
+function tasksOf({ history }: State): string[] {
+  const said = [...history].filter((message) => message.role === "user").map(textOf);
+  return [said.at(0), said.at(-1)].filter((text) => text !== undefined);
 }

@@ -120,6 +120,7 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
   if (run === undefined) return [];
   const list: WorldAnswer[] = [];
   if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
+  if (run.compacting?.call !== undefined) list.push(...summaries());
   for (const one of run.turn?.calls ?? []) {
     if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key));
     const waits = one.permission === undefined || one.permission.answer === "ask";
@@ -164,6 +165,23 @@ function modelAnswers(cancelled: boolean): WorldAnswer[] {
         },
       ],
     },
+  ];
+}
+
+function summaries(): WorldAnswer[] {
+  const summed = (name: string, one: AssistantMessage): WorldAnswer => ({
+    name: `summary: ${name}`,
+    facts: [{ type: "summary_finished", message: one }],
+  });
+  const failed = (kind: ErrorKind): WorldAnswer => ({
+    name: `summary fails: ${kind}`,
+    facts: [{ type: "summary_failed", error: new RondoError(kind, kind).toJSON() }],
+  });
+  return [
+    summed("short", message("end_turn", text("all went well"))),
+    summed("as long as what it sums up", message("end_turn", text("all went well. ".repeat(400)))),
+    summed("a call and no text", message("tool_use", call("read"))),
+    ...(["aborted", "context_overflow", "overloaded"] as const).map(failed),
   ];
 }
 

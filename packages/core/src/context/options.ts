@@ -1,0 +1,64 @@
+// The room of the context's options: what a user may say about the window, and the facts it comes to.
+//
+// One pipeline in a fixed order: cap, trim, prune, guard, and compaction; each stage is an option and may be null.
+
+import { RondoError } from "../errors.ts";
+import type { Model } from "../model.ts";
+import { type CapFacts, type CapOptions, capFacts } from "./cap-facts.ts";
+import {
+  type CompactionOptions,
+  type CompactionSettings,
+  compactionSettings,
+} from "./compact/settings.ts";
+import type { Estimator } from "./estimate.ts";
+import type { GuardOptions } from "./guard.ts";
+import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune-settings.ts";
+import { type TrimOptions, type TrimSettings, trimSettings } from "./trim.ts";
+
+export interface ContextOptions {
+  /** Tokens of the window, input and output together. Default: what is known of the model; stages that need it rest where nothing is. */
+  window?: number;
+  /** One result on arrival. Default: whole lines, at most 50 KiB. */
+  cap?: CapOptions | null;
+  /** All results together, the oldest first, for good. Default: a quarter of the window. */
+  trim?: TrimOptions | null;
+  /** Old results, in a request only. Default: off. */
+  prune?: PruneOptions | null;
+  /** The last look before a request goes out. Default: on. */
+  guard?: GuardOptions | null;
+  /** The history summed up. Default: at 80 % of the window. */
+  compaction?: (CompactionOptions & { model?: Model }) | null;
+  /** How tokens are estimated. Default: by characters. */
+  estimator?: Estimator;
+  /** Shares of the window, 0 to 1, at which the model is told how much is left. Default: none. */
+  tell?: readonly number[];
+}
+
+/** The stages that are on, as facts of the run. */
+export interface ContextFacts {
+  window?: number;
+  cap?: CapFacts;
+  trim?: TrimSettings;
+  prune?: PruneSettings;
+  guard?: Required<GuardOptions>;
+  compaction?: CompactionSettings;
+}
+
+/** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
+export function contextFacts(given: ContextOptions = {}): ContextFacts {
+  const { window } = given;
+  if (window !== undefined && !(window > 0))
+    throw new RondoError(
+      "invalid_request",
+      `option context.window: a number of tokens above 0 is needed, not ${String(window)}`,
+    );
+  const prune = given.prune === undefined || given.prune === null ? null : pruneSettings(given.prune);
+  return {
+    ...(window === undefined ? {} : { window }),
+    ...(given.cap === null ? {} : { cap: capFacts(given.cap) }),
+    ...(given.trim === null ? {} : { trim: trimSettings(given.trim) }),
+    ...(prune === null ? {} : { prune }),
+    ...(given.guard === null ? {} : { guard: { results: given.guard?.results ?? "cut" } }),
+    ...(given.compaction === null ? {} : { compaction: compactionSettings(given.compaction) }),
+  };
+}

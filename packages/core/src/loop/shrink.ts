@@ -1,0 +1,101 @@
+// The room of shrinking: how the history becomes smaller, and how a compaction comes to its end.
+//
+// The history is only ever replaced by an edit that stands in a record, so a fold knows all that a run once knew.
+
+import type { Replacement } from "../context/stage.ts";
+import type { ErrorData } from "../errors.ts";
+import type { AssistantMessage, Message } from "../message.ts";
+import { Log } from "./log.ts";
+import type { Because, HistoryEdit, LogRecord } from "./records.ts";
+import { spendMore, tokensOf } from "./spend.ts";
+import type { Compacting, Run, State } from "./state.ts";
+import { settleCancel } from "./turn.ts";
+
+/** A compaction that has just been decided on. */
+export function newCompaction(because: Because): Compacting {
+  return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
+}
+
+/** The messages an edit makes of a history. */
+export function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
+  return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
+}
+
+/** The history is another one from here on: nobody has counted it, and what hooks made of the old one is void. */
+function rewritten(state: State, run: Run, history: readonly Message[]): State {
+  const { transformed: _transformed, ...rest } = run;
+  const reduced = run.reduced && { ...run.reduced, helped: true };
+  return { ...state, history: Log.of(history), counted: undefined, run: { ...rest, reduced } };
+}
+
+/** Messages were cut for good. */
+export function trim(state: State, run: Run, edits: readonly Replacement[]): State {
+  const messages = [...state.history];
+  for (const { at, message } of edits) messages[at] = message;
+  return rewritten(state, run, messages);
+}
+
+/** A model is asked for the next summary. */
+export function startSummary(run: Run, at: number): Partial<Run> {
+  const { compacting } = run;
+  return compacting === undefined ? {} : { compacting: { ...compacting, call: { startedAt: at } } };
+}
+
+/** The model asked for a summary has answered, or failed. An answer without a text is a failure. */
+export function endSummary(
+  state: State,
+  run: Run,
+  record: LogRecord & { type: "summary_finished" | "summary_failed" },
+): State {
+  const { compacting } = run;
+  if (compacting?.call === undefined) return state;
+  const answer = record.type === "summary_finished" ? record.message : undefined;
+  const usage = record.type === "summary_finished" ? record.message.usage : record.usage;
+  const error = record.type === "summary_failed" ? record.error : emptySummary(record.message);
+  const after: Compacting =
+    error === undefined && answer !== undefined
+      ? {
+          ...compacting,
+          call: undefined,
+          failures: 0,
+          failure: undefined,
+          failedAt: undefined,
+          summaries: [...compacting.summaries, plainText(answer)],
+        }
+      : {
+          ...compacting,
+          call: undefined,
+          failures: compacting.failures + 1,
+          failure: error,
+          failedAt: { at: record.at, rand: record.rand },
+        };
+  const next: Run = {
+    ...run,
+    modelCalls: run.modelCalls + 1,
+    spend: spendMore(state, run, usage ?? {}, answer === undefined, state.options?.compactor ?? state.options?.models[run.model]),
+    compacting: after,
+  };
+  return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
+}
+
+const plainText = (message: AssistantMessage): string =>
+  message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+function emptySummary(message: AssistantMessage): ErrorData | undefined {
+  if (plainText(message).trim() !== "") return undefined;
+  return { kind: "empty_response", message: "the summary had no text in it", retryable: true };
+}
+
+/** The compaction is over: the history is what the edit makes of it, or what it was. */
+export function compact(state: State, run: Run, record: LogRecord & { type: "compacted" }): State {
+  if (run.compacting === undefined) return state;
+  const over: Run = { ...run, compacting: undefined };
+  const after = record.edit === undefined ? { ...state, run: over } : rewritten(state, over, edited(state.history, record.edit));
+  const last = state.compacted;
+  const inARow = last !== undefined && state.answers - last.answers <= 1 ? last.inARow + 1 : 1;
+  const { length } = after.history;
+  return {
+    ...after,
+    compacted: { length, answers: state.answers, helped: record.edit !== undefined, inARow },
+  };
+}

@@ -1,0 +1,33 @@
+// The room of overflow: the provider says that the request is too large.
+//
+// It is made smaller and sent again, once until an answer comes: a second refusal is the end, or a conversation whose
+// fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
+
+import type { State } from "../loop/state.ts";
+import type { Judgement, Rule } from "./rule.ts";
+
+/** Makes the request smaller that was too large: files go first where bytes are the matter, else the history is compacted, or its longest texts are cut. */
+export function overflow(): Rule {
+  return {
+    name: "overflow",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const { run, options } = state;
+      const error = run?.failure?.error;
+      if (run === undefined || error === undefined) return undefined;
+      if (error.kind !== "context_overflow" && error.kind !== "payload_too_large") return undefined;
+      const evidence = { kind: error.kind };
+      if (error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
+        return { follows: { do: "ask_again", drop: "files" }, evidence };
+      const { compaction, guard } = options?.context ?? {};
+      if (run.reduced !== undefined || (compaction === undefined && guard === undefined)) return undefined;
+      return { follows: { do: "ask_again", reduce: compaction === undefined ? "cut" : "compact" }, evidence };
+    },
+  };
+}
+
+/** Whether leaving files out makes another request of it. Looks at the history, but only after a refusal. */
+function hasFiles({ history }: State): boolean {
+  for (const message of history) if (message.content.some((part) => part.type === "file")) return true;
+  return false;
+}
