@@ -9,6 +9,7 @@ import { charEstimator } from "./estimate.ts";
 import {
   grouped,
   headOf,
+  many,
   type Replacement,
   resultText,
   type Staged,
@@ -50,7 +51,7 @@ export function shortenResults(messages: MessageList, chars: number): Staged {
   const now = withEdits(messages, edits);
   const before = sumOf(messages, estimator.message);
   const after = sumOf(now, estimator.message);
-  const note = `${edits.length} results shortened by ${grouped(chars - left)} characters to make room for ${grouped(chars)}`;
+  const note = `${many(edits.length, "result")} shortened by ${grouped(chars - left)} characters to make room for ${grouped(chars)}`;
   return { messages: now, edits, note: { stage: "guard", before, after, note } };
 }
 

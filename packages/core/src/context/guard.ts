@@ -10,6 +10,7 @@ import { charsBy, guardWeights } from "./estimate.ts";
 import {
   grouped,
   headOf,
+  many,
   once,
   type Replacement,
   resultText,
@@ -106,7 +107,7 @@ export function guard(
   const edits: Replacement[] = [...edited].map(([place, message]) => ({ at: place, message }));
   const fits = total <= limits.total;
   const overflow = replaces ? guardTexts.overflowAfterReplacing : guardTexts.overflow;
-  const note = `${shortened} results shortened and ${replacedCount} removed for this request: ${grouped(total)} of at most ${grouped(limits.total)} characters, tool results counted twice`;
+  const note = `${many(shortened, "result")} shortened and ${replacedCount} removed for this request: ${grouped(total)} of at most ${grouped(limits.total)} characters, tool results counted twice`;
   return {
     messages: withEdits(messages, edits),
     edits,

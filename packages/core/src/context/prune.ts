@@ -11,6 +11,7 @@ import {
   grouped,
   hasFile,
   headOf,
+  many,
   once,
   partsOf,
   type Replacement,
@@ -91,7 +92,7 @@ export function pruneNow(messages: MessageList, settings: PruneSettings, window:
   }
   if (edited.size === 0) return { messages, edits: [] };
   const edits: Replacement[] = [...edited].map(([at, message]) => ({ at, message }));
-  const note = `${edited.size - cleared} messages trimmed and ${cleared} results cleared in this request: ${grouped(total)} of ${grouped(room)} characters, from ${grouped(before)}`;
+  const note = `${many(edited.size - cleared, "message")} trimmed and ${many(cleared, "result")} cleared in this request: ${grouped(total)} of ${grouped(room)} characters, from ${grouped(before)}`;
   return {
     messages: withEdits(messages, edits),
     edits,

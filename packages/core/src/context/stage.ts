@@ -125,3 +125,7 @@ export function tailOf(text: string, length: number): string {
 
 /** A number for people: `12,345`. */
 export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** So many of a thing, for people: `1 result`, `2 results`. */
+export const many = (count: number, thing: string): string =>
+  `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;

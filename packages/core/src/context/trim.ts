@@ -8,6 +8,7 @@ import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import {
   grouped,
+  many,
   partsOf,
   type Replacement,
   resultText,
@@ -91,7 +92,7 @@ export function trim(
     after -= saved;
   }
   if (edits.length === 0) return { messages, edits };
-  const note = `${edits.length} of the oldest results trimmed: all results are now ${grouped(after)} tokens, the budget is ${grouped(budget)}`;
+  const note = `${many(edits.length, "old result")} trimmed: all results are now ${grouped(after)} tokens, the budget is ${grouped(budget)}`;
   return {
     messages: withEdits(messages, edits),
     edits,
