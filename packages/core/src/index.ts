@@ -1,7 +1,52 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export {
+  type CharWeights,
+  charEstimator,
+  countedTokens,
+  type Estimator,
+  estimateRequest,
+  guardWeights,
+  lastCounted,
+  plainWeights,
+  pruneWeights,
+  type RequestEstimate,
+  tokenizerEstimator,
+} from "./context/estimate.ts";
+export { type Guarded, type GuardOptions, guard, guardLimits, guardTexts } from "./context/guard.ts";
+export {
+  type GuardedContext,
+  type GuardHookOptions,
+  guardedContext,
+} from "./context/guard-hook.ts";
+export {
+  fittingOutput,
+  type Route,
+  type RouteAnswer,
+  type RouteAsk,
+  routeOf,
+} from "./context/guard-route.ts";
+export { reducibleChars, shortenResults } from "./context/guard-shorten.ts";
+export { type PruneAt, type Pruned, prune, pruneNow } from "./context/prune.ts";
+export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune-settings.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
+export {
+  type Replacement,
+  type Staged,
+  type StageNote,
+  type WindowFacts,
+  windowOf,
+} from "./context/stage.ts";
+export {
+  refIn,
+  type TrimOptions,
+  type TrimSettings,
+  trim,
+  trimBudget,
+  trimmedResult,
+  trimSettings,
+} from "./context/trim.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";

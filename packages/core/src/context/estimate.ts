@@ -1,0 +1,296 @@
+// The room of the estimate: how many tokens something will take, before the provider has counted it.
+//
+// Nobody's tokenizer is in core, so characters are weighed. An estimate may be off by a third; what the provider counted
+// in its last answer is not, so a request is that count plus the estimate of what is new since (`estimateRequest`).
+// A message is measured once: messages never change.
+
+import type { FilePart, Message, Part, Usage } from "../message.ts";
+import type { MessageList, ToolDefinition } from "../model.ts";
+import { partsOf, sumOf } from "./stage.ts";
+
+/** Counts tokens, or what it takes for them. Its members need no `this`, and must say the same of the same thing. */
+export interface Estimator {
+  message(message: Message): number;
+  text(text: string): number;
+  tools(tools: readonly ToolDefinition[]): number;
+}
+
+/** What things weigh, in characters of plain text. */
+export interface CharWeights {
+  /** Characters a token stands for. */
+  perToken: number;
+  /** What a Chinese, Japanese or Korean character counts. */
+  cjk: number;
+  /** What every character of a tool result is multiplied by. */
+  toolResult: number;
+  /** A picture, a sound, or another file whose text is not known. */
+  file: number;
+  /** What every character of reasoning that cannot be read (signed, encrypted) is multiplied by. */
+  opaque: number;
+  /** Added for each message, and for each call: roles, names and ids. */
+  overhead: number;
+  /** Arguments that are no JSON. */
+  badArguments: number;
+  /** A message of a role that is not known. */
+  unknownRole: number;
+}
+
+/** What Rondo goes by. Measured against providers' own counts: see `npm run -s bench -- --scenarios estimate`. */
+export const plainWeights: Readonly<CharWeights> = {
+  perToken: 4,
+  cjk: 4,
+  toolResult: 1.25,
+  file: 8_000,
+  opaque: 0.75,
+  overhead: 12,
+  badArguments: 128,
+  unknownRole: 256,
+};
+
+/** What pruning goes by: text as it is long. */
+export const pruneWeights: Readonly<CharWeights> = {
+  ...plainWeights,
+  cjk: 1,
+  toolResult: 1,
+  opaque: 0,
+  overhead: 0,
+};
+
+/** What the guard goes by: tool results count twice, for output of programs makes more tokens than prose. */
+export const guardWeights: Readonly<CharWeights> = { ...pruneWeights, toolResult: 2 };
+
+/** What a message weighs, in characters. The same weights give the same function. */
+export function charsBy(weights: Readonly<CharWeights>): (message: Message) => number {
+  let measure = measures.get(weights);
+  if (measure === undefined) {
+    const known = new WeakMap<Message, number>();
+    measure = (message) => {
+      if (typeof message !== "object" || message === null) return 0;
+      let chars = known.get(message);
+      if (chars === undefined) {
+        chars = weigh(message, weights);
+        known.set(message, chars);
+      }
+      return chars;
+    };
+    measures.set(weights, measure);
+  }
+  return measure;
+}
+
+const measures = new WeakMap<Readonly<CharWeights>, (message: Message) => number>();
+
+/**
+ * Estimates by characters: 4 to a token, more for Chinese, Japanese and Korean and for tool results, 8,000 for a file.
+ * @param given weights that differ from `plainWeights`
+ */
+export function charEstimator(given: Partial<CharWeights> = {}): Estimator {
+  const weights = Object.keys(given).length === 0 ? plainWeights : { ...plainWeights, ...given };
+  const chars = charsBy(weights);
+  const tokens = (weight: number): number => Math.ceil(weight / weights.perToken);
+  const message = (one: Message): number => tokens(chars(one));
+  const text = (one: string): number => tokens(charsIn(one, weights.cjk));
+  return { message, text, tools: toolsBy((one) => tokens(jsonChars(one, weights) + weights.overhead)) };
+}
+
+/**
+ * Estimates by a real tokenizer. Files, and what only the provider can read, are weighed by characters all the same.
+ * A long text is counted in slices: some tokenizers take quadratic time for a text without spaces.
+ * @param countTokens tokens of a text, e.g. `(text) => encode(text).length` with the `encode` of `gpt-tokenizer`
+ */
+export function tokenizerEstimator(
+  countTokens: (text: string) => number,
+  given: Partial<CharWeights> = {},
+): Estimator {
+  const weights = { ...plainWeights, ...given };
+  const text = (one: string): number => {
+    let tokens = 0;
+    for (let at = 0; at < one.length; ) {
+      let end = Math.min(one.length, at + slice);
+      if (end < one.length && (one.codePointAt(end - 1) as number) > 0xffff) end += 1;
+      tokens += countTokens(one.slice(at, end));
+      at = end;
+    }
+    return tokens;
+  };
+  const known = new WeakMap<Message, number>();
+  const message = (one: Message): number => {
+    let tokens = known.get(one);
+    if (tokens === undefined) {
+      const said: string[] = [];
+      const rest = weigh(one, weights, (words) => said.push(words));
+      tokens = Math.ceil(rest / weights.perToken) + text(said.join("\n"));
+      known.set(one, tokens);
+    }
+    return tokens;
+  };
+  return {
+    message,
+    text,
+    tools: toolsBy((one) => text(jsonOf(one) ?? "") + Math.ceil(weights.overhead / weights.perToken)),
+  };
+}
+
+const slice = 8_192;
+
+/** Definitions are compared by identity, the list first. */
+function toolsBy(one: (tool: ToolDefinition) => number): Estimator["tools"] {
+  const lists = new WeakMap<readonly ToolDefinition[], number>();
+  const each = new WeakMap<ToolDefinition, number>();
+  return (tools) => {
+    let sum = lists.get(tools);
+    if (sum === undefined) {
+      sum = 0;
+      for (const tool of tools) {
+        const tokens = each.get(tool) ?? one(tool);
+        each.set(tool, tokens);
+        sum += tokens;
+      }
+      lists.set(tools, sum);
+    }
+    return sum;
+  };
+}
+
+/** What a request will take, in tokens. */
+export interface RequestEstimate {
+  tokens: number;
+  /** How many of them the provider counted itself. */
+  counted: number;
+  /** The first message that was estimated; those before it, and what stands before the messages, were counted. 0: nothing was. */
+  since: number;
+}
+
+/**
+ * What a request will take: what the provider counted for its last answer (input and output, cached input among them) and
+ * the estimate of what came after it. Where nothing was counted, everything is estimated.
+ * @param from answers before this message do not count: what was counted for them is no longer what would be sent, since a
+ * stage or a compaction changed it. Default: 0.
+ */
+export function estimateRequest(
+  request: { system?: string; messages: MessageList; tools?: readonly ToolDefinition[] },
+  estimator: Estimator,
+  from: number = 0,
+): RequestEstimate {
+  const { messages, system, tools = [] } = request;
+  const last = lastCounted(messages, from);
+  if (last !== undefined) {
+    const since = last.at + 1;
+    return { tokens: last.tokens + sumOf(messages, estimator.message, since), counted: last.tokens, since };
+  }
+  const front = (system === undefined ? 0 : estimator.text(system)) + estimator.tools(tools);
+  return { tokens: front + sumOf(messages, estimator.message), counted: 0, since: 0 };
+}
+
+/** The last answer that says how long it was, with all that was sent for it. */
+export function lastCounted(
+  messages: MessageList,
+  from: number = 0,
+): { at: number; tokens: number } | undefined {
+  for (let at = messages.length - 1; at >= from; at -= 1) {
+    const message = messages.at(at);
+    const tokens = message?.role === "assistant" ? countedTokens(message.usage) : undefined;
+    if (tokens !== undefined) return { at, tokens };
+  }
+  return undefined;
+}
+
+/** Tokens of a request and its answer, as counted. Undefined where the input was not counted. */
+export function countedTokens(usage: Usage | undefined): number | undefined {
+  const input = usage?.inputTokens;
+  // Some servers send zeros where they did not count.
+  if (input === undefined || !Number.isFinite(input) || input <= 0) return undefined;
+  return input + (usage?.outputTokens ?? 0);
+}
+
+/** Weighs a message. Texts go to `said` where it is given, and are then not weighed. */
+function weigh(message: Message, weights: Readonly<CharWeights>, said?: (text: string) => void): number {
+  const words = (text: unknown): number => {
+    if (typeof text !== "string") return 0;
+    if (said === undefined) return charsIn(text, weights.cjk);
+    said(text);
+    return 0;
+  };
+  switch (message?.role) {
+    case "system":
+    case "user":
+    case "assistant":
+    case "tool":
+      break;
+    default:
+      return weights.unknownRole;
+  }
+  let chars = 0;
+  for (const part of partsOf(message)) chars += weighPart(part, weights, words);
+  if (message.role === "tool") {
+    // Other programs keep what only a person is shown beside the content.
+    const details: unknown = (message as { details?: unknown }).details;
+    if (details !== undefined) chars += jsonOf(details)?.length ?? weights.unknownRole;
+    chars = Math.ceil(chars * weights.toolResult);
+  }
+  return chars + weights.overhead;
+}
+
+function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unknown) => number): number {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return words(part.text);
+    case "reasoning":
+      if (part.text !== "" || part.opaque === undefined || weights.opaque === 0) return words(part.text);
+      return Math.ceil((jsonOf(part.opaque)?.length ?? 0) * weights.opaque);
+    case "tool_call": {
+      const args = jsonOf(part.args ?? {});
+      return args === undefined ? weights.badArguments : words(args) + weights.overhead;
+    }
+    case "file":
+      return weighFile(part, weights);
+    case "native":
+      return words(jsonOf(part.opaque));
+    default:
+      // A part that is newer than this code, or another program's: what it is as JSON.
+      return words(jsonOf(part));
+  }
+}
+
+/** A text file is its text. Of a document every tenth byte counts: pages are pictures to a model, and mostly fonts on disk. */
+function weighFile(part: FilePart, weights: Readonly<CharWeights>): number {
+  const bytes = typeof part.data === "string" ? Math.floor(part.data.length * 0.75) : part.data?.bytes;
+  if (bytes === undefined || typeof part.mediaType !== "string") return weights.file;
+  if (/^text\/|[/+](json|xml|yaml)$/.test(part.mediaType)) return bytes;
+  return part.mediaType === "application/pdf" ? Math.max(weights.file, Math.ceil(bytes / 10)) : weights.file;
+}
+
+function jsonChars(value: unknown, weights: Readonly<CharWeights>): number {
+  const json = jsonOf(value);
+  return json === undefined ? weights.badArguments : charsIn(json, weights.cjk);
+}
+
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Length of a text, in which Chinese, Japanese and Korean characters count more than one. */
+export function charsIn(text: string, weight: number): number {
+  if (weight === 1) return text.length;
+  let many = 0;
+  for (let at = 0; at < text.length; at += 1) if (isCjk(text.charCodeAt(at))) many += 1;
+  return text.length + many * (weight - 1);
+}
+
+function isCjk(code: number): boolean {
+  if (code < 0x1100) return false;
+  return (
+    code < 0x1200 ||
+    (code >= 0x2e80 && code < 0xa000) ||
+    (code >= 0xa960 && code < 0xa980) ||
+    (code >= 0xac00 && code < 0xd7b0) ||
+    (code >= 0xf900 && code < 0xfb00) ||
+    (code >= 0xfe30 && code < 0xfe50) ||
+    (code >= 0xff00 && code < 0xfff0)
+  );
+}

@@ -1,0 +1,172 @@
+// The room of the guard: the last look before a request goes out, so that none goes out that cannot fit.
+//
+// It may shorten results that are too large by themselves; it never cuts what a person or the model said. What is still
+// too large is not sent: the caller compacts, or lands. It counts in characters, tool results twice, and so rather too
+// much than too little.
+
+import type { Message, ToolMessage } from "../message.ts";
+import type { MessageList } from "../model.ts";
+import { charsBy, guardWeights } from "./estimate.ts";
+import {
+  grouped,
+  headOf,
+  many,
+  once,
+  type Replacement,
+  resultText,
+  type Staged,
+  sumOf,
+  withEdits,
+  withText,
+} from "./stage.ts";
+
+export interface GuardOptions {
+  /**
+   * `truncate`: results over their own limit are shortened, nothing else changes. `truncate_and_replace`: where that is
+   * not enough, the oldest results also give way to a note, until three quarters of the window are left. Default: `truncate`.
+   */
+  results?: "truncate" | "truncate_and_replace";
+}
+
+export interface Guarded extends Staged {
+  /** Set when the messages still do not fit, in the words of an error: they must not be sent. */
+  overflow?: string;
+  /** What the messages come to, and may come to: in characters, tool results counted twice. */
+  chars: number;
+  maxChars: number;
+}
+
+/** What the guard puts in place of what it takes, and says when nothing helps. */
+export const guardTexts = {
+  truncated: "\n[truncated: output exceeded context limit]",
+  replaced: "[compacted: tool output removed to free context]",
+  overflow: "Context overflow: estimated context size exceeds safe threshold during tool loop.",
+  overflowAfterReplacing:
+    "Preemptive context overflow: estimated context size exceeds safe threshold during tool loop",
+  precheck: "Context overflow: prompt too large for the model (precheck).",
+} as const;
+
+/** The guard's limits for a window of so many tokens, in characters (tool results counted twice). */
+export function guardLimits(contextWindow: number): {
+  /** One result. */
+  result: number;
+  /** All messages. */
+  total: number;
+  /** What `truncate_and_replace` makes room for. */
+  input: number;
+} {
+  const window = Math.max(1, Math.floor(contextWindow));
+  const atLeast = (chars: number): number => Math.max(1_024, Math.floor(chars));
+  return {
+    result: atLeast(window * 2 * 0.5),
+    total: atLeast(window * 4 * 0.9),
+    input: atLeast(window * 4 * 0.75),
+  };
+}
+
+const chars = charsBy(guardWeights);
+
+/**
+ * The messages with every result that is too large by itself shortened, and whether they fit now. For this request only.
+ * @param at `contextWindow` in tokens; `beside`: tokens of what is sent beside the messages (system prompt, tools). Default: 0.
+ */
+export function guard(
+  messages: MessageList,
+  options: GuardOptions,
+  at: { contextWindow: number; beside?: number },
+): Guarded {
+  const limits = guardLimits(at.contextWindow);
+  const replaces = options.results === "truncate_and_replace";
+  const settings = settingsFor(limits.result, replaces);
+  const beside = Math.max(0, at.beside ?? 0) * 4;
+  const before = sumOf(messages, chars) + beside;
+  let total = before;
+  const edited = new Map<number, Message>();
+  const put = (place: number, now: Message): void => {
+    const was = edited.get(place) ?? (messages.at(place) as Message);
+    total += chars(now) - chars(was);
+    edited.set(place, now);
+  };
+  // How many are too large is known without looking at them again.
+  if (sumOf(messages, settings.isOversized) > 0)
+    for (let place = 0; place < messages.length; place += 1) {
+      const message = messages.at(place) as Message;
+      if (settings.isOversized(message) > 0) put(place, truncated(message, settings));
+    }
+  const shortened = edited.size;
+  let replacedCount = 0;
+  if (replaces && total > limits.input)
+    for (let place = 0; place < messages.length && total > limits.input; place += 1) {
+      const message = messages.at(place) as Message;
+      if (message?.role !== "tool") continue;
+      const now = replaced(message, settings);
+      if (chars(now) >= chars(edited.get(place) ?? message)) continue;
+      put(place, now);
+      replacedCount += 1;
+    }
+  const edits: Replacement[] = [...edited].map(([place, message]) => ({ at: place, message }));
+  const fits = total <= limits.total;
+  const overflow = replaces ? guardTexts.overflowAfterReplacing : guardTexts.overflow;
+  const note = `${many(shortened, "result")} shortened and ${replacedCount} removed for this request: ${grouped(total)} of at most ${grouped(limits.total)} characters, tool results counted twice`;
+  return {
+    messages: withEdits(messages, edits),
+    edits,
+    ...(edits.length === 0
+      ? {}
+      : { note: { stage: "guard", before: Math.ceil(before / 4), after: Math.ceil(total / 4), note } }),
+    ...(fits ? {} : { overflow }),
+    chars: total,
+    maxChars: limits.total,
+  };
+}
+
+interface Settings {
+  /** In characters counted twice. */
+  most: number;
+  replaces: boolean;
+  /** 1 for a result over its limit, else 0; the same function for the same limit, so that a log can remember the sum. */
+  isOversized(message: Message): number;
+}
+
+const known = new Map<string, Settings>();
+
+function settingsFor(most: number, replaces: boolean): Settings {
+  const key = `${most} ${replaces}`;
+  let settings = known.get(key);
+  if (settings === undefined) {
+    settings = {
+      most,
+      replaces,
+      isOversized: (message) => (message?.role === "tool" && chars(message) > most ? 1 : 0),
+    };
+    // A process knows few windows; somebody who makes them up must not fill the memory.
+    if (known.size > 64) known.clear();
+    known.set(key, settings);
+  }
+  return settings;
+}
+
+const truncated = once((message, settings: Settings): Message => {
+  const text = resultText(message);
+  const most = Math.floor(settings.most / guardWeights.toolResult);
+  // Files weigh too, and cannot be shortened: where the text alone fits, it is what stays.
+  if (text !== "" && text.length <= most) return withText(message as ToolMessage, text);
+  const noteFor = settings.replaces
+    ? (): string => guardTexts.truncated
+    : (left: number): string => `[... ${Math.max(1, left)} more characters truncated]`;
+  if (text === "")
+    return withText(message as ToolMessage, noteFor(Math.ceil((chars(message) - settings.most) / 2)));
+  return withText(message as ToolMessage, cut(text, most, noteFor));
+});
+
+const replaced = once(
+  (message, _settings: Settings): Message => withText(message as ToolMessage, guardTexts.replaced),
+);
+
+/** The text's head, whole lines where that costs little, and a note, together at most `most` characters. */
+function cut(text: string, most: number, noteFor: (left: number) => string): string {
+  const room = Math.max(0, most - noteFor(text.length).length);
+  const line = text.lastIndexOf("\n", room);
+  const head = headOf(text, line > room * 0.7 ? line : room);
+  return head + noteFor(text.length - head.length);
+}

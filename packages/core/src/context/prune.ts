@@ -1,0 +1,175 @@
+// The room of pruning: old results leave the request for once, and stay in the history.
+//
+// It waits until the provider's cache has gone cold, for only then a changed front costs nothing. What it puts in place of
+// a result is made from that result and the settings alone, so that the same edits may be used again in later requests.
+
+import type { AssistantMessage, Message, Part, ToolMessage } from "../message.ts";
+import type { MessageList } from "../model.ts";
+import { type CharWeights, charsBy, pruneWeights } from "./estimate.ts";
+import { isPrunable, type PruneSettings } from "./prune-settings.ts";
+import {
+  grouped,
+  hasFile,
+  headOf,
+  many,
+  once,
+  partsOf,
+  type Replacement,
+  resultText,
+  type Staged,
+  sumOf,
+  tailOf,
+  withEdits,
+  withText,
+} from "./stage.ts";
+
+/** What pruning goes by beside the messages. Times in milliseconds since 1970. */
+export interface PruneAt {
+  now: number;
+  /** When the provider's cache was last written or read: the last request. Absent: never, and nothing is pruned. */
+  lastTouch?: number;
+  /** The model's window, in tokens. Unknown: nothing is pruned. */
+  contextWindow?: number;
+  /** In place of the model's, where it is over 0. */
+  windowOverride?: number;
+}
+
+export interface Pruned extends Staged {
+  /** When the cache was last touched, after this: `now` where something was pruned. */
+  lastTouch: number | undefined;
+}
+
+/** The request's messages with old results trimmed or cleared, once the cache is cold and the window fills. Counts in characters. */
+export function prune(messages: MessageList, settings: PruneSettings | null, at: PruneAt): Pruned {
+  const unchanged: Pruned = { messages, edits: [], lastTouch: at.lastTouch };
+  if (settings === null || settings.ttlMs <= 0 || at.lastTouch === undefined) return unchanged;
+  if (at.now - at.lastTouch <= settings.ttlMs) return unchanged;
+  const window =
+    at.windowOverride !== undefined && at.windowOverride > 0 ? at.windowOverride : at.contextWindow;
+  if (window === undefined || !(window > 0)) return unchanged;
+  const staged = pruneNow(messages, settings, window);
+  return { ...staged, lastTouch: staged.edits.length === 0 ? at.lastTouch : at.now };
+}
+
+/** The same whatever the cache is like. `window` in tokens. */
+export function pruneNow(messages: MessageList, settings: PruneSettings, window: number): Staged {
+  const chars = charsBy(weightsOf(settings));
+  const before = sumOf(messages, chars);
+  const room = window * 4;
+  const isSoft = before / room >= settings.softTrimRatio;
+  if (!isSoft && settings.maxToolResultChars === undefined) return { messages, edits: [] };
+
+  const from = firstUser(messages);
+  const to = cutoff(messages, settings.keepLastAssistants);
+  const fileKept = keptFileResults(messages, settings.keepFileResults);
+  const edited = new Map<number, Message>();
+  const prunable: number[] = [];
+  let total = before;
+  const put = (at: number, now: Message): void => {
+    const was = edited.get(at) ?? (messages.at(at) as Message);
+    if (now === was) return;
+    total += chars(now) - chars(was);
+    edited.set(at, now);
+  };
+  for (let at = from; at < to; at += 1) {
+    const message = messages.at(at) as Message;
+    if (message?.role === "assistant" && settings.stripThinking && isSoft) put(at, unthought(message));
+    if (message?.role !== "tool" || !isPrunable(message.name, settings.tools) || fileKept(at)) continue;
+    prunable.push(at);
+    const most = settings.maxToolResultChars;
+    if (isSoft || (most !== undefined && chars(message) > most)) put(at, softTrimmed(message, settings));
+  }
+  let cleared = 0;
+  if (isSoft && settings.hardClear.enabled && total / room >= settings.hardClearRatio) {
+    const now = (at: number): Message => edited.get(at) ?? (messages.at(at) as Message);
+    const left = prunable.reduce((sum, at) => sum + chars(now(at)), 0);
+    if (left >= settings.minPrunableToolChars)
+      for (const at of prunable) {
+        if (total / room < settings.hardClearRatio) break;
+        put(at, hardCleared(messages.at(at) as Message, settings));
+        cleared += 1;
+      }
+  }
+  if (edited.size === 0) return { messages, edits: [] };
+  const edits: Replacement[] = [...edited].map(([at, message]) => ({ at, message }));
+  const note = `${many(edited.size - cleared, "message")} trimmed and ${many(cleared, "result")} cleared in this request: ${grouped(total)} of ${grouped(room)} characters, from ${grouped(before)}`;
+  return {
+    messages: withEdits(messages, edits),
+    edits,
+    note: { stage: "prune", before: Math.ceil(before / 4), after: Math.ceil(total / 4), note },
+  };
+}
+
+const weighed = new Map<number, Readonly<CharWeights>>([[1, pruneWeights]]);
+
+/** The same weights for the same settings, so that what was measured stays known. */
+function weightsOf({ cjkWeight: cjk }: PruneSettings): Readonly<CharWeights> {
+  let weights = weighed.get(cjk);
+  if (weights === undefined) {
+    weights = { ...pruneWeights, cjk };
+    weighed.set(cjk, weights);
+  }
+  return weights;
+}
+
+/** What comes before a person's first message (files read at the start, say) is never pruned. */
+function firstUser(messages: MessageList): number {
+  for (let at = 0; at < messages.length; at += 1) if (messages.at(at)?.role === "user") return at;
+  return messages.length;
+}
+
+/** The answer before which results may be pruned: the Nth from the end. Fewer than N answers: none may be. */
+function cutoff(messages: MessageList, answers: number): number {
+  let left = answers;
+  for (let at = messages.length - 1; left > 0; at -= 1) {
+    if (at < 0) return 0;
+    if (messages.at(at)?.role === "assistant" && --left === 0) return at;
+  }
+  return messages.length;
+}
+
+function keptFileResults(messages: MessageList, keep: "all" | number): (at: number) => boolean {
+  if (keep === "all") return (at) => hasFile(messages.at(at) as Message);
+  const kept = new Set<number>();
+  for (let at = messages.length - 1; at >= 0 && kept.size < keep; at -= 1) {
+    const message = messages.at(at) as Message;
+    if (message?.role === "tool" && hasFile(message)) kept.add(at);
+  }
+  return (at) => kept.has(at);
+}
+
+const softTrimmed = once((message, settings: PruneSettings): Message => {
+  const result = message as ToolMessage;
+  const { maxChars, headChars, tailChars } = settings.softTrim;
+  const files = partsOf(result).filter((part) => part.type === "file").length;
+  const text = resultText(result);
+  const isLong = text.length > maxChars && headChars + tailChars < text.length;
+  if (!isLong && files === 0) return result;
+  const kept = isLong
+    ? `${headOf(text, headChars)}\n...\n${tailOf(text, tailChars)}\n\n[Tool result trimmed: kept first ${headChars} chars and last ${tailChars} chars of ${text.length} chars.]`
+    : text;
+  const gone = files === 0 ? "" : `${kept === "" ? "" : "\n\n"}[Files left out of old tool result: ${files}]`;
+  return withText(result, kept + gone);
+});
+
+const hardCleared = once(
+  (message, settings: PruneSettings): Message =>
+    withText(message as ToolMessage, settings.hardClear.placeholder),
+);
+
+const unthoughts = new WeakMap<Message, Message>();
+
+/** The answer without its reasoning. One that was nothing else keeps an empty text: an answer must have a part. */
+function unthought(message: AssistantMessage): Message {
+  let made = unthoughts.get(message);
+  if (made === undefined) {
+    const parts = partsOf(message) as Part[];
+    const content = parts.filter((part) => part.type !== "reasoning");
+    made =
+      content.length === parts.length
+        ? message
+        : { ...message, content: content.length === 0 ? [{ type: "text", text: "" }] : content };
+    unthoughts.set(message, made);
+  }
+  return made;
+}

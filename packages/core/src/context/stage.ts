@@ -1,0 +1,131 @@
+// The room of the stage: what the steps between the history and the request have in common.
+//
+// A stage is a pure function of messages. It changes nothing it was given, returns the same list when it has nothing to
+// do, and makes the copy of a message once: a message that is the same object in two requests is encoded once and keeps
+// the provider's cache. It puts messages in the place of others, one for one, so that no call loses its result (P1).
+
+import { Log } from "../loop/log.ts";
+import type { ContentPart, Message, ToolMessage } from "../message.ts";
+import type { MessageList } from "../model.ts";
+
+/** What a stage did. `before` and `after` are estimated tokens, unless the stage counts otherwise and its note says so. */
+export interface StageNote {
+  stage: "cap" | "trim" | "prune" | "guard" | "compaction";
+  before: number;
+  after: number;
+  /** In plain words, with numbers. */
+  note: string;
+}
+
+/** A message in the place of another. */
+export interface Replacement {
+  at: number;
+  message: Message;
+}
+
+/** What came of a stage: the list it was given when `edits` is empty. */
+export interface Staged {
+  messages: MessageList;
+  edits: readonly Replacement[];
+  note?: StageNote;
+}
+
+/** What is known of a model's window, in tokens. */
+export interface WindowFacts {
+  contextWindow?: number;
+  /** The most tokens of input alone, where the provider says so. */
+  maxInputTokens?: number;
+}
+
+/** The window that stages go by. `first`: which fact wins where both are known. Default: `contextWindow`. */
+export function windowOf(facts: WindowFacts, first: keyof WindowFacts = "contextWindow"): number | undefined {
+  const known = [facts.contextWindow, facts.maxInputTokens].map((tokens) =>
+    tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined,
+  );
+  const [window, input] = known;
+  return first === "contextWindow" ? (window ?? input) : (input ?? window);
+}
+
+/** The list with each replacement in its place; the same list when there are none. */
+export function withEdits(messages: MessageList, edits: readonly Replacement[]): MessageList {
+  if (edits.length === 0) return messages;
+  const edited = [...messages];
+  for (const { at, message } of edits) edited[at] = message;
+  return edited;
+}
+
+/** The sum of a measure over the messages from `from` on. Of a log it costs what is new since it was last asked. */
+export function sumOf(
+  messages: MessageList,
+  measure: (message: Message) => number,
+  from: number = 0,
+): number {
+  if (messages instanceof Log) return (messages as Log<Message>).sum(measure, from);
+  let sum = 0;
+  for (let at = from; at < messages.length; at += 1) sum += measure(messages.at(at) as Message);
+  return sum;
+}
+
+/** The same value for the same message and settings, made once and kept as long as both live. */
+export function once<Settings extends object, Value>(
+  make: (message: Message, settings: Settings) => Value,
+): (message: Message, settings: Settings) => Value {
+  const made = new WeakMap<Settings, WeakMap<Message, { value: Value }>>();
+  return (message, settings) => {
+    let own = made.get(settings);
+    if (own === undefined) {
+      own = new WeakMap();
+      made.set(settings, own);
+    }
+    let kept = own.get(message);
+    if (kept === undefined) {
+      kept = { value: make(message, settings) };
+      own.set(message, kept);
+    }
+    return kept.value;
+  };
+}
+
+/** The parts of a message, whatever a foreign history put there: a text is one part, and what is no object is none. */
+export function partsOf(message: Message): Message["content"] {
+  const content: unknown = (message as { content?: unknown } | null)?.content;
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.filter((part) => typeof part === "object" && part !== null);
+}
+
+/** The texts of a result, joined by line ends. */
+export function resultText(message: Message): string {
+  const texts: string[] = [];
+  for (const part of partsOf(message))
+    if (part.type === "text" && typeof part.text === "string") texts.push(part.text);
+  return texts.join("\n");
+}
+
+export const hasFile = (message: Message): boolean => partsOf(message).some((part) => part.type === "file");
+
+/** A result with one text in place of all it had, and nothing that is not a result's. */
+export function withText(result: ToolMessage, text: string): ToolMessage {
+  const content: ContentPart[] = [{ type: "text", text }];
+  const { role, callId, name, isError } = result;
+  return { role, callId, name, content, isError };
+}
+
+/** The first `length` characters, one less where that would cut a pair in two. */
+export function headOf(text: string, length: number): string {
+  const head = text.slice(0, Math.max(0, length));
+  return head.length < text.length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
+}
+
+/** The last `length` characters, one less where that would cut a pair in two. */
+export function tailOf(text: string, length: number): string {
+  const tail = length <= 0 ? "" : text.slice(-length);
+  return tail.length < text.length && /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail;
+}
+
+/** A number for people: `12,345`. */
+export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** So many of a thing, for people: `1 result`, `2 results`. */
+export const many = (count: number, thing: string): string =>
+  `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;

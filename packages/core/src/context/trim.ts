@@ -1,0 +1,153 @@
+// The room of trimming: all results together keep to a budget, the oldest giving way for good.
+//
+// What is trimmed stays trimmed: the history itself changes, so that the next request has the same front as this one.
+// Each trimming breaks the provider's cache once. So by default it goes below the budget and then leaves the history
+// alone for a long time. A result that was kept elsewhere leaves its ref behind, and can be read again.
+
+import type { Message, ToolMessage } from "../message.ts";
+import type { MessageList } from "../model.ts";
+import {
+  grouped,
+  many,
+  partsOf,
+  type Replacement,
+  resultText,
+  type Staged,
+  sumOf,
+  type WindowFacts,
+  windowOf,
+  withEdits,
+  withText,
+} from "./stage.ts";
+
+export interface TrimOptions {
+  /** Tokens that all results together may take. Default: a quarter of the window, but at least `minTokens` and at most `maxTokens`. */
+  budgetTokens?: number;
+  /** Default: 20,000. */
+  minTokens?: number;
+  /** Also the budget where the window is not known. Default: 100,000. */
+  maxTokens?: number;
+  /** Which fact of the model is its window where both are known. Default: `contextWindow`. */
+  window?: keyof WindowFacts;
+  /** Once over the budget, results are trimmed down to this share of it, 0 to 1. Default: 0.5. */
+  to?: number;
+  /** `last_answer`: results of the last answer are never trimmed, nor those that would not become shorter. Default: `last_answer`. */
+  keep?: "last_answer" | "none";
+}
+
+export interface TrimSettings {
+  budgetTokens: number | undefined;
+  minTokens: number;
+  maxTokens: number;
+  window: keyof WindowFacts;
+  to: number;
+  keep: "last_answer" | "none";
+}
+
+/** Options with their defaults. */
+export function trimSettings(given: TrimOptions = {}): TrimSettings {
+  return {
+    budgetTokens: given.budgetTokens,
+    minTokens: given.minTokens ?? 20_000,
+    maxTokens: given.maxTokens ?? 100_000,
+    window: given.window ?? "contextWindow",
+    to: Math.min(1, Math.max(0, given.to ?? 0.5)),
+    keep: given.keep ?? "last_answer",
+  };
+}
+
+/** Tokens that all results together may take. */
+export function trimBudget(settings: TrimSettings, facts: WindowFacts): number {
+  if (settings.budgetTokens !== undefined) return Math.max(0, settings.budgetTokens);
+  const window = windowOf(facts, settings.window);
+  if (window === undefined) return settings.maxTokens;
+  return Math.min(settings.maxTokens, Math.max(settings.minTokens, Math.floor(window * 0.25)));
+}
+
+/**
+ * The history with its oldest results replaced by a short note, where all of them together are over the budget. Tokens of
+ * a result are its bytes (UTF-8) by 4; a file counts 8,000 bytes. To be stored in place of what was given.
+ * @param refOf the ref under which the full text of a result is kept; by default it is read from the note at the result's end
+ */
+export function trim(
+  messages: MessageList,
+  settings: TrimSettings,
+  facts: WindowFacts,
+  refOf: (result: ToolMessage) => string | undefined = refIn,
+): Staged {
+  const budget = trimBudget(settings, facts);
+  const before = sumOf(messages, resultTokens);
+  if (before <= budget) return { messages, edits: [] };
+  const goal = Math.floor(budget * settings.to);
+  const end = settings.keep === "last_answer" ? lastAnswer(messages) : messages.length;
+  const edits: Replacement[] = [];
+  let after = before;
+  for (let at = 0; at < end && after > goal; at += 1) {
+    const message = messages.at(at) as Message;
+    if (message.role !== "tool") continue;
+    const trimmed = trimmedResult(message, { ref: refOf(message) });
+    const saved = resultTokens(message) - resultTokens(trimmed);
+    if (trimmed === message || (settings.keep === "last_answer" && saved <= 0)) continue;
+    edits.push({ at, message: trimmed });
+    after -= saved;
+  }
+  if (edits.length === 0) return { messages, edits };
+  const note = `${many(edits.length, "old result")} trimmed: all results are now ${grouped(after)} tokens, the budget is ${grouped(budget)}`;
+  return {
+    messages: withEdits(messages, edits),
+    edits,
+    note: { stage: "trim", before, after, note },
+  };
+}
+
+/** A result's place holder: what it was is gone, and where it can be read again, if anywhere. The same object for the same result. */
+export function trimmedResult(result: ToolMessage, { ref }: { ref: string | undefined }): ToolMessage {
+  const text = ref === undefined ? "[tool output trimmed]" : `[tool output trimmed; ref=${ref}]`;
+  const { content } = result;
+  const only = content[0];
+  if (content.length === 1 && only?.type === "text" && only.text === text) return result;
+  let trimmed = made.get(result);
+  if (trimmed === undefined || resultText(trimmed) !== text) {
+    trimmed = withText(result, text);
+    made.set(result, trimmed);
+  }
+  return trimmed;
+}
+
+const made = new WeakMap<ToolMessage, ToolMessage>();
+
+/** The ref in the note at a result's end, as capping and trimming write it: `[tool output truncated; ref=ID]`. */
+export function refIn(result: ToolMessage): string | undefined {
+  const part = partsOf(result).findLast((one) => one.type === "text");
+  const text = part?.type === "text" && typeof part.text === "string" ? part.text : "";
+  // Only the very end is looked at: a note in the middle is what the tool said, not what was noted about it.
+  const end = text.slice(-300);
+  const note = end.slice(end.lastIndexOf("[tool output "));
+  return /^\[tool output (?:truncated|trimmed)[^\]\n]*\bref=([\w.:-]+)\]\s*$/.exec(note)?.[1];
+}
+
+const measured = new WeakMap<Message, number>();
+
+/** Tokens of a result, by its bytes; 0 for what is none. */
+function resultTokens(message: Message): number {
+  if (message?.role !== "tool") return 0;
+  let tokens = measured.get(message);
+  if (tokens === undefined) {
+    let bytes = 0;
+    for (const part of partsOf(message))
+      if (part.type === "file") bytes += 8_000;
+      else if (part.type === "text" && typeof part.text === "string") bytes += bytesOf(part.text);
+    tokens = Math.ceil(bytes / 4);
+    measured.set(message, tokens);
+  }
+  return tokens;
+}
+
+const utf8 = new TextEncoder();
+const bytesOf = (text: string): number => utf8.encode(text).length;
+
+/** Where the last answer stands, behind which its results are; the end where there is none. */
+function lastAnswer(messages: MessageList): number {
+  for (let at = messages.length - 1; at >= 0; at -= 1) if (messages.at(at)?.role === "assistant") return at;
+  return messages.length;
+}

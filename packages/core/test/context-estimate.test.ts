@@ -1,0 +1,214 @@
+// How many tokens something will take, before anybody counted.
+
+import {
+  charEstimator,
+  countedTokens,
+  type Estimator,
+  estimateRequest,
+  guardWeights,
+  lastCounted,
+  type Message,
+  pruneWeights,
+  tokenizerEstimator,
+  userText,
+  windowOf,
+} from "@rondo/core";
+import fc from "fast-check";
+import { countTokens } from "gpt-tokenizer";
+import { describe, expect, test } from "vitest";
+import { charsBy } from "../src/context/estimate.ts";
+import { Log } from "../src/loop/log.ts";
+import { answer, anyHistory, call, history, image, result, text, turn } from "./context-support.ts";
+
+const guardChars = charsBy(guardWeights);
+const pruneChars = charsBy(pruneWeights);
+const odd = (message: object): Message => message as Message;
+
+const counted = (inputTokens: number, outputTokens: number, ...parts: Parameters<typeof answer>) => ({
+  ...answer(...parts),
+  usage: { inputTokens, outputTokens, cachedInputTokens: inputTokens - 1 },
+});
+
+describe("what the guard and pruning count", () => {
+  test("C4.33 text by its length, four characters a token, and tool results twice", () => {
+    expect(guardChars(userText("x".repeat(100)))).toBe(100);
+    expect(guardChars(answer(text("x".repeat(100))))).toBe(100);
+    expect(guardChars(result("c", "x".repeat(100)))).toBe(200);
+    const estimator = charEstimator(guardWeights);
+    expect(estimator.message(userText("x".repeat(100)))).toBe(25);
+    expect(estimator.message(result("c", "x".repeat(100)))).toBe(50);
+  });
+
+  test("C4.33 a picture and a sound count 8,000, a call its arguments as JSON, 128 where they are none", () => {
+    const sound = { type: "file" as const, mediaType: "audio/wav", data: "AAAA" };
+    expect(guardChars({ role: "user", content: [text("abc"), image, sound] })).toBe(16_003);
+    expect(guardChars(answer(call("c", "look", { at: "sea" })))).toBe('{"at":"sea"}'.length);
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const args = circular as Record<string, string>;
+    expect(guardChars(answer({ ...call("c"), args } as ReturnType<typeof call>))).toBe(128);
+  });
+
+  test("C4.33 details count, a role nobody knows counts 256, and a result may be one text", () => {
+    const details = { lines: 3 };
+    const bare = result("c", "abc");
+    expect(guardChars(odd({ ...bare, details }))).toBe((3 + JSON.stringify(details).length) * 2);
+    expect(guardChars(odd({ role: "bashExecution", content: "x".repeat(9_999) }))).toBe(256);
+    expect(guardChars(odd({ role: "tool", callId: "c", name: "look", content: "abcd" }))).toBe(8);
+  });
+
+  test("C5.50 text, thinking, arguments as JSON, a picture 8,000, an unknown role 256, results once", () => {
+    expect(
+      pruneChars(answer(text("abc"), { type: "reasoning", text: "hmmm" }, call("c", "look", { at: "sea" }))),
+    ).toBe(3 + 4 + '{"at":"sea"}'.length);
+    expect(pruneChars(result("c", [text("abc"), image]))).toBe(8_003);
+    expect(pruneChars(odd({ role: "custom" }))).toBe(256);
+  });
+});
+
+describe("an estimate by characters", () => {
+  const plain = charEstimator();
+
+  test("counts Chinese, Japanese and Korean a token a character, more or less", () => {
+    expect(plain.text("漢字かなハングル한국어")).toBe(11);
+    expect(plain.text("four four four f")).toBe(4);
+    expect(charEstimator({ cjk: 1 }).text("漢字かな")).toBe(1);
+  });
+
+  test("counts a text file as its text, a document by its size, and bytes kept elsewhere alike", () => {
+    const file = (mediaType: string, bytes: number): Message => ({
+      role: "user",
+      content: [{ type: "file", mediaType, data: { blob: "b", bytes } }],
+    });
+    const base = plain.message({ role: "user", content: [] });
+    expect(plain.message(file("text/csv", 40_000)) - base).toBe(10_000);
+    expect(plain.message(file("application/json", 40_000)) - base).toBe(10_000);
+    expect(plain.message(file("application/pdf", 4_000_000)) - base).toBe(100_000);
+    expect(plain.message(file("image/png", 4_000_000)) - base).toBe(2_000);
+  });
+
+  test("counts reasoning that only its provider can read by its size", () => {
+    const sealed = answer({ type: "reasoning", text: "", opaque: { encrypted: "x".repeat(4_000) } });
+    expect(plain.message(sealed)).toBeGreaterThan(700);
+    expect(charEstimator({ opaque: 0 }).message(sealed)).toBeLessThan(10);
+  });
+
+  test("counts a tool's whole definition, and looks at a list it knows no second time", () => {
+    let looked = 0;
+    const definition = {
+      get name() {
+        looked += 1;
+        return "look";
+      },
+      description: "d".repeat(400),
+      inputSchema: {},
+    };
+    const tools = [definition];
+    const tokens = plain.tools(tools);
+    expect(tokens).toBeGreaterThan(100);
+    expect(plain.tools(tools)).toBe(tokens);
+    expect(plain.tools([...tools])).toBe(tokens);
+    expect(looked).toBe(1);
+  });
+
+  test("is never negative, and the same for an equal message", () => {
+    fc.assert(
+      fc.property(anyHistory, (messages) => {
+        for (const message of messages) {
+          expect(plain.message(message)).toBeGreaterThanOrEqual(0);
+          expect(plain.message(message)).toBe(charEstimator().message(structuredClone(message)));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("an estimate by a tokenizer", () => {
+  test("counts what the tokenizer counts, and files and sealed reasoning by characters", () => {
+    const exact = tokenizerEstimator(countTokens, { overhead: 0, toolResult: 1 });
+    const words = "The quick brown fox jumps over the lazy dog.";
+    expect(exact.text(words)).toBe(countTokens(words));
+    expect(exact.message(userText(words))).toBe(countTokens(words));
+    expect(exact.message({ role: "user", content: [text(words), image] })).toBe(countTokens(words) + 2_000);
+    const definition = { name: "look", description: words, inputSchema: { type: "object" } };
+    expect(exact.tools([definition])).toBe(countTokens(JSON.stringify(definition)));
+  });
+
+  test("gives a long text to the tokenizer in slices that cut no character, and asks once for a message", () => {
+    const seen: string[] = [];
+    const estimator = tokenizerEstimator((one) => {
+      seen.push(one);
+      return one.length;
+    });
+    const long = `a${"😀".repeat(20_000)}`;
+    expect(estimator.text(long)).toBe(long.length);
+    expect(seen.join("")).toBe(long);
+    expect(seen.every((one) => one.isWellFormed() && one.length <= 8_193)).toBe(true);
+    const message = userText("once");
+    estimator.message(message);
+    const asked = seen.length;
+    estimator.message(message);
+    expect(seen).toHaveLength(asked);
+  });
+});
+
+describe("what a request will take", () => {
+  const one: Estimator = { message: () => 1, text: () => 100, tools: (tools) => tools.length * 10 };
+  const tools = [{ name: "look", description: "", inputSchema: {} }];
+
+  test("is an estimate of everything while nobody has counted", () => {
+    const messages = [userText("go"), answer(text("so"))];
+    const asked = { system: "be", messages, tools };
+    expect(estimateRequest(asked, one)).toEqual({ tokens: 112, counted: 0, since: 0 });
+    expect(estimateRequest({ messages }, one)).toEqual({ tokens: 2, counted: 0, since: 0 });
+  });
+
+  test("is what the provider counted, cached input among it, and an estimate of what came since", () => {
+    const messages = [
+      userText("go"),
+      counted(5_000, 50, call("a")),
+      result("a", "1"),
+      counted(6_000, 60, call("b"), call("c")),
+      result("b", "2"),
+      result("c", "3"),
+    ];
+    for (const list of [messages, Log.of<Message>(messages)])
+      expect(estimateRequest({ system: "be", messages: list, tools }, one)).toEqual({
+        tokens: 6_062,
+        counted: 6_060,
+        since: 4,
+      });
+  });
+
+  test("does not believe a count from before the history was changed, nor one of zero", () => {
+    const messages = [userText("go"), counted(9_000, 50, text("a")), userText("and"), answer(text("b"))];
+    expect(estimateRequest({ messages }, one, 2)).toEqual({ tokens: 4, counted: 0, since: 0 });
+    expect(lastCounted(messages, 1)).toEqual({ at: 1, tokens: 9_050 });
+    expect(countedTokens({ inputTokens: 0, outputTokens: 0 })).toBeUndefined();
+    expect(countedTokens({ outputTokens: 7 })).toBeUndefined();
+    expect(countedTokens(undefined)).toBeUndefined();
+  });
+
+  test("costs what is new, of a log that grows", () => {
+    let measured = 0;
+    const counting: Estimator = { ...one, message: () => ++measured && 1 };
+    let log = Log.of<Message>([userText("go")]);
+    for (let at = 0; at < 200; at += 1) {
+      log = log.push(...turn(`c${at}`, "x"));
+      expect(estimateRequest({ messages: log }, counting).tokens).toBe(log.length);
+    }
+    expect(measured).toBe(log.length);
+    expect(estimateRequest({ messages: history("x", "y") }, counting).tokens).toBe(5);
+  });
+
+  test("is measured against the window, or against the input limit, whichever is asked for first", () => {
+    const both = { contextWindow: 200_000, maxInputTokens: 150_000 };
+    expect(windowOf(both)).toBe(200_000);
+    expect(windowOf(both, "maxInputTokens")).toBe(150_000);
+    expect(windowOf({ maxInputTokens: 9 })).toBe(9);
+    expect(windowOf({ contextWindow: 9 }, "maxInputTokens")).toBe(9);
+    expect(windowOf({ contextWindow: 0 })).toBeUndefined();
+    expect(windowOf({})).toBeUndefined();
+  });
+});
