@@ -101,7 +101,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answer("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
-  if (call.argsError !== undefined)
+  if (!call.check.ok && call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
   for (let at = 0; at < rules.list.length; at += 1) {

@@ -118,7 +118,8 @@ export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message
 
 /** What came of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives: schemas are user code. */
 export type CallCheck =
-  | { ok: true; args: JsonObject; keys: string[] | null }
+  /** `raw`: the arguments are no JSON object, and the tool takes them as they are written. */
+  | { ok: true; args: JsonObject; keys: string[] | null; raw?: true }
   | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
 
 /** What was decided about one call of an answer. */
@@ -182,7 +183,13 @@ export type Approval =
   | { answer: "edit"; args: JsonObject; check: CallCheck };
 
 export type HookAnswer =
-  | { hook: "permission"; call: CallKey; answer: "allow" | "deny" | "ask" | "stop"; reason?: string }
+  | {
+      hook: "permission";
+      call: CallKey;
+      answer: "allow" | "deny" | "ask" | "stop";
+      reason?: string;
+      text?: string;
+    }
   | { hook: "beforeTool"; call: CallKey; args?: JsonObject; check?: CallCheck; result?: CallResult }
   | { hook: "afterTool"; call: CallKey; result?: CallResult }
   | { hook: "prepareStep"; step: number; model?: number; tools?: string[]; toolChoice?: ToolChoice }
