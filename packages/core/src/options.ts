@@ -46,6 +46,8 @@ export interface AgentOptions<Output = unknown> {
   maxSteps?: number;
   /** Default: `land`. */
   onLimit?: OnLimit;
+  /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
+  landing?: { tools?: "declared" | "omitted"; store?: boolean };
   /** Default: none. */
   budget?: Budget;
   /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
@@ -168,6 +170,11 @@ export function resolve(given: AgentOptions): Resolved {
     autoExecuteTools: given.autoExecuteTools ?? true,
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    ...(given.landing === undefined
+      ? {}
+      : {
+          landing: { omitTools: given.landing.tools === "omitted", keepOut: given.landing.store === false },
+        }),
     ...(given.context?.cap
       ? { cap: { bytes: atLeast("context.cap.bytes", given.context.cap.bytes, 200) } }
       : {}),

@@ -107,6 +107,8 @@ export interface RunOptions {
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** How the last turn of a landing differs from the others. Absent: tools stay declared, the answer is stored. */
+  landing?: { omitTools: boolean; keepOut: boolean };
   /** The most text one result may bring. */
   cap?: { bytes: number };
   /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */

@@ -21,7 +21,7 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
     ...(options.system === undefined ? {} : { system: options.system }),
     messages: requestMessages(state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
-    tools: definitionsOf(offeredTools(state)),
+    tools: run.landing !== undefined && options.landing?.omitTools ? [] : definitionsOf(offeredTools(state)),
     toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
     settings: settingsOf(options.settings, run),
     ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),

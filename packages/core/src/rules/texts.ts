@@ -25,6 +25,8 @@ export interface Texts {
   outcomeUnknown(name: string): string;
   limitRefusal(name: string, reason: string): string;
   landing(reason: string): string;
+  /** The text of a run that landed. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
+  landed(reason: string, said: string | undefined): string | undefined;
   emptyAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
@@ -57,6 +59,7 @@ export const defaultTexts: Texts = {
   limitRefusal: (name, reason) => `${name} was not executed: the run has reached its limit (${reason}).`,
   landing: (reason) =>
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
+  landed: () => undefined,
   emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
   malformedCall: (detail) =>
     `The last tool call could not be read${detail === undefined ? "" : ` (${clip(detail, 300)})`}. Write tool calls as the tool schemas say.`,
