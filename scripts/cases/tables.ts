@@ -1,7 +1,7 @@
 // The room of tables: cases without a model, which ask a tool or a reader about row after row.
 
 import { join } from "node:path";
-import { Agent, type Model, messageOf, type Tool, userText } from "@rondo/core";
+import { Agent, type Model, messageOf, type Tool, type ToolContext, userText } from "@rondo/core";
 import { openaiCompatible, promptedJson } from "@rondo/models";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
@@ -95,11 +95,14 @@ async function called(tool: Tool, args: Record<string, string>): Promise<{ isErr
   const check = await tool.check(args);
   if (!check.ok) return { isError: true, text: check.error };
   try {
-    const context = {
+    const context: ToolContext = {
       signal: new AbortController().signal,
       idempotencyKey: "row",
       callId: "row",
       update: () => {},
+      now: () => 0,
+      deps: {},
+      resolve: async (key) => key.create(),
     };
     const result = (await tool.execute(check.value as never, context)) as { isError?: boolean };
     return {

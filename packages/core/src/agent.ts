@@ -4,15 +4,18 @@
 // their own and drive one run in it; `open` gives the session itself.
 
 import { type Clock, systemClock } from "./clock.ts";
+import type { Provided } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import { memoryJournal } from "./memory-journal.ts";
+import type { ToolChoice } from "./model.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { Session } from "./session.ts";
 import { EventQueue, joinDeltas, type RunStream } from "./stream.ts";
+import type { Tool } from "./tool.ts";
 import { type StepEvent, StepView } from "./views/steps.ts";
 
 export interface RunOverrides {
@@ -24,6 +27,12 @@ export interface RunOverrides {
   journal?: Journal;
   /** Hears every live event. */
   onEvent?: (event: RondoEvent) => void;
+  /** What is given for keys of tools, before what the agent gives. */
+  dependencies?: readonly Provided[];
+  /** In place of the agent's. */
+  tools?: readonly Tool[];
+  /** In place of the agent's. */
+  toolChoice?: ToolChoice;
 }
 
 /** Steps, pulled. `result` is what `run` would have resolved with. */
@@ -107,7 +116,10 @@ export class Agent<Output = unknown> {
   }
 
   /** Opens a session: a new one, or one that the journal holds already. */
-  open(id: string, options: { journal?: Journal } = {}): Promise<Session<Output>> {
+  open(
+    id: string,
+    options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> = {},
+  ): Promise<Session<Output>> {
     return this.#open({ ...options, session: id }, undefined);
   }
 
@@ -142,11 +154,21 @@ export class Agent<Output = unknown> {
     return Session.open<Output>({
       id: overrides.session ?? newId(this.#clock),
       journal: overrides.journal ?? (lasting ? this.#journal : memoryJournal()),
-      resolved: this.#resolved,
+      resolved: this.#resolvedFor(overrides),
+      dependencies: overrides.dependencies,
       logger: this.#given.logger,
       about: this.#given.about,
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
+    });
+  }
+
+  #resolvedFor({ tools, toolChoice }: RunOverrides): Resolved {
+    if (tools === undefined && toolChoice === undefined) return this.#resolved;
+    return resolve({
+      ...(this.#given as AgentOptions),
+      ...(tools === undefined ? {} : { tools }),
+      ...(toolChoice === undefined ? {} : { toolChoice }),
     });
   }
 

@@ -42,15 +42,27 @@ export type RondoEvent =
       isError: boolean;
       code?: ResultCode;
       ms: number;
+      /** This result ends the run: the tool said so (a text is the run's), or its permission was denied for good. */
+      done?: boolean | string;
     }
   | { type: "approval_request"; call: CallView }
   | { type: "approval_result"; call: CallView; approval: Approval }
   /** `discard`: what was shown of this step is void, the answer is asked for again. */
-  | { type: "retry"; step: number; error: ErrorData; delayMs: number; discard: boolean; rule: string }
+  | {
+      type: "retry";
+      step: number;
+      error: ErrorData;
+      delayMs: number;
+      discard: boolean;
+      rule: string;
+      /** What the rule went by. */
+      evidence: JsonObject;
+    }
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
   | { type: "nudge"; rule: string; text: string }
-  | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage }
+  /** `hook`: nobody wrote it, the hook gave it. */
+  | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage; hook?: "onFinish" }
   /** A stage of the context pipeline did something: sizes in estimated tokens (a cap counts bytes), and in words. */
   | ({ type: "context" } & StageNote)
   /** A part of the history is summed up now: who decided so, and from what. */

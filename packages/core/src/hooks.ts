@@ -13,8 +13,10 @@ type Maybe<T> = T | undefined | Promise<T | undefined>;
 export type PermissionAnswer = "allow" | "deny" | "ask" | "stop";
 
 export interface Hooks {
-  /** Whether a call may run. `ask` waits for an approval, `stop` denies and ends the run. Nothing: the tool's own word. */
-  permission?(call: CallView): Maybe<PermissionAnswer | { answer: PermissionAnswer; reason?: string }>;
+  /** Whether a call may run. `ask` waits for an approval, `stop` denies and ends the run (`text` is then the run's). Nothing: the tool's own word. */
+  permission?(
+    call: CallView,
+  ): Maybe<PermissionAnswer | { answer: PermissionAnswer; reason?: string; text?: string }>;
   /** Before a call starts: other arguments, or a result in its place. */
   beforeTool?(
     call: CallView,

@@ -47,6 +47,7 @@ export {
   trimmedResult,
   trimSettings,
 } from "./context/trim.ts";
+export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export type * from "./hooks.ts";
@@ -63,6 +64,7 @@ export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./mem
 export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
+export type { ToolOutput } from "./outputs.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,
@@ -71,7 +73,7 @@ export {
 } from "./presets/agent-strategy.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
-export type { LocalFiles, ToolOutput } from "./presets/strategy-outputs.ts";
+export type { LocalFiles } from "./presets/strategy-outputs.ts";
 export {
   defaultPolicy,
   type PolicyKey,
@@ -126,6 +128,7 @@ export {
 } from "./rules/stop/policy.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
 export {
+  type CheckHow,
   type CompiledSchema,
   compileSchema,
   type InferInput,
@@ -135,7 +138,21 @@ export {
 export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
-export * from "./tool.ts";
+export {
+  type ArgsCheck,
+  type ArgumentDefaults,
+  DoneSignal,
+  type Effect,
+  type Permission,
+  TaskComplete,
+  type Tool,
+  type ToolContext,
+  type ToolOptions,
+  ToolResult,
+  tool,
+  toolResult,
+} from "./tool.ts";
+export type { UnknownKeys } from "./unknown-keys.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

@@ -6,7 +6,8 @@
 import type { Clock } from "./clock.ts";
 import { charEstimator } from "./context/estimate.ts";
 import { type ContextOptions, contextFacts } from "./context/options.ts";
-import { RondoError } from "./errors.ts";
+import type { Provided } from "./dependency.ts";
+import { messageOf, RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
@@ -32,7 +33,8 @@ import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts"
 import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
-import type { Tool } from "./tool.ts";
+import { fitTool, type Tool, toolResult } from "./tool.ts";
+import type { UnknownKeys } from "./unknown-keys.ts";
 
 export interface AgentOptions<Output = unknown> {
   model: Model;
@@ -48,12 +50,24 @@ export interface AgentOptions<Output = unknown> {
   maxSteps?: number;
   /** Default: `land`. */
   onLimit?: OnLimit;
+  /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
+  landing?: { tools?: "declared" | "omitted"; store?: boolean };
   /** Default: none. */
   budget?: Budget;
   /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
   retry?: Retry | null;
   /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
   clocks?: Partial<RunOptions["clocks"]>;
+  /** What becomes of a call whose arguments are no JSON object. `pass_raw`: the tool gets the text as it is written (`executeRaw`); never that of an answer that was cut off. Default: `fail_closed`. */
+  argumentErrors?: "fail_closed" | "pass_raw";
+  /** Mend arguments losslessly where the schema asks for another type. A tool's own word wins. Default: true. */
+  coerce?: boolean;
+  /** Keys of arguments that the schema does not name. A tool's own word wins. Default: `allow`. */
+  unknownKeys?: UnknownKeys;
+  /** `masked`: where a tool throws, the model reads a fixed text, and only a `warning` event and the logger hear why. Default: `message`. */
+  toolErrors?: "message" | "masked";
+  /** What is given for keys of tools: `dependency(…).as(value)`. Default: each key makes its own. */
+  dependencies?: readonly Provided[];
   /** For tools that name no time of their own. Default: 120,000 ms. */
   toolTimeoutMs?: number;
   /** Default: 8. */
@@ -118,6 +132,8 @@ export interface Resolved {
   compactor: Model | undefined;
   hooks: Hooks;
   output: ReturnType<typeof compileSchema> | undefined;
+  dependencies: readonly Provided[];
+  maskToolErrors: boolean;
 }
 
 const hookNames = [
@@ -137,10 +153,11 @@ export function resolve(given: AgentOptions): Resolved {
   if (typeof given.model?.call !== "function")
     throw wrong("model", "a Model is needed, e.g. offline() of @rondo/models");
   const toolTimeoutMs = positive("toolTimeoutMs", given.toolTimeoutMs ?? 120_000);
-  const tools = toolMap(given.tools ?? []);
   const models = [given.model, ...(given.fallback ?? [])];
   const compactor = given.context?.compaction?.model;
   const rules = rulesOf(given);
+  const tools = toolMap(given, rules.texts);
+  const toolErrors = oneOf("toolErrors", given.toolErrors, ["message", "masked"]);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   const { hooks = {} } = given;
   for (const name of Object.keys(hooks))
@@ -160,6 +177,11 @@ export function resolve(given: AgentOptions): Resolved {
     autoExecuteTools: given.autoExecuteTools ?? true,
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    ...(given.landing === undefined
+      ? {}
+      : {
+          landing: { omitTools: given.landing.tools === "omitted", keepOut: given.landing.store === false },
+        }),
     context: contextFacts(given.context),
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(output === undefined
@@ -171,6 +193,17 @@ export function resolve(given: AgentOptions): Resolved {
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
   return { options, rules, tools, models, compactor, hooks, output };
+  const { dependencies = [] } = given;
+  return {
+    options,
+    rules,
+    tools,
+    models,
+    hooks,
+    output,
+    dependencies,
+    maskToolErrors: toolErrors === "masked",
+  };
 }
 
 const wrong = (option: string, message: string): RondoError =>
@@ -182,12 +215,42 @@ function positive(option: string, value: number): number {
 }
 
 function toolMap(tools: readonly Tool[]): Map<string, Tool> {
+function atLeast(option: string, value: number, least: number): number {
+  if (!(value >= least)) throw wrong(option, `a number of at least ${least} is needed, not ${String(value)}`);
+  return value;
+}
+
+function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
+  if (value !== undefined && !allowed.includes(value))
+    throw wrong(option, `one of ${allowed.join(", ")} is needed, not ${JSON.stringify(value)}`);
+  return value ?? allowed[0];
+}
+
+function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
+  const passesRaw = oneOf("argumentErrors", given.argumentErrors, ["fail_closed", "pass_raw"]) === "pass_raw";
+  const unknownKeys = oneOf("unknownKeys", given.unknownKeys, ["allow", "strip", "reject"]);
+  const defaults = { coerce: given.coerce ?? true, unknownKeys };
   const map = new Map<string, Tool>();
-  for (const one of tools) {
+  for (const one of given.tools ?? []) {
     if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
-    map.set(one.name, one);
+    map.set(one.name, fitTool(one, defaults, passesRaw ? rawWay(one, texts) : undefined));
   }
   return map;
+}
+
+/** A tool that cannot take unreadable arguments says what is wrong with them, as a result of its own. */
+function rawWay(tool: Tool, texts: Texts): NonNullable<Tool["executeRaw"]> {
+  if (tool.executeRaw !== undefined) return (raw, context) => tool.executeRaw?.(raw, context);
+  return (raw) => toolResult(texts.badJson(tool.name, argumentsProblem(raw), raw), { isError: true });
+}
+
+function argumentsProblem(raw: string): string {
+  try {
+    JSON.parse(raw);
+    return "the arguments must be a JSON object";
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {

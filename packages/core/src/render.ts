@@ -3,25 +3,32 @@
 // Total: every value has a meaning here, and nothing throws. A tool that returns a bigint, a circle or a function has
 // made no mistake that should cost a run.
 
-import { messageOf } from "./errors.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
+import { noOutput, outputPart, textFor } from "./outputs.ts";
 import { cleanOutput } from "./terminal-text.ts";
-import { ToolResult } from "./tool.ts";
+import { DoneSignal, TaskComplete, ToolResult } from "./tool.ts";
 
 /**
- * The result a returned value stands for. A text is itself, parts are parts, nothing is `(no output)`, bytes are a
- * summary (a tool that wants to show a file returns a file part), everything else is JSON.
+ * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
+ * files) is parts; nothing is `(no output)`; bytes are a summary (a tool that wants to show a file says so); everything else is JSON.
  */
 export function renderResult(value: unknown): CallResult {
+  if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult)
     return {
-      content: shown(value.content.filter(isContentPart)),
+      content: shown(value.content.flatMap((one) => outputPart(one) ?? [])),
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
     };
-  if (Array.isArray(value) && value.length > 0 && value.every(isContentPart)) return ok(value);
+  const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
+  if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
   return ok([{ type: "text", text: textFor(value) }]);
+}
+
+/** The result of a tool that says the task is done, thrown or returned. */
+export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallResult {
+  return { content: [{ type: "text", text: "Task complete" }], isError: false, done: finalMessage ?? true };
 }
 
 /** The result for something a tool threw. @param text what the model reads of it */
@@ -30,8 +37,6 @@ export function renderThrown(text: string): CallResult {
 }
 
 const ok = (content: ContentPart[]): CallResult => ({ content: shown(content), isError: false });
-
-const noOutput = "(no output)";
 
 /** Providers refuse blank texts: a result always has something to read. */
 function shown(content: ContentPart[]): ContentPart[] {
@@ -59,51 +64,4 @@ function hasControls(text: string): boolean {
       return true;
   }
   return false;
-}
-
-function isContentPart(value: unknown): value is ContentPart {
-  if (typeof value !== "object" || value === null) return false;
-  const part = value as { type?: unknown; text?: unknown; mediaType?: unknown };
-  if (part.type === "text") return typeof part.text === "string";
-  return part.type === "file" && typeof part.mediaType === "string";
-}
-
-function textFor(value: unknown): string {
-  if (value === undefined || value === null) return noOutput;
-  if (typeof value === "string") return value;
-  if (value instanceof Error) return messageOf(value);
-  try {
-    return JSON.stringify(plain(value, [])) ?? noOutput;
-  } catch (thrown) {
-    return `(a value that cannot be shown: ${messageOf(thrown)})`;
-  }
-}
-
-/** The value with everything JSON lacks put into words: bigints, circles, binary, maps, sets, errors, functions. */
-function plain(value: unknown, parents: readonly object[]): unknown {
-  if (typeof value === "bigint") return value.toString();
-  if (typeof value === "function" || typeof value === "symbol") return `[${typeof value}]`;
-  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (parents.includes(value)) return "[Circular]";
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof Error) return { name: value.name, message: value.message };
-  if (value instanceof RegExp) return String(value);
-  const size = bytesOf(value);
-  if (size !== undefined) return `[binary, ${size} bytes]`;
-  const inside = [...parents, value];
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item, inside)]));
-  if (value instanceof Set) return [...value].map((item) => plain(item, inside));
-  if (Array.isArray(value)) return value.map((item) => plain(item, inside));
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === "function") return plain(toJSON.call(value), inside);
-  return Object.fromEntries(
-    Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
-  );
-}
-
-function bytesOf(value: object): number | undefined {
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength;
-  return typeof Blob !== "undefined" && value instanceof Blob ? value.size : undefined;
 }

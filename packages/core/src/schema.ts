@@ -8,6 +8,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { coerce } from "./coerce.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
+import { type UnknownKeys, unknownText, withoutUnknown } from "./unknown-keys.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
 export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };
@@ -20,9 +21,18 @@ export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.Infer
 
 export type SchemaCheck = { ok: true; args: Json; value: unknown } | { ok: false; error: string };
 
+/** How values are checked. */
+export interface CheckHow {
+  /** Mend types where the schema asks for it, losslessly, and only when the value fails as it is. */
+  coerce: boolean;
+  /** What becomes of members the schema does not name. `allow`: as the schema itself says. */
+  unknownKeys: UnknownKeys;
+}
+
 export interface CompiledSchema {
   json: JsonObject;
-  check(value: Json): SchemaCheck | Promise<SchemaCheck>;
+  /** @param how default: as compiled, unknown keys as the schema says */
+  check(value: Json, how?: CheckHow): SchemaCheck | Promise<SchemaCheck>;
 }
 
 type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
@@ -39,12 +49,18 @@ export function compileSchema(
 ): CompiledSchema {
   const json = jsonSchemaOf(schema, owner, wants);
   const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(json, owner);
+  // A schema that names no members at all takes any.
+  const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;
   return {
     json,
-    check(value) {
+    check(given, how = { coerce: mayCoerce, unknownKeys: "allow" }) {
+      const known = how.unknownKeys === "allow" || !names ? undefined : withoutUnknown(given, json);
+      if (known !== undefined && known.unknown.length > 0 && how.unknownKeys === "reject")
+        return { ok: false, error: unknownText(known.unknown, json) };
+      const value = known?.value ?? given;
       const second = (first: Verdict): SchemaCheck | Promise<SchemaCheck> => {
         if (first.ok) return { ok: true, args: value, value: first.value };
-        if (!mayCoerce) return first;
+        if (!how.coerce) return first;
         const coerced = coerce(value, json);
         if (coerced === value) return first;
         return then(verdict(coerced), (again) =>

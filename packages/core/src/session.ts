@@ -4,6 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
 import type { Clock } from "./clock.ts";
+import { givenBy, type Provided } from "./dependency.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
@@ -41,6 +42,8 @@ export interface SessionParts {
   about?: JsonObject | undefined;
   gate?: Shell["gate"];
   clock: Clock;
+  /** What is given for the keys of tools in this session, beside the agent's. */
+  dependencies?: readonly Provided[] | undefined;
 }
 
 export class Session<Output = unknown> {
@@ -269,7 +272,7 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { journal, resolved, logger, gate, clock } = this.#parts;
+    const { journal, resolved, logger, gate, clock, dependencies } = this.#parts;
     return {
       session: this.id,
       journal,
@@ -292,6 +295,8 @@ export class Session<Output = unknown> {
       },
       ...(gate === undefined ? {} : { gate }),
       clock,
+      given: givenBy(resolved.dependencies, dependencies),
+      maskToolErrors: resolved.maskToolErrors,
     };
   }
 }

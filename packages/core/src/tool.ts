@@ -3,10 +3,13 @@
 // A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
+import type { Dependency, Given } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
+import { outputPart, type ToolOutput } from "./outputs.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
+import type { UnknownKeys } from "./unknown-keys.ts";
 
 /**
  * What a call does to the world. `read`: nothing. `idempotent`: the same twice as once. `write`: anything else;
@@ -26,6 +29,12 @@ export interface ToolContext {
   callId: string;
   /** Tells watchers how far the work is. Ignored once the call has its result. */
   update(progress: string): void;
+  /** The agent's clock, in milliseconds since 1970. */
+  now(): number;
+  /** What the agent and the run gave for keys, by the key's id. */
+  readonly deps: Given;
+  /** The thing behind a key: what was given for it, else what the key makes. Resolved once in a call. */
+  resolve<T>(key: Dependency<T>): Promise<T>;
 }
 
 /** A result in full, for tools that need more than a plain value. Made by `toolResult`. */
@@ -44,14 +53,44 @@ export class ToolResult {
 
 /**
  * A tool result with content parts, an error mark, or the wish to end the run.
- * @param content a text, or parts (text, files)
+ * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(
-  content: string | ContentPart[],
+  content: string | readonly ToolOutput[],
   options: { isError?: boolean; done?: boolean | string } = {},
 ): ToolResult {
-  const parts: ContentPart[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const parts: ContentPart[] =
+    typeof content === "string"
+      ? [{ type: "text", text: content }]
+      : content.flatMap((one) => outputPart(one) ?? []);
   return new ToolResult(parts, options.isError ?? false, options.done ?? false);
+}
+
+/** Thrown or returned in place of a result, it ends the run with reason `done_tool`: the model reads `Task complete`. */
+export class DoneSignal {
+  /** The run's text. Absent: the text of the answer that made the call. */
+  readonly finalMessage: string | undefined;
+
+  constructor(finalMessage?: string) {
+    this.finalMessage = finalMessage;
+  }
+}
+
+/** As `DoneSignal`, for where only a throw gets out. */
+export class TaskComplete extends Error {
+  override readonly name: string = "TaskComplete";
+  readonly finalMessage: string | undefined;
+
+  constructor(finalMessage?: string) {
+    super("Task complete");
+    this.finalMessage = finalMessage;
+  }
+}
+
+/** What a tool without a word of its own goes by: the agent's options. */
+export interface ArgumentDefaults {
+  coerce?: boolean;
+  unknownKeys?: UnknownKeys;
 }
 
 /** What checking arguments against the schema came to. `args` is JSON (coerced where that was allowed); `value` is what `execute` gets. */
@@ -68,8 +107,10 @@ export interface Tool {
   /** Resources a call touches: two calls that share one do not run together unless both only read. */
   readonly keys?: (args: never) => readonly string[];
   /** Checks and coerces arguments as the model wrote them. */
-  check(args: JsonObject): ArgsCheck | Promise<ArgsCheck>;
+  check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
+  /** Runs a call whose arguments are no JSON object, with the text as the model wrote it. Asked only under `argumentErrors: "pass_raw"`. */
+  readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
 export interface ToolOptions<S extends SchemaLike> {
@@ -85,10 +126,14 @@ export interface ToolOptions<S extends SchemaLike> {
   timeoutMs?: number;
   /** Default: `allow`. */
   permission?: Permission;
-  /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: true. */
+  /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: the agent's, true. */
   coerce?: boolean;
+  /** Keys the schema does not name. Default: the agent's, `allow`. */
+  unknownKeys?: UnknownKeys;
   /** Returns a text, parts, a `toolResult`, or any value (told to the model as JSON). May be async. Whatever it throws is told to the model as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => unknown;
+  /** Takes arguments that are no JSON object, as the model wrote them. Asked only where the agent's `argumentErrors` is `pass_raw`. */
+  executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
@@ -114,7 +159,32 @@ export function tool<const S extends SchemaLike>(
     permission: options.permission ?? "allow",
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.keys === undefined ? {} : { keys: options.keys as (args: never) => readonly string[] }),
-    check: schema.check as Tool["check"],
+    check: ((args: JsonObject, defaults: ArgumentDefaults = {}) =>
+      schema.check(args, {
+        coerce: options.coerce ?? defaults.coerce ?? true,
+        unknownKeys: options.unknownKeys ?? defaults.unknownKeys ?? "allow",
+      })) as Tool["check"],
     execute: execute as (args: never, context: ToolContext) => unknown,
+    ...(options.executeRaw === undefined ? {} : { executeRaw: options.executeRaw }),
+  };
+}
+
+/** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
+export function fitTool(
+  tool: Tool,
+  defaults: Required<ArgumentDefaults>,
+  executeRaw: Tool["executeRaw"] | undefined,
+): Tool {
+  const { name, definition, effect, permission, timeoutMs } = tool;
+  return {
+    name,
+    definition,
+    effect,
+    permission,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+    check: (args) => tool.check(args, defaults),
+    execute: (args: never, context) => tool.execute(args, context),
+    ...(executeRaw === undefined ? {} : { executeRaw }),
   };
 }

@@ -65,6 +65,9 @@ export class Talk {
       idempotencyKey: call.id,
       callId: call.id,
       update: () => undefined,
+      now: () => 0,
+      deps: {},
+      resolve: async (key) => key.create(),
     });
     if (!(result instanceof ToolResult)) throw new Error(`${call.name} gave no ToolResult`);
     return {

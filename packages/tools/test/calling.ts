@@ -43,6 +43,9 @@ export async function call(
     idempotencyKey: "key",
     callId: "call",
     update: () => {},
+    now: () => 0,
+    deps: {},
+    resolve: async (key) => key.create(),
     ...context,
   })) as ToolResult;
   const text = result.content

@@ -7,24 +7,34 @@
 import { messageOf } from "../errors.ts";
 import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
-import { renderResult, renderThrown } from "../render.ts";
+import { doneResult, renderResult, renderThrown } from "../render.ts";
 import type { Texts } from "../rules/texts.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
 import type { CallCheck, CallResult, ToolFacts } from "./records.ts";
+import type { Call } from "./state.ts";
+
+/** What the model reads of a tool's failure: its message, or a fixed text while `report` hears the message. */
+export type Failures = { texts: Texts; masked?: { report(message: string): void } };
 
 /** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
 export async function act(
   tool: Tool,
-  args: JsonObject,
+  call: Pick<Call, "args" | "rawArgs" | "check">,
   context: ToolContext,
-  texts: Texts,
+  { texts, masked }: Failures,
 ): Promise<CallResult> {
   try {
-    const check = await tool.check(args);
+    if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
+      return renderResult(await tool.executeRaw(call.rawArgs, context));
+    const check = await tool.check(call.args);
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     return renderResult(await tool.execute(check.value as never, context));
   } catch (thrown) {
-    const result = renderThrown(texts.threw(tool.name, messageOf(thrown)));
+    if (thrown instanceof TaskComplete || thrown instanceof DoneSignal) return doneResult(thrown);
+    masked?.report(messageOf(thrown));
+    const result = renderThrown(
+      masked === undefined ? texts.threw(tool.name, messageOf(thrown)) : texts.masked(tool.name),
+    );
     // Whatever is thrown once the signal has fired comes of that.
     return context.signal.aborted ? { ...result, code: "aborted" } : result;
   }
@@ -41,10 +51,19 @@ export function checkCalls(
     const tool = isOffered ? tools.get(part.name) : undefined;
     if (tool === undefined) return unknownTool(part.name);
     if (part.argsError !== undefined)
-      return { ok: false as const, code: "invalid_args" as const, error: part.argsError };
+      return tool.executeRaw === undefined || isCutOff(message)
+        ? { ok: false as const, code: "invalid_args" as const, error: part.argsError }
+        : { ok: true as const, args: { _raw: part.rawArgs }, keys: null, raw: true as const };
     return checkArgs(tool, part.args);
   });
   return checks.some((check) => check instanceof Promise) ? Promise.all(checks) : (checks as CallCheck[]);
+}
+
+/** Half an argument must not be taken for a whole one, whoever could read it. */
+function isCutOff({ stop }: AssistantMessage): boolean {
+  return [stop.kind, stop.wire].some(
+    (kind) => !["tool_use", "end_turn", "stop_sequence", "unknown"].includes(kind),
+  );
 }
 
 /** Checks arguments against a tool's schema, and asks it what the call would touch. */

@@ -54,6 +54,14 @@ export function announce(record: LogRecord, before: State, after: State, session
         : [{ type: "approval_result", call: viewOf(call), approval: record.approval }];
     }
     case "hook_answered":
+      if (record.hook === "onFinish")
+        return record.messages.map((message, at) => ({
+          type: "message_delivered",
+          lane: "follow_up",
+          id: `onFinish_${record.seq}_${at}`,
+          message,
+          hook: "onFinish",
+        }));
       return stepEnds(before, after, step);
     case "trimmed": {
       const { stage, before: was, after: is, note } = record;
@@ -131,7 +139,15 @@ function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, 
       return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
     }
     return [
-      { type: "retry", step, error, delayMs: (follows.until ?? failure.at) - failure.at, discard, rule },
+      {
+        type: "retry",
+        step,
+        error,
+        delayMs: (follows.until ?? failure.at) - failure.at,
+        discard,
+        rule,
+        evidence,
+      },
     ];
   }
   if (record.store) return [];
@@ -160,7 +176,7 @@ function modeChanged(record: LogRecord & { type: "mode" }): RondoEvent[] {
 function toolFinished(record: LogRecord & { type: "tool_finished" }, before: State): RondoEvent[] {
   const call = find(before, record.call);
   if (call === undefined || call.result !== undefined) return [];
-  const { content, isError, code } = record.result;
+  const { content, isError, code, done } = record.result;
   const view = viewOf(call);
   const end: RondoEvent = {
     type: "tool_end",
@@ -169,6 +185,8 @@ function toolFinished(record: LogRecord & { type: "tool_finished" }, before: Sta
     isError,
     ms: call.startedAt === undefined ? 0 : record.at - call.startedAt,
     ...(code === undefined ? {} : { code }),
+    ...(call.permission?.answer === "stop" ? { done: true } : {}),
+    ...(done === undefined ? {} : { done }),
   };
   return call.startedAt === undefined ? [{ type: "tool_start", call: view }, end] : [end];
 }

@@ -48,7 +48,7 @@ function refused(ask: HookAsk, error: string): Fact {
         ...ask,
         hook: ask.hook,
         answer: "deny",
-        reason: `Permission check failed: ${error}`,
+        reason: error,
       };
     case "beforeTool":
       return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };

@@ -44,5 +44,7 @@ export function deniedResult(call: Call, state: State, rules: Rules): CallResult
   if (state.options === undefined || call.startedAt !== undefined) return undefined;
   const permission = permissionOf(call, state.options);
   if (permission !== "deny" && permission !== "stop") return undefined;
-  return result("denied", rules.texts.denied(call.permission?.reason));
+  const { reason, failed } = call.permission ?? {};
+  if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));
+  return result("denied", rules.texts.denied(reason));
 }

@@ -7,13 +7,14 @@
 
 import type { Clock } from "../clock.ts";
 import { capResult } from "../context/cap.ts";
+import { type Given, resolver } from "../dependency.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
-import type { Tool } from "../tool.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
 import { announce, viewOf } from "./announce.ts";
@@ -44,6 +45,10 @@ export interface Shell {
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;
+  /** What was given for the keys of tools. */
+  given: Given;
+  /** Whether the model reads a fixed text where a tool threw. */
+  maskToolErrors: boolean;
 }
 
 export class Driver {
@@ -396,7 +401,8 @@ export class Driver {
     }
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
-    const context = {
+    const { clock, given, maskToolErrors, rules } = this.#shell;
+    const context: ToolContext = {
       signal: controller.signal,
       idempotencyKey: `${this.#shell.session}:${key}`,
       callId: call.id,
@@ -404,9 +410,15 @@ export class Driver {
         if (this.#toolCalls.get(key) === controller)
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
+      now: () => clock.now(),
+      deps: given,
+      resolve: resolver(given),
     };
+    const report = (message: string): void =>
+      this.#tell({ type: "warning", code: "tool_error", message: `${call.name} (${call.id}): ${message}` });
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
     const cap = this.#state.options?.cap;
-    void act(tool, call.args, context, this.#shell.rules.texts).then((whole) => {
+    void act(tool, call, context, failures).then((whole) => {
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
       const result = cap === undefined ? whole : capResult(whole, cap.bytes);
       this.post({ type: "tool_finished", call: key, result });

@@ -3,6 +3,7 @@
 // The rules are asked in order and the first that speaks decides what follows; then each call of the answer gets its
 // verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
 
+import { textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Fact, Follows, Verdict } from "./records.ts";
 import type { Call, State } from "./state.ts";
@@ -57,16 +58,19 @@ function firstJudgement(state: State, rules: Rules): Judged {
 
 /** The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. */
 function landedJudgement(state: State, rules: Rules): Judged | undefined {
-  const { run } = state;
+  const { run, options } = state;
   const landing = run?.landing;
   if (run === undefined || landing === undefined) return undefined;
   const { reason, rule, evidence } = landing;
+  const said = run.turn === undefined ? undefined : textOf(run.turn.message);
+  const text = rules.texts.landed(reason, said);
+  const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined)
     return {
-      follows: { do: "stop", reason },
+      follows: stop,
       rule,
       evidence,
-      store: storable(state),
+      store: storable(state) && options?.landing?.keepOut !== true,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   for (let at = 0; at < rules.list.length; at += 1) {
@@ -74,7 +78,10 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
     if (judgement?.follows.do === "ask_again" && run.failures < 2)
       return { ...judgement, rule: rules.list[at]?.name ?? "" };
   }
-  return { follows: { do: "stop", reason, error: run.failure.error }, rule, evidence };
+  const { error } = run.failure;
+  if (text !== undefined && error.kind !== "aborted")
+    return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
+  return { follows: { do: "stop", reason, error }, rule, evidence };
 }
 
 /** Whether an answer may stand in the history: something in it, and nothing refused. */
@@ -101,7 +108,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answer("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
-  if (call.argsError !== undefined)
+  if (!call.check.ok && call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
   for (let at = 0; at < rules.list.length; at += 1) {

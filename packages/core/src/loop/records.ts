@@ -109,6 +109,8 @@ export interface RunOptions {
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** How the last turn of a landing differs from the others. Absent: tools stay declared, the answer is stored. */
+  landing?: { omitTools: boolean; keepOut: boolean };
   /** The most text one result may bring. */
   cap?: { bytes: number };
   /** What keeps the run inside its window: the stages that are on, as facts. */
@@ -124,7 +126,8 @@ export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message
 
 /** What came of checking a call's arguments, in the order of the calls. Made by the driver when the answer arrives: schemas are user code. */
 export type CallCheck =
-  | { ok: true; args: JsonObject; keys: string[] | null }
+  /** `raw`: the arguments are no JSON object, and the tool takes them as they are written. */
+  | { ok: true; args: JsonObject; keys: string[] | null; raw?: true }
   | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
 
 /** What was decided about one call of an answer. */
@@ -190,7 +193,13 @@ export type Approval =
   | { answer: "edit"; args: JsonObject; check: CallCheck };
 
 export type HookAnswer =
-  | { hook: "permission"; call: CallKey; answer: "allow" | "deny" | "ask" | "stop"; reason?: string }
+  | {
+      hook: "permission";
+      call: CallKey;
+      answer: "allow" | "deny" | "ask" | "stop";
+      reason?: string;
+      text?: string;
+    }
   | { hook: "beforeTool"; call: CallKey; args?: JsonObject; check?: CallCheck; result?: CallResult }
   | { hook: "afterTool"; call: CallKey; result?: CallResult }
   | { hook: "prepareStep"; step: number; model?: number; tools?: string[]; toolChoice?: ToolChoice }

@@ -273,12 +273,18 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
       const permission = {
         answer: record.answer,
         ...(record.reason === undefined ? {} : { reason: record.reason }),
+        ...(record.error === undefined ? {} : { failed: true as const }),
       };
       const stopped: Run =
         record.answer === "stop"
           ? {
               ...run,
-              stopping: { reason: "turn_stopped", rule: "permission", evidence: { call: record.call } },
+              stopping: {
+                reason: "turn_stopped",
+                rule: "permission",
+                evidence: { call: record.call },
+                ...(record.text === undefined ? {} : { text: record.text }),
+              },
             }
           : run;
       return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));

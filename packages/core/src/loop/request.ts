@@ -26,7 +26,7 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
     ...(options.system === undefined ? {} : { system: options.system }),
     messages: withNotes(shaped(state).messages, state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
-    tools: definitionsOf(offeredTools(state)),
+    tools: run.landing !== undefined && options.landing?.omitTools ? [] : definitionsOf(offeredTools(state)),
     toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
     settings: settingsOf(state, rules),
     ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),

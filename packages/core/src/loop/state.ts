@@ -37,7 +37,7 @@ export interface Call {
   readonly tool?: ToolFacts;
   readonly verdict?: Verdict;
   /** What the permission hook or the tool's own word came to. */
-  readonly permission?: { answer: "allow" | "deny" | "ask" | "stop"; reason?: string };
+  readonly permission?: { answer: "allow" | "deny" | "ask" | "stop"; reason?: string; failed?: true };
   readonly asked: boolean;
   readonly prepared: boolean;
   readonly startedAt?: number;

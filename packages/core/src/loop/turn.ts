@@ -120,7 +120,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   const counted: Run = {
     ...run,
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
-    ...(result.done ? { stopping: doneBy(call, result.done) } : {}),
+    ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };
   return changeCall(state, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }

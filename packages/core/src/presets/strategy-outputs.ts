@@ -5,17 +5,8 @@
 
 import { messageOf } from "../errors.ts";
 import { base64 } from "../input.ts";
-import type { ContentPart, FilePart, Json, JsonObject, Message } from "../message.ts";
+import type { ContentPart, FilePart, JsonObject, Message } from "../message.ts";
 import { ToolResult } from "../tool.ts";
-
-/** One thing a tool puts out. Tools may return one of these, a list of them, or anything a tool may return. */
-export type ToolOutput =
-  | { type: "text"; text: string }
-  | { type: "link"; url: string }
-  | { type: "json"; json: Json }
-  /** `url` may be a local path, which is read only through `localFiles`. */
-  | { type: "image"; url?: string; data?: string | Uint8Array; mediaType?: string; name?: string }
-  | { type: "blob"; data: string | Uint8Array; mediaType: string; name?: string };
 
 /** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
 export type LocalFiles = (path: string) => Promise<{ data: Uint8Array; name: string } | undefined>;

@@ -10,9 +10,13 @@ export interface Texts {
   badJson(name: string, error: string, raw: string): string;
   /** What the model reads of something a tool threw. `message` is what was thrown, in words. */
   threw(name: string, message: string): string;
+  /** In its place where `toolErrors` is `masked`. */
+  masked(name: string): string;
   truncatedCall(name: string): string;
   tooManyCalls(name: string, max: number): string;
   denied(reason: string | undefined): string;
+  /** The permission hook itself failed: nobody said no, and the call does not run. */
+  permissionFailed(error: string): string;
   skippedForMessage(name: string): string;
   skippedForEnd(name: string): string;
   notExecuted(name: string): string;
@@ -21,6 +25,8 @@ export interface Texts {
   outcomeUnknown(name: string): string;
   limitRefusal(name: string, reason: string): string;
   landing(reason: string): string;
+  /** The text of a run that landed. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
+  landed(reason: string, said: string | undefined): string | undefined;
   emptyAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
@@ -38,11 +44,13 @@ export const defaultTexts: Texts = {
   badJson: (name, error, raw) =>
     `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,
   threw: (_name, message) => (message.startsWith("Error:") ? message : `Error: ${message}`),
+  masked: (name) => `Error: ${name} failed.`,
   truncatedCall: (name) =>
     `Error: ${name} was not executed: the message was cut off at the output limit, so its calls may be incomplete. Shorter calls, or the work in smaller pieces, would fit.`,
   tooManyCalls: (name, max) =>
     `Error: ${name} was skipped: too many calls in one message (at most ${max} are run).`,
   denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`,
+  permissionFailed: (error) => `Permission check failed: ${error}`,
   skippedForMessage: (name) => `${name} was skipped: a new message from the user came first.`,
   skippedForEnd: (name) => `${name} was skipped: the run ended before it.`,
   notExecuted: (name) => `${name} was not executed.`,
@@ -53,6 +61,7 @@ export const defaultTexts: Texts = {
   limitRefusal: (name, reason) => `${name} was not executed: the run has reached its limit (${reason}).`,
   landing: (reason) =>
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
+  landed: () => undefined,
   emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
   malformedCall: (detail) =>
     `The last tool call could not be read${detail === undefined ? "" : ` (${clip(detail, 300)})`}. Write tool calls as the tool schemas say.`,

@@ -1,0 +1,53 @@
+// The room of dependencies: what tools need of the outside (a database, a client), given by key.
+//
+// A key carries its type and knows how to make its thing. An agent or a run may give another in its place. Within one
+// call each key is resolved once; what was made for a call is that call's own.
+
+/** A key for something tools need. Two keys with one id are one key. */
+export interface Dependency<T> {
+  readonly id: string;
+  /** Makes the thing when nobody gave one. */
+  create(): T | Promise<T>;
+  /** This key with a thing given for it. */
+  as(value: T): Provided;
+}
+
+/** Something given for a key: by the agent, or for one run. Made by `dependency(…).as(value)`. */
+export interface Provided {
+  readonly id: string;
+  readonly value: unknown;
+}
+
+/**
+ * Makes a key. Its type is that of what `create` makes.
+ *
+ *     const db = dependency("db", () => openDatabase("app.db"));
+ *     // in a tool: const rows = (await context.resolve(db)).query(…)
+ *     // in a test: agent.run("…", { dependencies: [db.as(fake)] })
+ */
+export function dependency<T>(id: string, create: () => T | Promise<T>): Dependency<T> {
+  return { id, create, as: (value) => ({ id, value }) };
+}
+
+/** What was given, by id; what stands later in the lists wins. */
+export type Given = Readonly<Record<string, unknown>>;
+
+export function givenBy(...lists: readonly (readonly Provided[] | undefined)[]): Given {
+  const given: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const list of lists) for (const { id, value } of list ?? []) given[id] = value;
+  return Object.freeze(given);
+}
+
+/** How one call resolves keys: what was given, else what the key makes, once. */
+export function resolver(given: Given): <T>(key: Dependency<T>) => Promise<T> {
+  const made = new Map<string, Promise<unknown>>();
+  return <T>(key: Dependency<T>): Promise<T> => {
+    let known = made.get(key.id);
+    if (known === undefined) {
+      // In an async function also a throw of `create` is a rejection, and it is the same one each time.
+      known = (async () => (key.id in given ? given[key.id] : key.create()))();
+      made.set(key.id, known);
+    }
+    return known as Promise<T>;
+  };
+}
