@@ -21,7 +21,7 @@ export function announce(record: LogRecord, before: State, after: State, session
   const step = (before.run?.steps ?? 0) + 1;
   switch (record.type) {
     case "run_started":
-      return after.run === before.run ? [] : [{ type: "run_start", session, run: after.run?.number ?? 0 }];
+      return after.run === before.run ? [] : [runStart(record, after, session)];
     case "model_started":
       return modelStarted(record, before);
     case "model_finished":
@@ -72,6 +72,11 @@ export function announce(record: LogRecord, before: State, after: State, session
     default:
       return [];
   }
+}
+
+function runStart(record: LogRecord & { type: "run_started" }, after: State, session: string): RondoEvent {
+  const input = record.history === undefined ? record.input : record.history.slice(-1);
+  return { type: "run_start", session, run: after.run?.number ?? 0, input };
 }
 
 function modelStarted(record: LogRecord & { type: "model_started" }, before: State): RondoEvent[] {
