@@ -3,6 +3,8 @@
 import {
   Agent,
   type AgentOptions,
+  byContent,
+  type CallView,
   Chat,
   type RondoEvent,
   type ThinkActObserveOptions,
@@ -86,7 +88,6 @@ describe("the lines", () => {
   });
 
   test("A5.29 show the calls of such an answer where another rule runs them", async () => {
-    const { byContent } = await import("@rondo/core");
     const both: Turn = [calls([["look"], ["other"]]), stop("end_turn")];
     const tools = [echo("look"), echo("other")];
     const lines = await linesOf(
@@ -175,7 +176,7 @@ describe("the lines", () => {
   test("tell a run that another process began from where this one took it over", () => {
     const lines: string[] = [];
     const hear = trace({ to: (line) => lines.push(line) });
-    const taken = { key: "4.1", id: "c2", name: "look", args: {} };
+    const taken: CallView = { key: "4.1", id: "c2", name: "look", args: {} };
     hear({ type: "tool_start", call: taken });
     hear({ type: "tool_end", call: taken, content: [{ type: "text", text: "seen" }], isError: false, ms: 1 });
     expect(lines[0]).toBe("[ACT] Executing tool: look");
