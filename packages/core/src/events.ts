@@ -6,7 +6,15 @@
 import type { StageNote } from "./context/stage.ts";
 import type { ErrorData } from "./errors.ts";
 import type { Approval, CallKey, EndReason, Lane, ResultCode, RunEnd } from "./loop/records.ts";
-import type { AssistantMessage, ContentPart, JsonObject, Origin, Usage, UserMessage } from "./message.ts";
+import type {
+  AssistantMessage,
+  ContentPart,
+  JsonObject,
+  Message,
+  Origin,
+  Usage,
+  UserMessage,
+} from "./message.ts";
 
 /** A call as watchers see it. */
 export interface CallView {
@@ -17,7 +25,8 @@ export interface CallView {
 }
 
 export type RondoEvent =
-  | { type: "run_start"; session: string; run: number }
+  /** `input`: the messages the run was started with; of a whole history its last one. */
+  | { type: "run_start"; session: string; run: number; input: Message[] }
   | { type: "step_start"; step: number }
   /** `broke` says what changed in the request's prefix since the last one, when something did. */
   | {

@@ -75,6 +75,11 @@ export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arg
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles } from "./presets/strategy-outputs.ts";
 export {
+  type ThinkActObserveOptions,
+  thinkActObserve,
+} from "./presets/think-act-observe.ts";
+export { Chat, type ChatOptions } from "./presets/think-act-observe-chat.ts";
+export {
   defaultPolicy,
   type PolicyKey,
   type PromptPolicy,
@@ -157,3 +162,4 @@ export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";
 export type { ContextItem, StrategyPrice } from "./views/strategy-metadata.ts";
+export { type TraceOptions, type TraceStream, trace, traceLines } from "./views/trace.ts";

@@ -1,5 +1,6 @@
 // The face of @rondo/tools.
 export { type CalculateOptions, calculate } from "./calculate.ts";
+export { type ClassicToolsOptions, classicTools } from "./classic/tools.ts";
 export { type EditFileOptions, editFile } from "./edit-file.ts";
 export { type FileGuardOptions, fileGuard, type GuardedFile } from "./file-guard.ts";
 export { type FileToolsOptions, fileTools } from "./files.ts";

@@ -40,7 +40,8 @@ interface Args {
   timeoutMs?: number;
 }
 
-const maxCommandBytes = 100_000;
+/** The longest command, in bytes. */
+export const maxCommandBytes = 100_000;
 
 /**
  * The tool `run_command`.

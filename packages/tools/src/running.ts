@@ -27,14 +27,27 @@ export async function runIn(
   options: RunCommandOptions,
   context: ToolContext,
 ): Promise<ToolResult> {
+  const outcome = await outcomeIn(root, cwd, command, timeoutMs, options, context);
+  return toolResult(told(outcome), {
+    isError: outcome.timedOutMs !== undefined || outcome.signal !== null,
+  });
+}
+
+/** As `runIn`, for those who tell of it in other words. */
+export async function outcomeIn(
+  root: Root,
+  cwd: string,
+  command: string,
+  timeoutMs: number,
+  options: Omit<RunCommandOptions, "root">,
+  context: ToolContext,
+): Promise<Outcome> {
   const folder = await workFolder(root, cwd);
   const plan = await planned(options, root, folder, command);
   context.signal.throwIfAborted();
   const outcome = await ran(plan, timeoutMs, options, context);
   context.signal.throwIfAborted();
-  return toolResult(told(outcome, plan), {
-    isError: outcome.timedOutMs !== undefined || outcome.signal !== null,
-  });
+  return outcome;
 }
 
 async function workFolder(root: Root, cwd: string): Promise<string> {
@@ -54,7 +67,12 @@ interface Plan {
   confined: string;
 }
 
-async function planned(options: RunCommandOptions, root: Root, cwd: string, command: string): Promise<Plan> {
+async function planned(
+  options: Omit<RunCommandOptions, "root">,
+  root: Root,
+  cwd: string,
+  command: string,
+): Promise<Plan> {
   const mode = options.sandbox ?? "auto";
   const network = options.network ?? false;
   const shell = ["/bin/sh", "-c", command];
@@ -100,12 +118,14 @@ async function planned(options: RunCommandOptions, root: Root, cwd: string, comm
 }
 
 /** A PATH among the options decides where bubblewrap is looked for. */
-function sandboxFor(options: RunCommandOptions): Promise<Sandbox> {
+function sandboxFor(options: Omit<RunCommandOptions, "root">): Promise<Sandbox> {
   const path = options.env?.PATH;
   return path === undefined ? findSandbox() : probe(path);
 }
 
-interface Outcome {
+export interface Outcome {
+  /** How it was confined. */
+  confined: string;
   stdout: string;
   stderr: string;
   code: number | null;
@@ -124,7 +144,7 @@ const progressMs = 250;
 async function ran(
   plan: Plan,
   timeoutMs: number,
-  options: RunCommandOptions,
+  options: Omit<RunCommandOptions, "root">,
   context: ToolContext,
 ): Promise<Outcome> {
   const graceMs = options.graceMs ?? 500;
@@ -175,6 +195,7 @@ async function ran(
     // What it wrote is in the pipe: read it, but wait for nobody.
     await Promise.race([closed, after(drainMs)]);
     return {
+      confined: plan.confined,
       stdout: stdout.text(),
       stderr: stderr.text(),
       code: child.exitCode,
@@ -234,7 +255,7 @@ function progressOf(context: ToolContext): { see(output: OutputWindow): void; st
   };
 }
 
-function told(outcome: Outcome, plan: Plan): string {
+function told(outcome: Outcome): string {
   const { stdout, stderr } = outcome;
   const pieces: string[] = [];
   if (stdout.trim() !== "") pieces.push(`[stdout]\n${stdout.replace(/\n$/, "")}`);
@@ -247,7 +268,7 @@ function told(outcome: Outcome, plan: Plan): string {
       : outcome.signal !== null
         ? `ended by ${outcome.signal} after ${seconds}`
         : `exit code: ${outcome.code}; ${seconds}`;
-  pieces.push(`[${how}; ${plan.confined}]`);
+  pieces.push(`[${how}; ${outcome.confined}]`);
   if (outcome.leftovers.length > 0)
     pieces.push(
       `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,

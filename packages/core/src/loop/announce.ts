@@ -21,7 +21,7 @@ export function announce(record: LogRecord, before: State, after: State, session
   const step = (before.run?.steps ?? 0) + 1;
   switch (record.type) {
     case "run_started":
-      return after.run === before.run ? [] : runStarted(after, session);
+      return after.run === before.run ? [] : runStarted(record, after, session);
     case "model_started":
       return modelStarted(record, before);
     case "model_finished":
@@ -88,8 +88,13 @@ export function announce(record: LogRecord, before: State, after: State, session
   }
 }
 
-function runStarted({ run }: State, session: string): RondoEvent[] {
-  const start: RondoEvent = { type: "run_start", session, run: run?.number ?? 0 };
+function runStarted(
+  record: LogRecord & { type: "run_started" },
+  { run }: State,
+  session: string,
+): RondoEvent[] {
+  const input = record.history === undefined ? record.input : record.history.slice(-1);
+  const start: RondoEvent = { type: "run_start", session, run: run?.number ?? 0, input };
   const { compacting } = run ?? {};
   if (compacting === undefined) return [start];
   return [start, { type: "compaction_start", rule: compacting.rule, evidence: compacting.evidence }];

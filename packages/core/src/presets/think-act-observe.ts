@@ -1,0 +1,153 @@
+// The room of think, act, observe: the plain loop of a coding assistant, as small as a loop can be.
+//
+// A preset sets options and nothing else: the stop reason decides, ten steps and then an error, one tool after another,
+// nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
+// view's, `trace`, which takes the same options.
+
+import { messageOf, RondoError } from "../errors.ts";
+import type { Hooks } from "../hooks.ts";
+import type { Logger } from "../logger.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model, Settings } from "../model.ts";
+import type { AgentOptions } from "../options.ts";
+import { maxSteps } from "../rules/limits.ts";
+import type { Decision, Rule } from "../rules/rule.ts";
+import type { Texts } from "../rules/texts.ts";
+import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
+import { byStopReason } from "./think-act-observe-stop.ts";
+
+export interface ThinkActObserveOptions {
+  model: Model;
+  /** Of two with one name the later is taken, in the place of the first; the logger is warned. */
+  tools?: readonly Tool[];
+  /** Default: a helpful coding assistant's. `null`: none. */
+  system?: string | null;
+  /** Model answers, each with its tools run. Default: 10, which 0 and `null` mean as well. */
+  maxIterations?: number | null;
+  /** What the error at the limit says: `Max iterations (N) reached`, or the same and `without completion`. Default: `reached`. */
+  limitText?: "reached" | "reached_without_completion";
+  settings?: Settings;
+  hooks?: Hooks;
+  logger?: Logger;
+}
+
+const defaultSystem =
+  "You are a helpful coding assistant. Use tools when needed to accomplish the user's request.";
+
+/**
+ * How many model answers a run may have.
+ * @throws RondoError `invalid_request` when it is no whole number, or below 0
+ */
+export function iterationsOf(maxIterations: number | null | undefined): number {
+  const max = maxIterations || 10;
+  if (!Number.isInteger(max) || max < 1)
+    throw new RondoError(
+      "invalid_request",
+      `option maxIterations: a whole number of at least 1 is needed, or 0 or null for 10, not ${String(maxIterations)}`,
+    );
+  return max;
+}
+
+/**
+ * The options of a think-act-observe agent. Spread them to add a journal or a clock.
+ * @throws RondoError `invalid_request` when `maxIterations` is no whole number, or below 0
+ */
+export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
+  const { model, tools = [], system = defaultSystem, limitText = "reached", logger } = options;
+  const max = iterationsOf(options.maxIterations);
+  const reached = `Max iterations (${max}) reached${limitText === "reached" ? "" : " without completion"}`;
+  return {
+    model,
+    ...(system === null ? {} : { system }),
+    tools: registered(tools, logger).map(plainTool),
+    continueRule: byStopReason(),
+    maxSteps: max,
+    onLimit: "error",
+    rules: [iterations(max, reached)],
+    texts,
+    toolOrder: "sequential",
+    maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
+    retry: null,
+    repeats: null,
+    maxTruncations: null,
+    malformedRetries: null,
+    pauseResumes: null,
+    degenerateRetries: null,
+    emptyNudges: null,
+    throwOnError: true,
+    ...(options.settings === undefined ? {} : { settings: options.settings }),
+    ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
+    ...(logger === undefined ? {} : { logger }),
+  };
+}
+
+/** The step limit, whose error speaks this system's words. */
+function iterations(max: number, message: string): Rule {
+  const limit = maxSteps(max, { onLimit: "error" });
+  return {
+    ...limit,
+    decide(memory, state): Decision | undefined {
+      const decision = limit.decide?.(memory, state);
+      if (decision?.do !== "stop" || decision.error === undefined) return decision;
+      return { ...decision, error: { ...decision.error, message } };
+    },
+  };
+}
+
+const invalidArguments = (name: string, error: string): string =>
+  `Error: Invalid arguments for ${name}: ${error}`;
+
+/** What the model reads of calls that did not come to a result of their own. */
+const texts: Partial<Texts> = {
+  unknownTool: (name) => `Error: Unknown tool: ${name}`,
+  invalidArgs: invalidArguments,
+  badJson: invalidArguments,
+  threw: (name, message) => `Error executing ${name}: ${message}`,
+};
+
+/** The tools in the order of their first registration. */
+function registered(tools: readonly Tool[], logger: Logger | undefined): Tool[] {
+  const byName = new Map<string, Tool>();
+  for (const one of tools) {
+    if (byName.has(one.name))
+      logger?.warn(`[REGISTRY] Warning: Overwriting existing tool: ${one.name}`, { tool: one.name });
+    byName.set(one.name, one);
+  }
+  return [...byName.values()];
+}
+
+/** The tool as a plain function takes its arguments: one it does not have is wrong, and so is whatever it calls a TypeError. */
+function plainTool(tool: Tool): Tool {
+  const { name, definition, effect, permission, timeoutMs } = tool;
+  const known = parametersOf(definition.inputSchema);
+  return {
+    name,
+    definition,
+    effect,
+    permission,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+    check(args): ArgsCheck | Promise<ArgsCheck> {
+      const strange = known && Object.keys(args).find((key) => !known.has(key));
+      if (strange === undefined) return tool.check(args);
+      return { ok: false, error: `unexpected argument ${JSON.stringify(strange)}` };
+    },
+    async execute(args: never, context: ToolContext) {
+      try {
+        return await tool.execute(args, context);
+      } catch (thrown) {
+        if (!(thrown instanceof TypeError) || context.signal.aborted) throw thrown;
+        return toolResult(invalidArguments(name, messageOf(thrown)), { isError: true });
+      }
+    },
+  };
+}
+
+/** The names a tool's arguments may have; undefined where its schema leaves that open. */
+function parametersOf(schema: JsonObject): ReadonlySet<string> | undefined {
+  const { properties } = schema;
+  const open = ["additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if"];
+  if (typeof properties !== "object" || properties === null || open.some((key) => Object.hasOwn(schema, key)))
+    return undefined;
+  return new Set(Object.keys(properties));
+}

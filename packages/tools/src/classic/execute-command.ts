@@ -1,0 +1,66 @@
+// The room of the classic execute_command: a shell command with a time limit, told in four short texts.
+
+import { constants } from "node:os";
+import { type Permission, RondoError, type Tool, tool, toolResult } from "@rondo/core";
+import type { FileToolSet } from "../options.ts";
+import { counted, Refusal } from "../reasons.ts";
+import { answering } from "../refusal.ts";
+import { maxCommandBytes, type RunCommandOptions } from "../run-command.ts";
+import type { Outcome } from "../running.ts";
+
+const usual = 30;
+const longest = 3_600;
+
+/** @throws RondoError `capability` on Windows, which has no POSIX shell */
+export function executeCommand(
+  { root }: FileToolSet,
+  permission: Permission,
+  options: Omit<RunCommandOptions, "root">,
+): Tool {
+  if (process.platform === "win32")
+    throw new RondoError("capability", "execute_command needs a POSIX shell; on Windows run it in WSL");
+  return tool({
+    name: "execute_command",
+    description:
+      "Runs a shell command in the root folder and gives what it wrote, and its exit code unless that is 0.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        command: { type: "string", minLength: 1, description: "The shell command." },
+        timeout: {
+          type: "number",
+          exclusiveMinimum: 0,
+          maximum: longest,
+          description: `Seconds until it is stopped. Default: ${usual}.`,
+        },
+      },
+      required: ["command"],
+    },
+    effect: "write",
+    permission,
+    timeoutMs: longest * 1_000 + 10_000,
+    execute: (given, context) => {
+      const { command, timeout = usual } = given as unknown as { command: string; timeout?: number };
+      return answering(context, async () => {
+        if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
+        if (Buffer.byteLength(command) > maxCommandBytes)
+          throw new Refusal(`the command is longer than ${counted(maxCommandBytes, "byte")}`);
+        const { outcomeIn } = await import("../running.ts");
+        const outcome = await outcomeIn(root, ".", command, timeout * 1_000, options, context);
+        if (outcome.timedOutMs !== undefined) throw new Refusal(`Command timed out after ${timeout} seconds`);
+        return toolResult(told(outcome));
+      });
+    },
+  });
+}
+
+function told({ stdout, stderr, code, signal }: Outcome): string {
+  // A shell that a signal ended has that signal's number, below 0.
+  const exit = code ?? (signal === null ? 0 : -constants.signals[signal]);
+  const pieces = [
+    ...(stdout === "" ? [] : [`[stdout]\n${stdout.replace(/\n$/, "")}`]),
+    ...(stderr === "" ? [] : [`[stderr]\n${stderr.replace(/\n$/, "")}`]),
+    ...(exit === 0 ? [] : [`[exit code: ${exit}]`]),
+  ];
+  return pieces.length === 0 ? "[Command completed with no output]" : pieces.join("\n");
+}

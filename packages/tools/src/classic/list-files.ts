@@ -1,0 +1,89 @@
+// The room of the classic list_files: names, sorted; below folders as a tree. Links are names, and are not followed.
+
+import type { Dirent } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Tool, tool, toolResult } from "@rondo/core";
+import type { FileToolSet } from "../options.ts";
+import { codeOf, counted, Refusal, shown } from "../reasons.ts";
+import type { Place, Root } from "../root.ts";
+import { answeringAbout, refusal } from "./reasons.ts";
+
+export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
+  return tool({
+    name: "list_files",
+    description:
+      "Lists what is in a folder, sorted; folders end with a slash. With recursive also everything below, as a tree.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The folder to list." },
+        recursive: { type: "boolean", description: "List everything below as well. Default: false." },
+      },
+      required: ["path"],
+    },
+    effect: "read",
+    execute: (given, context) => {
+      const { path, recursive = false } = given as unknown as { path: string; recursive?: boolean };
+      return answeringAbout("Directory", path, context, async () => {
+        const place = root.locate(path);
+        if (!place.exists) throw refusal("Directory not found", path);
+        if (!(await stat(place.real)).isDirectory()) throw refusal("Path is not a directory", path);
+        const lines: string[] = [];
+        for await (const line of linesBelow(root, place, recursive, context.signal, undefined)) {
+          if (lines.length === maxEntries) {
+            lines.push(`[only the first ${counted(maxEntries, "entry", "entries")} are shown]`);
+            break;
+          }
+          lines.push(line);
+        }
+        return toolResult(lines.length === 0 ? `Directory is empty: ${shown(path)}` : lines.join("\n"));
+      });
+    },
+  });
+}
+
+/** @param indent what stands before the lines of a tree below its first level; undefined: this is the first */
+async function* linesBelow(
+  root: Root,
+  place: Place,
+  recursive: boolean,
+  signal: AbortSignal,
+  indent: string | undefined,
+): AsyncGenerator<string, void, undefined> {
+  signal.throwIfAborted();
+  const entries = await entriesOf(root, place, indent !== undefined);
+  for (const [at, entry] of entries.entries()) {
+    const isFolder = entry.isDirectory();
+    const name = `${shown(entry.name)}${isFolder ? "/" : ""}`;
+    if (!recursive) {
+      yield name;
+      continue;
+    }
+    const isLast = at === entries.length - 1;
+    yield `${indent ?? ""}${isLast ? "└── " : "├── "}${name}`;
+    if (!isFolder) continue;
+    const inner: Place = {
+      shown: place.shown === "." ? entry.name : `${place.shown}/${entry.name}`,
+      real: join(place.real, entry.name),
+      exists: true,
+    };
+    yield* linesBelow(root, inner, true, signal, `${indent ?? ""}${isLast ? "    " : "│   "}`);
+  }
+}
+
+/** Sorted by name, as code points. A folder below that vanished, or cannot be read, has nothing to show. */
+async function entriesOf(root: Root, place: Place, below: boolean): Promise<Dirent[]> {
+  try {
+    const folder = await root.folder(place);
+    try {
+      const entries = await readdir(folder.path, { withFileTypes: true });
+      return entries.sort((one, other) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)));
+    } finally {
+      await folder.close();
+    }
+  } catch (thrown) {
+    if (below && (codeOf(thrown) !== undefined || thrown instanceof Refusal)) return [];
+    throw thrown;
+  }
+}

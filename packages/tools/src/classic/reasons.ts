@@ -1,0 +1,42 @@
+// The room of the classic reasons: what went wrong, in the few words these tools have for it.
+
+import type { ToolContext, ToolResult } from "@rondo/core";
+import { codeOf, Refusal, shown } from "../reasons.ts";
+import { answering } from "../refusal.ts";
+
+/** Runs a tool's work about `path`; what the file system refuses becomes `Error: <reason>: <path>`. */
+export function answeringAbout(
+  what: "File" | "Directory",
+  path: string,
+  context: ToolContext,
+  work: () => Promise<ToolResult>,
+): Promise<ToolResult> {
+  return answering(
+    context,
+    async () => {
+      try {
+        return await work();
+      } catch (thrown) {
+        throw inWords(thrown, what, path);
+      }
+    },
+    path,
+  );
+}
+
+/** Something that is not there, or not what it should be. */
+export const refusal = (reason: string, path: string): Refusal => new Refusal(`${reason}: ${shown(path)}`);
+
+function inWords(thrown: unknown, what: "File" | "Directory", path: string): unknown {
+  switch (codeOf(thrown)) {
+    case "ENOENT":
+    // Below a file there is nothing.
+    case "ENOTDIR":
+      return refusal(`${what} not found`, path);
+    case "EACCES":
+    case "EPERM":
+      return refusal("Permission denied", path);
+    default:
+      return thrown;
+  }
+}

@@ -1,0 +1,40 @@
+// The room of the classic tools: the four tools of the plain loop, in its words.
+//
+// What a model reads of them is short and fixed; how they do it is this package's own: the paths stay under the root,
+// a file changes in one step, and a command ends with everything it started.
+
+import type { Permission, Tool } from "@rondo/core";
+import { type FileToolSet, fileToolSet } from "../options.ts";
+import type { RunCommandOptions } from "../run-command.ts";
+import { executeCommand } from "./execute-command.ts";
+import { listFiles } from "./list-files.ts";
+import { readFile } from "./read-file.ts";
+import { writeFile } from "./write-file.ts";
+
+export interface ClassicToolsOptions {
+  /** For `write_file`. Default: `allow`. */
+  writePermission?: Permission;
+  /** For `execute_command`. Default: `ask`. */
+  commandPermission?: Permission;
+  /** Sandbox, network, environment and bounds of commands, as for `runCommand`. */
+  command?: Omit<RunCommandOptions, "root" | "permission" | "timeoutMs" | "maxTimeoutMs">;
+  /** Largest file read or written, in bytes. Default: 32 MiB. */
+  maxBytes?: number;
+  /** Entries listed at most. Default: 10,000. */
+  maxEntries?: number;
+}
+
+/**
+ * `read_file`, `write_file`, `list_files` and `execute_command` over one root.
+ * @throws RondoError `invalid_request` when the root is no folder; `capability` on Windows, which has no POSIX shell
+ */
+export function classicTools(root: string | FileToolSet, options: ClassicToolsOptions = {}): Tool[] {
+  const set = fileToolSet(root);
+  const { maxBytes = 32 * 1024 * 1024, maxEntries = 10_000 } = options;
+  return [
+    readFile(set, maxBytes),
+    writeFile(set, maxBytes, options.writePermission ?? "allow"),
+    listFiles(set, maxEntries),
+    executeCommand(set, options.commandPermission ?? "ask", options.command ?? {}),
+  ];
+}

@@ -1,0 +1,35 @@
+// The room of the classic write_file: a whole file, written over whatever is there.
+
+import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { bytesOf, change } from "../change.ts";
+import type { FileToolSet } from "../options.ts";
+import { shown } from "../reasons.ts";
+import { answeringAbout } from "./reasons.ts";
+
+export function writeFile(set: FileToolSet, maxBytes: number, permission: Permission): Tool {
+  return tool({
+    name: "write_file",
+    description: "Writes a text file, over the one that is there; makes its folders where they are missing.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The file to write." },
+        content: { type: "string", description: "Its whole content." },
+      },
+      required: ["path", "content"],
+    },
+    effect: "idempotent",
+    permission,
+    keys: (args) => [set.root.key(String(args.path))],
+    execute: (given, context) => {
+      const { path, content } = given as unknown as { path: string; content: string };
+      return answeringAbout("File", path, context, async () => {
+        const bytes = bytesOf(content, "the content");
+        await change(set, path, { maxBytes, writeGit: false }, context.signal, (before) => ({
+          bytes: before?.bytes.equals(bytes) ? undefined : bytes,
+        }));
+        return toolResult(`Successfully wrote to ${shown(path)}`);
+      });
+    },
+  });
+}
