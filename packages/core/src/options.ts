@@ -29,6 +29,7 @@ import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
 import type { Tool } from "./tool.ts";
+import type { LeaseOptions } from "./writer.ts";
 
 export interface AgentOptions<Output = unknown> {
   model: Model;
@@ -95,6 +96,8 @@ export interface AgentOptions<Output = unknown> {
   about?: JsonObject;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
+  /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
+  lease?: LeaseOptions;
   /** Where time and chance come from. Default: the host's. */
   clock?: Clock;
 }
