@@ -7,8 +7,10 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Provided } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
+import { type FollowOptions, follow } from "./follow.ts";
 import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
+import type { LogRecord } from "./loop/records.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { ToolChoice } from "./model.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
@@ -115,12 +117,24 @@ export class Agent<Output = unknown> {
     return { result, [Symbol.asyncIterator]: () => pulled };
   }
 
-  /** Opens a session: a new one, or one that the journal holds already. */
+  /**
+   * Opens a session: a new one, or one that the journal holds already.
+   * @param options.takeOver fence off whoever drives it now: that one can write nothing any more. Default false
+   * @throws RondoError `conflict` naming who drives it and until when: wait, `follow` it, or take it over
+   */
   open(
     id: string,
-    options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> = {},
+    options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> & { takeOver?: boolean } = {},
   ): Promise<Session<Output>> {
     return this.#open({ ...options, session: id }, undefined);
+  }
+
+  /**
+   * A session's records as they land, whoever drives it: those of before, and those to come. It only reads, and never
+   * ends by itself: break off, or give a signal.
+   */
+  follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
+    return follow(options.journal ?? this.#journal, id, options);
   }
 
   #start(
@@ -146,7 +160,7 @@ export class Agent<Output = unknown> {
   }
 
   #open(
-    overrides: RunOverrides,
+    overrides: RunOverrides & { takeOver?: boolean },
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
   ): Promise<Session<Output>> {
     // A run nobody can come back to keeps nothing behind.
@@ -158,6 +172,8 @@ export class Agent<Output = unknown> {
       dependencies: overrides.dependencies,
       logger: this.#given.logger,
       about: this.#given.about,
+      lease: this.#given.lease,
+      takeOver: overrides.takeOver,
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
     });

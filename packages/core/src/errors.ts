@@ -30,6 +30,10 @@ export const errorKinds = [
   "structured_output",
   "loop_detected",
   "aborted",
+  /** Another writer holds the session, or was faster. */
+  "conflict",
+  /** Where records are kept failed: a full or failing disk, a damaged file. */
+  "storage",
   "internal",
 ] as const;
 

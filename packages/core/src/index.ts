@@ -50,9 +50,19 @@ export {
 export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export { type FollowOptions, follow } from "./follow.ts";
 export type * from "./hooks.ts";
 export type { FileInput, Input } from "./input.ts";
 export type * from "./journal.ts";
+export { checkAppend, checkFrom, checkSessionId, checkSize, type SizeBounds } from "./journal-checks.ts";
+export {
+  checkToken,
+  isHeld,
+  type LeaseState,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "./lease.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk, Phase } from "./loop/action.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
@@ -60,8 +70,14 @@ export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
 export { requestOf } from "./loop/request.ts";
 export { type Call, emptyState, type Run, type State, type Turn } from "./loop/state.ts";
-export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./memory-journal.ts";
+export {
+  type MemoryJournal,
+  type MemoryJournalOptions,
+  memoryJournal,
+  Watchers,
+} from "./memory-journal.ts";
 export * from "./message.ts";
+export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export type { ToolOutput } from "./outputs.ts";
@@ -163,3 +179,4 @@ export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-mess
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";
 export type { ContextItem, StrategyPrice } from "./views/strategy-metadata.ts";
 export { type TraceOptions, type TraceStream, trace, traceLines } from "./views/trace.ts";
+export type { LeaseOptions } from "./writer.ts";

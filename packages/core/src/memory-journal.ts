@@ -1,27 +1,58 @@
-// The room of the journal in memory, and of the check that every journal makes before it appends.
+// The room of the journal in memory.
 //
 // Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
 
-import { RondoError } from "./errors.ts";
-import type { Journal, SessionInfo } from "./journal.ts";
+import type { Journal, Lease, LeaseRequest, SessionInfo } from "./journal.ts";
+import { checkAppend, checkFrom, checkSessionId } from "./journal-checks.ts";
+import { checkToken, type LeaseState, releaseLease, renewLease, takeLease } from "./lease.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** A journal in memory, for tests and for runs that need not outlive their process. All its methods are synchronous. */
 export interface MemoryJournal extends Journal {
-  append(session: string, expectedSeq: number, records: readonly LogRecord[]): void;
+  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
+  watch(session: string, heard: () => void): () => void;
 }
 
-export function memoryJournal(): MemoryJournal {
+export interface MemoryJournalOptions {
+  /**
+   * Whether a session that is driven is held by a lease. Default false: in memory nobody can be told dead, and a driver
+   * that was dropped would keep its session for the rest of its time. Two drivers of one session still cannot both win.
+   */
+  leases?: boolean;
+  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
+}
+
+export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
+  const { leases: leasing = false, now = Date.now } = options;
   const sessions = new Map<string, LogRecord[]>();
+  const leases = new Map<string, LeaseState>();
+  const watchers = new Watchers();
+  const lease = (session: string, request: LeaseRequest): Lease => {
+    checkSessionId(session);
+    const taken = takeLease(session, leases.get(session), request, now());
+    const { token } = taken;
+    leases.set(session, taken);
+    return {
+      token,
+      renew: () => void leases.set(session, renewLease(session, leases.get(session), token, now())),
+      release() {
+        const left = releaseLease(leases.get(session), token);
+        if (left !== undefined) leases.set(session, left);
+      },
+    };
+  };
   return {
-    append(session, expectedSeq, records): void {
+    append(session, expectedSeq, records, token): void {
       const held = sessions.get(session);
+      checkToken(session, leases.get(session), token, now());
       checkAppend(session, held?.length ?? 0, expectedSeq, records);
       if (records.length === 0) return;
       if (held === undefined) sessions.set(session, [...records]);
       else for (const record of records) held.push(record);
+      watchers.tell(session);
     },
     read(session, from = 0): LogRecord[] {
       checkFrom(from);
@@ -37,46 +68,35 @@ export function memoryJournal(): MemoryJournal {
       // Of two with the same time, the one that began later comes first: the sort is stable.
       return infos.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
     },
+    ...(leasing ? { lease } : {}),
+    watch: (session, heard) => watchers.add(session, heard),
   };
 }
 
-/**
- * What every journal checks before it appends; for whoever writes one.
- * @param length how many records the session has now.
- * @throws RondoError `invalid_request`: a session id that cannot be stored, another length than expected, or records
- *   that are not numbered from `expectedSeq` on.
- */
-export function checkAppend(
-  session: string,
-  length: number,
-  expectedSeq: number,
-  records: readonly LogRecord[],
-): void {
-  // Half a surrogate pair has no UTF-8, and C strings end at NUL: two such ids could become one in a file.
-  if (session === "" || /[\0\p{Surrogate}]/u.test(session))
-    throw new RondoError(
-      "invalid_request",
-      `${JSON.stringify(session)} cannot be a session id: it must be a non-empty string of whole characters without NUL`,
-    );
-  if (length !== expectedSeq)
-    throw new RondoError(
-      "invalid_request",
-      `session ${JSON.stringify(session)} has ${length} records, not ${expectedSeq}: another writer was faster; ` +
-        "read it again and go on from there",
-    );
-  let seq = expectedSeq;
-  for (const record of records) {
-    if (record.seq !== seq)
-      throw new RondoError(
-        "invalid_request",
-        `a record for session ${JSON.stringify(session)} has seq ${record.seq} where ${seq} was due; number them consecutively`,
-      );
-    seq++;
-  }
-}
+/** Who wants to hear of which session; for whoever writes a journal. */
+export class Watchers {
+  readonly #heard = new Map<string, Set<() => void>>();
 
-/** @throws RondoError `invalid_request` when it is no sequence number. */
-export function checkFrom(from: number): void {
-  if (!Number.isSafeInteger(from) || from < 0)
-    throw new RondoError("invalid_request", `cannot read from seq ${from}: it must be a whole number from 0`);
+  get size(): number {
+    return this.#heard.size;
+  }
+
+  add(session: string, heard: () => void): () => void {
+    // One that is added twice is told twice, and stopped one by one.
+    const own = (): void => heard();
+    const set = this.#heard.get(session) ?? new Set();
+    this.#heard.set(session, set.add(own));
+    return () => {
+      set.delete(own);
+      if (set.size === 0 && this.#heard.get(session) === set) this.#heard.delete(session);
+    };
+  }
+
+  tell(session: string): void {
+    for (const heard of this.#heard.get(session) ?? []) heard();
+  }
+
+  tellAll(): void {
+    for (const session of [...this.#heard.keys()]) this.tell(session);
+  }
 }

@@ -35,6 +35,7 @@ import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
 import { fitTool, type Tool, toolResult } from "./tool.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
+import type { LeaseOptions } from "./writer.ts";
 
 export interface AgentOptions<Output = unknown> {
   model: Model;
@@ -113,6 +114,8 @@ export interface AgentOptions<Output = unknown> {
   about?: JsonObject;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
+  /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
+  lease?: LeaseOptions;
   /** Where time and chance come from. Default: the host's. */
   clock?: Clock;
 }

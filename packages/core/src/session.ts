@@ -4,9 +4,11 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
 import type { Clock } from "./clock.ts";
+import type { ContextAccount } from "./context/account.ts";
 import { givenBy, type Provided } from "./dependency.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
+import { type FollowOptions, follow } from "./follow.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
@@ -21,13 +23,16 @@ import {
   type LogRecord,
 } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
+import { accountOf } from "./loop/window.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
+import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
 import { jsonValues } from "./output/structured.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
+import { type LeaseOptions, Writer } from "./writer.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
@@ -44,15 +49,21 @@ export interface SessionParts {
   clock: Clock;
   /** What is given for the keys of tools in this session, beside the agent's. */
   dependencies?: readonly Provided[] | undefined;
+  lease?: LeaseOptions | undefined;
+  /** Fence off whoever holds the session. */
+  takeOver?: boolean | undefined;
 }
 
 export class Session<Output = unknown> {
   readonly id: string;
   readonly #parts: SessionParts;
   readonly #driver: Driver;
+  readonly #writer: Writer;
   readonly #listeners = new Set<Listener>();
   #driving: Promise<RunResult<Output>> | undefined;
   #optionsTold = false;
+  /** What was said while the lease was on its way. */
+  #early: Fact[] | undefined;
   #interrupted: boolean;
   #queued = 0;
 
@@ -60,17 +71,16 @@ export class Session<Output = unknown> {
     this.id = parts.id;
     this.#parts = parts;
     this.#interrupted = state.run !== undefined && state.run.end === undefined;
+    this.#writer = new Writer(parts.journal, parts.id, parts.lease);
     this.#driver = new Driver(this.#shell(), state);
   }
 
   /** Opens a session: a new one, or one that is in the journal already. */
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
-    const records = await parts.journal.read(parts.id);
-    checkRecords(parts.id, records);
+    const records = await new RecordReader(parts.journal, parts.id).read();
     const state = reduceAll(records, parts.resolved.rules, emptyState);
     const session = new Session<Output>(parts, state);
-    if (session.#interrupted) session.#driver.post({ type: "opened", by: "session", ...aboutOf(parts) });
-    await session.#driver.settled();
+    if (session.#interrupted) await session.#takeOver(parts.takeOver === true);
     return session;
   }
 
@@ -114,7 +124,8 @@ export class Session<Output = unknown> {
 
   /**
    * Starts a run and drives it until it ends or parks.
-   * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait)
+   * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
+   *   while another process drives it, or when one has written to it since it was opened
    */
   async send(input: Input, options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if (this.status !== "idle")
@@ -132,8 +143,10 @@ export class Session<Output = unknown> {
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if (this.status === "idle") return this.#start({ input: [], only: "compaction" }, options.signal);
-    this.#driver.post({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
-    return this.#driving ?? this.#drive(options.signal);
+    const asked: Fact = { type: "mode", mode: "compacting", rule: "asked", evidence: {} };
+    if (this.#driving === undefined) return this.#drive(options.signal, asked);
+    this.#post(asked);
+    return this.#driving;
   }
 
   /** Goes on with a run that another process left, or that is parked. Resolves at once when there is none. */
@@ -179,7 +192,7 @@ export class Session<Output = unknown> {
   /** Ends the run that is active. It settles within `abortGraceMs`; queued messages stay queued. */
   abort(reason: string = "aborted"): void {
     if (this.status === "idle") return;
-    this.#driver.post({ type: "abort_asked", reason });
+    this.#post({ type: "abort_asked", reason });
     if (this.#driving === undefined) this.#quietly(this.#drive(undefined));
   }
 
@@ -197,13 +210,18 @@ export class Session<Output = unknown> {
     await this.settled();
     const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
     await this.#parts.journal.append(id, 0, records);
-    return Session.open<Output>({ ...this.#parts, id });
+    return Session.open<Output>({ ...this.#parts, id, takeOver: false });
   }
 
   /** Makes every request of the session again from its records: no model, no tools. Says where the first one differs. */
   async replay(): Promise<Replay> {
     await this.settled();
-    return replay(await this.#parts.journal.read(this.id), this.#parts.resolved.rules);
+    return replay(await new RecordReader(this.#parts.journal, this.id).read(), this.#parts.resolved.rules);
+  }
+
+  /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
+  follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
+    return follow(this.#parts.journal, this.id, options);
   }
 
   #start(
@@ -211,21 +229,19 @@ export class Session<Output = unknown> {
     signal: AbortSignal | undefined,
   ): Promise<RunResult<Output>> {
     const { options } = this.#parts.resolved;
-    this.#driver.post({
+    return this.#drive(signal, {
       type: "run_started",
       format: formatVersion,
       ...what,
       ...(this.#optionsTold ? {} : { options }),
       ...aboutOf(this.#parts),
     });
-    this.#optionsTold = true;
-    return this.#drive(signal);
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
     this.#queued += 1;
     const own = id ?? `${this.id}/${this.#driver.state.seq}/${this.#queued}`;
-    this.#driver.post({ type: "queued", id: own, lane, message: readMessage(message) });
+    this.#post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 
   #find(call: string): CallView {
@@ -240,12 +256,31 @@ export class Session<Output = unknown> {
 
   async #answer(call: string, approval: Approval): Promise<RunResult<Output>> {
     const key: CallKey = this.#find(call).key;
-    this.#driver.post({ type: "approval_given", call: key, approval });
-    return this.#driving ?? this.#drive(undefined);
+    const given: Fact = { type: "approval_given", call: key, approval };
+    if (this.#driving === undefined) return this.#drive(undefined, given);
+    this.#post(given);
+    return this.#driving;
   }
 
-  #drive(signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    const driving = this.#run(signal).finally(() => {
+  /** What comes before the lease is there waits for it. */
+  #post(fact: Fact): void {
+    if (this.#early === undefined) this.#driver.post(fact);
+    else this.#early.push(fact);
+  }
+
+  /** A process took the session over, and says so. */
+  async #takeOver(force: boolean): Promise<void> {
+    await this.#writer.take(force, () => {});
+    try {
+      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+      await this.#driver.settled();
+    } finally {
+      await this.#writer.release();
+    }
+  }
+
+  #drive(signal: AbortSignal | undefined, first?: Fact): Promise<RunResult<Output>> {
+    const driving = this.#run(signal, first).finally(() => {
       this.#driving = undefined;
     });
     this.#driving = driving;
@@ -254,17 +289,41 @@ export class Session<Output = unknown> {
     return driving;
   }
 
-  async #run(signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    this.#interrupted = false;
+  async #run(signal: AbortSignal | undefined, first: Fact | undefined): Promise<RunResult<Output>> {
     const abort = (): void => this.#driver.post({ type: "abort_asked", reason: reasonText(signal?.reason) });
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
     try {
+      const begun = this.#begin(first);
+      if (begun !== undefined) await begun;
+      if (signal?.aborted) abort();
+      else signal?.addEventListener("abort", abort, { once: true });
       await this.#driver.run();
       return resultOf<Output>(this.#driver.state, this.id);
     } finally {
       signal?.removeEventListener("abort", abort);
+      await this.#writer.release();
     }
+  }
+
+  /** Takes the lease, then writes what the drive begins with, and what was said meanwhile. */
+  #begin(first: Fact | undefined): undefined | Promise<void> {
+    const begin = (): void => {
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const fact of first === undefined ? early : [first, ...early]) this.#driver.post(fact);
+      if (first?.type === "run_started") this.#optionsTold = true;
+      this.#interrupted = false;
+    };
+    const refused = (thrown: unknown): never => {
+      this.#early = undefined;
+      throw thrown;
+    };
+    // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
+    const lost = (error: RondoError): void =>
+      this.#driver.post({ type: "abort_asked", reason: error.message, error: error.toJSON() });
+    const taking = this.#writer.take(false, lost);
+    if (taking === undefined) return void begin();
+    this.#early = [];
+    return taking.then(begin, refused);
   }
 
   #quietly(promise: Promise<unknown>): void {
@@ -272,10 +331,10 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { journal, resolved, logger, gate, clock, dependencies } = this.#parts;
+    const { resolved, logger, gate, clock, dependencies } = this.#parts;
     return {
       session: this.id,
-      journal,
+      journal: this.#writer,
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,
@@ -318,21 +377,6 @@ async function checkOutput(
 }
 
 const aboutOf = ({ about }: SessionParts): { about?: JsonObject } => (about === undefined ? {} : { about });
-
-function checkRecords(id: string, records: readonly LogRecord[]): void {
-  records.forEach((record, at) => {
-    if (record.seq !== at)
-      throw new RondoError(
-        "protocol",
-        `session ${id}: record ${at} has sequence number ${record.seq}; the journal is damaged`,
-      );
-    if (record.type === "run_started" && record.format > formatVersion)
-      throw new RondoError(
-        "invalid_request",
-        `session ${id} was written by a newer version (journal format ${record.format}, this is ${formatVersion}): update rondo`,
-      );
-  });
-}
 
 function reasonText(reason: unknown): string {
   return typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;

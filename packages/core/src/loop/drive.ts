@@ -30,7 +30,7 @@ import { think } from "./think.ts";
 /** What a driver acts with. */
 export interface Shell {
   session: string;
-  journal: Journal;
+  journal: Pick<Journal, "append">;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */

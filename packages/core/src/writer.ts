@@ -1,0 +1,97 @@
+// The room of the writer: one session's way to its journal, with a lease for as long as the session is driven.
+//
+// A single group needs no lease: comparing and appending are one. What takes many groups, and does things between them,
+// does: a second process is told before it has done anything, and a first one that was thought dead and wakes up again
+// can write nothing any more. Leases live in real time, whatever clock the run goes by.
+
+import { systemClock } from "./clock.ts";
+import { RondoError, toRondoError } from "./errors.ts";
+import type { Journal, Lease, LeaseRequest } from "./journal.ts";
+import type { LogRecord } from "./loop/records.ts";
+
+/** How an agent holds the sessions it drives. */
+export interface LeaseOptions {
+  /** Who it is, for those who are kept waiting. Default: `an agent`. */
+  owner?: string;
+  /** How long a session stays its own when it falls silent, in milliseconds. Renewed after a third of it. Default: 15,000. */
+  ttlMs?: number;
+}
+
+export class Writer {
+  readonly #journal: Journal;
+  readonly #session: string;
+  readonly #request: LeaseRequest;
+  #lease: Lease | undefined;
+  #stopRenewing: () => void = () => {};
+
+  /** @throws RondoError `invalid_request` for a time or an owner that is none */
+  constructor(journal: Journal, session: string, { owner = "an agent", ttlMs = 15_000 }: LeaseOptions = {}) {
+    if (!(ttlMs >= 100 && ttlMs <= 2 ** 31 - 1) || owner === "")
+      throw new RondoError(
+        "invalid_request",
+        `option lease: ttlMs must be 100 to 2^31 - 1 ms, not ${ttlMs}, and owner a name`,
+      );
+    this.#journal = journal;
+    this.#session = session;
+    this.#request = { owner, ttlMs };
+  }
+
+  append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
+    const token = this.#lease?.token;
+    return token === undefined
+      ? this.#journal.append(session, expectedSeq, records)
+      : this.#journal.append(session, expectedSeq, records, token);
+  }
+
+  /**
+   * Takes the lease, where the journal has any. A promise only where the journal gives one.
+   * @param lost called when another has taken it
+   * @throws RondoError `conflict` naming who holds it
+   */
+  take(takeOver: boolean, lost: (error: RondoError) => void): undefined | Promise<void> {
+    const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
+    if (taken === undefined) return undefined;
+    const got = (lease: Lease): void => {
+      this.#lease = lease;
+      this.#renewLater(lease, lost);
+    };
+    if (taken instanceof Promise) return taken.then(got);
+    got(taken);
+    return undefined;
+  }
+
+  /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */
+  release(): undefined | Promise<void> {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    this.#stopRenewing();
+    try {
+      const released = lease?.release();
+      return released instanceof Promise ? released.catch(() => {}) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #renewLater(lease: Lease, lost: (error: RondoError) => void): void {
+    this.#stopRenewing = systemClock.after(this.#request.ttlMs / 3, () => {
+      const failed = (thrown: unknown): void => {
+        if (this.#lease !== lease) return;
+        const error = toRondoError(thrown);
+        // Anything else than a conflict may pass: there is time for two more tries, and an append will tell.
+        if (error.kind === "conflict") lost(error);
+        else this.#renewLater(lease, lost);
+      };
+      const again = (): void => {
+        if (this.#lease === lease) this.#renewLater(lease, lost);
+      };
+      try {
+        const renewed = lease.renew();
+        if (renewed instanceof Promise) renewed.then(again, failed);
+        else again();
+      } catch (thrown) {
+        failed(thrown);
+      }
+    });
+  }
+}
