@@ -195,13 +195,13 @@ export function resolve(given: AgentOptions): Resolved {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
-  return { options, rules, tools, models, compactor, hooks, output };
   const { dependencies = [] } = given;
   return {
     options,
     rules,
     tools,
     models,
+    compactor,
     hooks,
     output,
     dependencies,
@@ -214,12 +214,6 @@ const wrong = (option: string, message: string): RondoError =>
 
 function positive(option: string, value: number): number {
   if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
-  return value;
-}
-
-function toolMap(tools: readonly Tool[]): Map<string, Tool> {
-function atLeast(option: string, value: number, least: number): number {
-  if (!(value >= least)) throw wrong(option, `a number of at least ${least} is needed, not ${String(value)}`);
   return value;
 }
 

@@ -3,7 +3,8 @@
 // No model, no tool, no clock. A request whose name differs from the recorded one means that the code has changed:
 // another rule, another text, another tool. The first difference is the one to look at.
 
-import { Prefix } from "./loop/prefix.ts";
+import { summaryOf } from "./loop/compacting.ts";
+import { Prefix, requestName } from "./loop/prefix.ts";
 import type { LogRecord } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { requestOf } from "./loop/request.ts";
@@ -30,6 +31,9 @@ export interface Replay {
   firstDifference?: ReplayedRequest;
 }
 
+/** Stands where the records tell of a summary that would not be asked for today. */
+const nothingAsked: ModelRequest = { messages: [], tools: [], toolChoice: "none", settings: {} };
+
 /** Folds records and makes every request again. */
 export function replay(records: Iterable<LogRecord>, rules: Rules): Replay {
   const requests: ReplayedRequest[] = [];
@@ -43,9 +47,10 @@ export function replay(records: Iterable<LogRecord>, rules: Rules): Replay {
     }
     if (record.type === "summary_started" && state.run?.compacting !== undefined) {
       const { part, of, attempt, digest } = record;
-      const { request } = summaryOf(state, rules);
+      const request = summaryOf(state, rules)?.request ?? nothingAsked;
       const same = requestName(request) === digest;
-      requests.push({ seq: record.seq, step: state.run.steps + 1, attempt, summary: { part, of }, request, same });
+      const step = state.run.steps + 1;
+      requests.push({ seq: record.seq, step, attempt, summary: { part, of }, request, same });
     }
     state = reduce(state, record, rules);
   }

@@ -24,10 +24,10 @@ export interface ContextOptions {
   trim?: TrimOptions | null;
   /** Old results, in a request only. Default: off. */
   prune?: PruneOptions | null;
-  /** The last look before a request goes out. Default: on. */
-  guard?: GuardOptions | null;
+  /** The last look before a request goes out. `cut`: the longest texts are cut, for good; else results are, for this request only. Default: `cut`. */
+  guard?: { results?: "cut" | GuardOptions["results"] } | null;
   /** The history summed up. Default: at 80 % of the window. */
-  compaction?: (CompactionOptions & { model?: Model }) | null;
+  compaction?: (Omit<CompactionOptions, "model"> & { model?: Model }) | null;
   /** How tokens are estimated. Default: by characters. */
   estimator?: Estimator;
   /** Shares of the window, 0 to 1, at which the model is told how much is left. Default: none. */
@@ -40,7 +40,7 @@ export interface ContextFacts {
   cap?: CapFacts;
   trim?: TrimSettings;
   prune?: PruneSettings;
-  guard?: Required<GuardOptions>;
+  guard?: { results: "cut" | NonNullable<GuardOptions["results"]> };
   compaction?: CompactionSettings;
 }
 

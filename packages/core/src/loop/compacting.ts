@@ -3,14 +3,143 @@
 // One summary is one model call, so that a crash loses no more than one. Everything here is a function of the state:
 // the plan is made again whenever it is asked for, and the history does not change while it is carried out.
 
-import { assemble, type CompactionPlan, planCompaction, summaryRequest } from "../context/compact/compact.ts";
-import type { Log } from "./log.ts";
-import type { Message } from "../message.ts";
+import { assemble } from "../context/compact/assemble.ts";
+import { type CompactionPlan, planCompaction } from "../context/compact/plan.ts";
+import { summaryRequest } from "../context/compact/request.ts";
+import type { CompactionSettings } from "../context/compact/settings.ts";
+import { stagedBounds } from "../context/compact/staged.ts";
+import type { ModelRequest } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
-import { type Action, record } from "./action.ts";
+import type { Action } from "./action.ts";
+import { wakeTime } from "./hearing.ts";
 import type { Fact } from "./records.ts";
 import { type Compacting, runOf, type State } from "./state.ts";
-import { sizeOf, windowOf } from "./window.ts";
+import { frontOf, sizeOf, windowOf } from "./window.ts";
 
-const plans = new WeakMap<Log<Message>, { plan: CompactionPlan | undefined }>();
+/** The summary that is asked for next. */
+export interface SummaryAsk {
+  part: number;
+  of: number;
+  attempt: number;
+  request: ModelRequest;
+}
 
+/** The next summary of the compaction under way; undefined when there is none to ask for any more. */
+export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  const plan = planOf(state, rules);
+  if (compacting === undefined || settings === undefined || plan === undefined) return undefined;
+  const { summaries, failures } = compacting;
+  if (summaries.length >= plan.calls || isGivenUp(compacting, settings)) return undefined;
+  return {
+    part: summaries.length + 1,
+    of: plan.calls,
+    attempt: failures + 1,
+    request: summaryRequest(state.history, plan, summaries.length, summaries, state.ledger, settings),
+  };
+}
+
+/** Asks a model for the next summary. */
+export function askForSummary(state: State, rules: Rules): Action | undefined {
+  const ask = summaryOf(state, rules);
+  if (ask === undefined) return undefined;
+  const own = state.options?.compactor === undefined ? { model: runOf(state).model } : {};
+  return { do: "summarise", ...ask, ...own };
+}
+
+/** Waits until a failed summary may be tried again. */
+export function waitForSummary(state: State, rules: Rules): Action | undefined {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  if (compacting?.failedAt === undefined || settings === undefined || isGivenUp(compacting, settings))
+    return undefined;
+  const { at, rand } = compacting.failedAt;
+  const { minWaitMs, maxWaitMs, jitter } = stagedBounds;
+  const base = Math.min(maxWaitMs, minWaitMs * 2 ** (compacting.failures - 1));
+  const until = at + Math.round(base * (1 - jitter + 2 * jitter * rand));
+  return state.now >= until
+    ? undefined
+    : { do: "wait", until: Math.min(until, wakeTime(state, rules) ?? until) };
+}
+
+/** What becomes of the history: summed up, or as it was, and why. */
+export function compactionOf(state: State, rules: Rules): Fact {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  const plan = planOf(state, rules);
+  const type = "compacted" as const;
+  const stage = "compaction" as const;
+  if (plan === undefined || settings === undefined || compacting === undefined) {
+    const size = sizeOf(state, rules);
+    const note = "there is nothing that could be summed up: the history stays as it is";
+    return { type, stage, before: size, after: size, note };
+  }
+  const { summaries, failure } = compacting;
+  const made = assemble(
+    state.history,
+    plan,
+    summaries,
+    state.ledger,
+    settings,
+    rules.estimator.message,
+  );
+  if ("edit" in made) {
+    const { edit, before, after, note } = made;
+    return { type, stage, edit, before, after, note };
+  }
+  const why = failure === undefined ? "" : ` (${failure.message})`;
+  return { type, stage, before: made.before, after: made.before, note: `${made.note}${why}` };
+}
+
+/** Whether a compaction is to be thought of also when the run ends. */
+export const compactsAtEnd = (state: State): boolean => settingsOf(state)?.atEnd ?? false;
+
+/** A request that does not fit must become smaller, with a summary or without. */
+function settingsOf(state: State): CompactionSettings | undefined {
+  const settings = state.options?.context?.compaction;
+  const forced = isForced(state);
+  return settings?.format === "structured" && forced ? { ...settings, onFailure: "note" } : settings;
+}
+
+const isForced = (state: State): boolean => {
+  const rule = runOf(state).compacting?.rule;
+  return rule === "overflow" || rule === "guard";
+};
+
+/** A summary that failed for good, or too often. */
+function isGivenUp({ failure, failures }: Compacting, { format }: CompactionSettings): boolean {
+  if (failure === undefined) return false;
+  return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
+}
+
+const plans = new WeakMap<State["history"], Map<string, CompactionPlan | undefined>>();
+
+/** The plan of the compaction under way. Made once for a history. */
+function planOf(state: State, rules: Rules): CompactionPlan | undefined {
+  const settings = settingsOf(state);
+  if (settings === undefined) return undefined;
+  const forced = isForced(state);
+  let known = plans.get(state.history);
+  if (known === undefined) {
+    known = new Map();
+    plans.set(state.history, known);
+  }
+  const { rule = "" } = runOf(state).compacting ?? {};
+  if (!known.has(rule)) {
+    const window = windowOf(state);
+    const size = sizeOf(state, rules);
+    // A request that was refused was larger than it looked, whatever was estimated.
+    const used = rule === "overflow" ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens) : size;
+    const reads = state.options?.compactor?.facts.contextWindow;
+    const plan = planCompaction(state.history, settings, {
+      window: window ?? (forced ? Math.ceil(size * 0.75) : size),
+      used,
+      overhead: frontOf(state, rules),
+      estimator: rules.estimator.message,
+      ...(reads === undefined ? {} : { summariserWindow: reads }),
+    });
+    known.set(rule, plan);
+  }
+  return known.get(rule);
+}

@@ -15,6 +15,7 @@ import {
   badOutput,
   end,
   endAborted,
+  endCompaction,
   endStopped,
   givenUpModel,
   outputMode,
@@ -30,10 +31,12 @@ import {
   waitForRetry,
   wakeTime,
 } from "./hearing.ts";
+import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import { judgeTurn } from "./judge.ts";
 import type { HookName } from "./records.ts";
-import { offersOutput, requestOf } from "./request.ts";
+import { offersOutput, requestOf, shaped } from "./request.ts";
 import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { compactionDue, guarded, trimmed } from "./window.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {

@@ -3,6 +3,7 @@
 // State is never saved; the journal is the run, and `reduce` is the only thing that makes a state. The stored history
 // is valid in every state (P1): an answer with calls enters it together with all its results.
 
+import { emptyLedger, type Ledger } from "../context/compact/ledger.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
@@ -162,6 +163,8 @@ export interface State {
   readonly touchedAt?: number;
   /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
   readonly compacted?: { length: number; answers: number; helped: boolean; inARow: number };
+  /** What tools have done, as data. */
+  readonly ledger: Ledger;
   /** Answers in the session. */
   readonly answers: number;
   /** What each rule remembers, in the order of the rules. */
@@ -175,6 +178,7 @@ export const emptyState: State = {
   ids: Names.empty(),
   inbox: [],
   seen: Names.empty(),
+  ledger: emptyLedger,
   answers: 0,
   memories: [],
 };

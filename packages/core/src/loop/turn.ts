@@ -2,6 +2,7 @@
 //
 // The last result closes the turn: only then do the answer and all its results enter the history, together.
 
+import { foldLedger } from "../context/compact/ledger.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts";
 import { callsOf, textOf } from "../message.ts";
 import type { Names } from "./log.ts";
@@ -122,7 +123,12 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };
-  return changeCall(state, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
+  const ledger = foldLedger(state.ledger, result.ledger ?? [], run.steps);
+  return changeCall({ ...state, ledger }, counted, key, (one) => ({
+    ...one,
+    result,
+    settled: one.settled || !ran,
+  }));
 }
 
 function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {

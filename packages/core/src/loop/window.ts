@@ -50,12 +50,21 @@ export function trimmed(state: State): Action | undefined {
 
 /** Decides on a compaction when the history fills its share of the window. */
 export function compactionDue(state: State, rules: Rules): Action | undefined {
-  const settings = state.options?.context?.compaction;
-  const window = windowOf(state);
-  if (settings === undefined || window === undefined || !mayCompact(state)) return undefined;
-  const tokens = settings.measure === "usage" ? state.lastTokens : sizeOf(state, rules);
-  if (tokens === undefined || tokens < Math.floor(window * settings.at)) return undefined;
-  return compacting("compaction", { tokens, window, at: settings.at });
+  const { options, run } = state;
+  const settings = options?.context?.compaction;
+  const { id = "" } = options?.models[run?.model ?? 0] ?? {};
+  if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
+  const limit = windowIn(windowFacts(state), settings.limit === "input_tokens" ? "maxInputTokens" : undefined);
+  if (limit === undefined) {
+    if (settings.withoutLimit === "skip") return undefined;
+    const message = `Missing context limit for ${id} in model registry`;
+    const error = { kind: "capability" as const, message, retryable: false };
+    return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
+  }
+  // The tagged format goes by what was counted last, whatever it was for; the other by what the next request will take.
+  const tokens = settings.format === "tagged" ? state.lastTokens : sizeOf(state, rules);
+  if (tokens === undefined || tokens < Math.floor(limit * settings.at)) return undefined;
+  return compacting("compaction", { tokens, limit, at: settings.at });
 }
 
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
@@ -102,6 +111,10 @@ export function accountOf(state: State, rules: Rules): ContextAccount {
 const compacting = (rule: string, evidence: JsonObject): Action =>
   record({ type: "mode", mode: "compacting", rule, evidence });
 
+/** Compactions that may come one answer after the other; after them, or after one that did not help, so many answers go by. */
+const mostInARow = 3;
+const answersToWait = 5;
+
 /**
  * Whether another compaction could help: there has been an answer since the last one, which helped; and where one came
  * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
@@ -114,6 +127,5 @@ function mayCompact(state: State): boolean {
   if (run.landing !== undefined && run.landing.reason !== "max_steps") return false;
   if (compacted === undefined) return true;
   const since = answers - compacted.answers;
-  const wait = compacted.helped && compacted.inARow < settings.maxInARow ? 1 : settings.waitAnswers;
-  return since >= wait;
+  return since >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
 }
