@@ -3,6 +3,7 @@
 // A journal holds sessions; a session is a list of records with consecutive sequence numbers from 0.
 // Writing is compare-and-append: two writers cannot both win. A group that is appended together is kept or lost together.
 
+import type { BlobStore } from "./blobs.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** What `list` tells of a session. */
@@ -27,4 +28,6 @@ export interface Journal {
   /** All sessions, the newest first. */
   list(): SessionInfo[] | Promise<SessionInfo[]>;
   close?(): void | Promise<void>;
+  /** Where the whole texts of results that were cut are kept, beside the records. Absent: elsewhere. */
+  readonly blobs?: BlobStore;
 }

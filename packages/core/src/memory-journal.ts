@@ -2,6 +2,7 @@
 //
 // Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
 
+import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { RondoError } from "./errors.ts";
 import type { Journal, SessionInfo } from "./journal.ts";
 import type { LogRecord } from "./loop/records.ts";
@@ -11,11 +12,13 @@ export interface MemoryJournal extends Journal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[]): void;
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
+  readonly blobs: BlobStore;
 }
 
 export function memoryJournal(): MemoryJournal {
   const sessions = new Map<string, LogRecord[]>();
   return {
+    blobs: memoryBlobs(),
     append(session, expectedSeq, records): void {
       const held = sessions.get(session);
       checkAppend(session, held?.length ?? 0, expectedSeq, records);

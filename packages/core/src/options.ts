@@ -3,7 +3,10 @@
 // Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
+import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
+import { type CapOptions, capFacts, readerNames } from "./context/cap-facts.ts";
+import { readerTools } from "./context/reader-tools.ts";
 import { RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
@@ -81,8 +84,10 @@ export interface AgentOptions<Output = unknown> {
   autoExecuteTools?: boolean;
   /** Reject when a run ends with an error. Default: false. */
   throwOnError?: boolean;
-  /** What is done to keep a run inside its window. `cap`: the most text, in UTF-8 bytes, that one result may bring. Default: none. */
-  context?: { cap?: { bytes: number } | null };
+  /** What is done to keep a run inside its window. */
+  context?: ContextOptions;
+  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
+  blobs?: BlobStore | null;
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
@@ -97,6 +102,13 @@ export interface AgentOptions<Output = unknown> {
   journal?: Journal;
   /** Where time and chance come from. Default: the host's. */
   clock?: Clock;
+}
+
+export interface ContextOptions {
+  /** The model's window in tokens. Default: what the model says of itself. */
+  window?: number;
+  /** What is done to a result that is too large, when it arrives. Default: whole lines, at most 50 KiB. `null`: nothing. */
+  cap?: CapOptions | null;
 }
 
 /** Only carries the type of the output. */
@@ -131,7 +143,9 @@ export function resolve(given: AgentOptions): Resolved {
   if (typeof given.model?.call !== "function")
     throw wrong("model", "a Model is needed, e.g. offline() of @rondo/models");
   const toolTimeoutMs = positive("toolTimeoutMs", given.toolTimeoutMs ?? 120_000);
+  const { window, cap } = given.context ?? {};
   const tools = toolMap(given.tools ?? []);
+  addReaders(tools, given);
   const models = [given.model, ...(given.fallback ?? [])];
   const rules = rulesOf(given);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
@@ -153,9 +167,8 @@ export function resolve(given: AgentOptions): Resolved {
     autoExecuteTools: given.autoExecuteTools ?? true,
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
-    ...(given.context?.cap
-      ? { cap: { bytes: atLeast("context.cap.bytes", given.context.cap.bytes, 200) } }
-      : {}),
+    ...(window === undefined ? {} : { window: positive("context.window", window) }),
+    ...(cap === null ? {} : { cap: capFacts(cap) }),
     ...(output === undefined
       ? {}
       : { output: { schema: output.json, decodeRetries: given.decodeRetries ?? 2 } }),
@@ -175,11 +188,6 @@ function positive(option: string, value: number): number {
   return value;
 }
 
-function atLeast(option: string, value: number, least: number): number {
-  if (!(value >= least)) throw wrong(option, `a number of at least ${least} is needed, not ${String(value)}`);
-  return value;
-}
-
 function toolMap(tools: readonly Tool[]): Map<string, Tool> {
   const map = new Map<string, Tool>();
   for (const one of tools) {
@@ -189,9 +197,16 @@ function toolMap(tools: readonly Tool[]): Map<string, Tool> {
   return map;
 }
 
+/** Where there are tools there may be results to cut, and then something must be able to read them. A tool of the user's own wins over ours. */
+function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions): void {
+  if (tools.size === 0 || context?.cap === null || context?.cap?.readers === null || blobs === null) return;
+  for (const one of readerTools(readerNames(context?.cap ?? {})))
+    if (!tools.has(one.name)) tools.set(one.name, one);
+}
+
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
-  const { definition, effect, permission, timeoutMs = toolTimeoutMs } = tool;
-  return { definition, effect, permission, timeoutMs };
+  const { definition, effect, permission, when, timeoutMs = toolTimeoutMs } = tool;
+  return { definition, effect, permission, timeoutMs, ...(when === undefined ? {} : { when }) };
 }
 
 function modelRef(model: Model): ModelRef {

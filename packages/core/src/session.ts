@@ -3,6 +3,7 @@
 // A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
+import { type BlobStore, copyBlobs } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
@@ -36,6 +37,8 @@ export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 export interface SessionParts {
   id: string;
   journal: Journal;
+  /** Where the whole texts of cut results are kept. */
+  blobs?: BlobStore | undefined;
   resolved: Resolved;
   logger?: Logger | undefined;
   about?: JsonObject | undefined;
@@ -189,6 +192,7 @@ export class Session<Output = unknown> {
     await this.settled();
     const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
     await this.#parts.journal.append(id, 0, records);
+    if (this.#parts.blobs !== undefined) await copyBlobs(this.#parts.blobs, this.id, id, records);
     return Session.open<Output>({ ...this.#parts, id });
   }
 
@@ -248,10 +252,11 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { journal, resolved, logger, gate, clock } = this.#parts;
+    const { journal, blobs, resolved, logger, gate, clock } = this.#parts;
     return {
       session: this.id,
       journal,
+      blobs,
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,

@@ -26,6 +26,8 @@ export interface ToolContext {
   callId: string;
   /** Tells watchers how far the work is. Ignored once the call has its result. */
   update(progress: string): void;
+  /** The whole text of an earlier result that was cut, by the ref its note gives. Undefined: none is kept under it. */
+  output?(ref: string): Promise<string | undefined>;
 }
 
 /** A result in full, for tools that need more than a plain value. Made by `toolResult`. */
@@ -65,6 +67,8 @@ export interface Tool {
   readonly permission: Permission;
   /** Milliseconds; absent: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** `capped`: offered only once the conversation holds a ref to a kept text. Default: always. */
+  readonly when?: "capped";
   /** Resources a call touches: two calls that share one do not run together unless both only read. */
   readonly keys?: (args: never) => readonly string[];
   /** Checks and coerces arguments as the model wrote them. */

@@ -5,8 +5,10 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
+import type { BlobStore } from "../blobs.ts";
 import type { Clock } from "../clock.ts";
-import { capResult } from "../context/cap.ts";
+import { capArrival } from "../context/cap-arrival.ts";
+import { windowOf } from "../context/window.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
@@ -30,6 +32,8 @@ import { think } from "./think.ts";
 export interface Shell {
   session: string;
   journal: Journal;
+  /** Where the whole texts of cut results are kept. Absent: nowhere. */
+  blobs?: BlobStore | undefined;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */
@@ -335,7 +339,8 @@ export class Driver {
   #act(key: CallKey): void {
     const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
     if (call === undefined || call.result !== undefined) return;
-    const tool = this.#shell.tools.get(call.name);
+    const { session, blobs, rules, tools } = this.#shell;
+    const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const text = neverStarted(call.name).message;
       const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
@@ -356,19 +361,22 @@ export class Driver {
     this.#toolCalls.set(key, controller);
     const context = {
       signal: controller.signal,
-      idempotencyKey: `${this.#shell.session}:${key}`,
+      idempotencyKey: `${session}:${key}`,
       callId: call.id,
       update: (progress: string): void => {
         if (this.#toolCalls.get(key) === controller)
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
+      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
     };
-    const cap = this.#state.options?.cap;
-    void act(tool, call.args, context, this.#shell.rules.texts).then((whole) => {
-      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-      const result = cap === undefined ? whole : capResult(whole, cap.bytes);
-      this.post({ type: "tool_finished", call: key, result });
-    });
+    const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
+    const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
+    void act(tool, call.args, context, rules.texts)
+      .then((whole) => capArrival(whole, this.#state.options?.cap, place, { session, blobs, warn }))
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        this.post({ type: "tool_finished", call: key, result });
+      });
   }
 
   #askHook(ask: HookAsk): void {

@@ -4,6 +4,7 @@
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
+import type { CapFacts } from "../context/cap-facts.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
@@ -73,6 +74,8 @@ export interface ToolFacts {
   effect: Effect;
   permission: Permission;
   timeoutMs: number;
+  /** Offered only once the conversation holds a ref to a kept text. Default: always. */
+  when?: "capped";
 }
 
 /** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
@@ -107,8 +110,10 @@ export interface RunOptions {
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
-  /** The most text one result may bring. */
-  cap?: { bytes: number };
+  /** The model's window in tokens, where it is not the model's own word. */
+  window?: number;
+  /** What is done to a result that is too large. Absent: nothing. */
+  cap?: CapFacts;
   /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
   output?: { schema: JsonObject; decodeRetries: number };
 }
@@ -151,6 +156,10 @@ export interface CallResult {
   code?: ResultCode;
   /** The tool wants the run to end; a text is the run's text. */
   done?: boolean | string;
+  /** Where its whole text is kept. */
+  ref?: string;
+  /** What the cap did: sizes of the whole text and of what is left of it, in bytes (UTF-8), and the lines it had. */
+  capped?: { bytes: number; keptBytes: number; lines: number };
 }
 
 /** What follows from a judged turn. */

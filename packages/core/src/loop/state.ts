@@ -137,6 +137,8 @@ export interface State {
   readonly seen: Names;
   readonly options?: RunOptions;
   readonly run?: Run;
+  /** Some result was cut and its whole text kept: the reader tools are offered from then on. */
+  readonly readable?: true;
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
 }

@@ -114,7 +114,9 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done ? { stopping: doneBy(call, result.done) } : {}),
   };
-  return changeCall(state, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
+  const cut = result.capped !== undefined && result.ref !== undefined;
+  const known: State = cut && !state.readable ? { ...state, readable: true } : state;
+  return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
 function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
@@ -177,6 +179,7 @@ function closeTurn(state: State): State {
       name: call.name,
       content: call.result?.content ?? [],
       isError: call.result?.isError ?? true,
+      ...(call.result?.ref === undefined ? {} : { ref: call.result.ref }),
     }),
   );
   const { judged } = turn;
