@@ -3,6 +3,7 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
+import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Provided } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
@@ -47,6 +48,8 @@ export class Agent<Output = unknown> {
   readonly #resolved: Resolved;
   readonly #journal: Journal;
   readonly #clock: Clock;
+  /** For journals that keep no blobs. */
+  readonly #blobs: BlobStore = memoryBlobs();
 
   /** @throws RondoError `invalid_request` naming the option that cannot be used */
   constructor(options: AgentOptions<Output>) {
@@ -165,9 +168,12 @@ export class Agent<Output = unknown> {
   ): Promise<Session<Output>> {
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
+    const journal = overrides.journal ?? (lasting ? this.#journal : memoryJournal());
+    const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     return Session.open<Output>({
       id: overrides.session ?? newId(this.#clock),
-      journal: overrides.journal ?? (lasting ? this.#journal : memoryJournal()),
+      journal,
+      ...(blobs === null ? {} : { blobs }),
       resolved: this.#resolvedFor(overrides),
       dependencies: overrides.dependencies,
       logger: this.#given.logger,

@@ -1,6 +1,43 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
+export {
+  type BlobInfo,
+  type BlobLimits,
+  type BlobOrigin,
+  type BlobPut,
+  type BlobStore,
+  blobInfo,
+  blobLimits,
+  blobRef,
+  memoryBlobs,
+  refTaken,
+  refusesBlob,
+  safeRef,
+} from "./blobs.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { type ExcerptAbout, excerptOf } from "./context/cap-excerpt.ts";
+export type {
+  CapFacts,
+  CapOptions,
+  HeadTailCap,
+  HeadTailNumbers,
+  LinesCap,
+  ReaderOptions,
+} from "./context/cap-facts.ts";
+export { headTailNumbers } from "./context/cap-facts.ts";
+export { capText, maxResultChars, noticeSuffix, type TextCap } from "./context/cap-head-tail.ts";
+export { firstLines, type Kept } from "./context/cap-lines.ts";
+export {
+  capMessage,
+  capMessages,
+  isOversized,
+  type MessagesCap,
+  type Shrunk,
+  shrinkHistory,
+} from "./context/cap-messages.ts";
+export { type LineAsk, type PageAsk, readLine, readLines } from "./context/output-pages.ts";
+export { PatternError, type SearchAsk, searchLines } from "./context/output-search.ts";
+export { readerTools } from "./context/reader-tools.ts";
 export {
   type CharWeights,
   charEstimator,
@@ -81,6 +118,7 @@ export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export type { ToolOutput } from "./outputs.ts";
+export type { ContextFacts, ContextOptions } from "./context/options.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,

@@ -4,6 +4,7 @@
 // Writing is compare-and-append: two writers cannot both win. A group that is appended together is kept or lost together.
 // A lease says who writes a session for a while; its token fences off whoever held it before.
 
+import type { BlobStore } from "./blobs.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** What `list` tells of a session. */
@@ -68,4 +69,6 @@ export interface Journal {
    */
   watch?(session: string, heard: () => void): () => void;
   close?(): void | Promise<void>;
+  /** Where the whole texts of results that were cut are kept, beside the records. Absent: elsewhere. */
+  readonly blobs?: BlobStore;
 }

@@ -2,6 +2,7 @@
 //
 // Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
 
+import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import type { Journal, Lease, LeaseRequest, SessionInfo } from "./journal.ts";
 import { checkAppend, checkFrom, checkSessionId } from "./journal-checks.ts";
 import { checkToken, type LeaseState, releaseLease, renewLease, takeLease } from "./lease.ts";
@@ -13,6 +14,7 @@ export interface MemoryJournal extends Journal {
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
   watch(session: string, heard: () => void): () => void;
+  readonly blobs: BlobStore;
 }
 
 export interface MemoryJournalOptions {
@@ -45,6 +47,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
     };
   };
   return {
+    blobs: memoryBlobs(),
     append(session, expectedSeq, records, token): void {
       const held = sessions.get(session);
       checkToken(session, leases.get(session), token, now());

@@ -154,6 +154,8 @@ export interface ToolMessage {
   name: string;
   content: ContentPart[];
   isError: boolean;
+  /** Where its whole text is kept, if it is. Never sent. */
+  ref?: string;
 }
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

@@ -3,8 +3,11 @@
 // Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
+import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import { charEstimator } from "./context/estimate.ts";
+import { readerNames } from "./context/cap-facts.ts";
+import { readerTools } from "./context/reader-tools.ts";
 import { type ContextOptions, contextFacts } from "./context/options.ts";
 import type { Provided } from "./dependency.ts";
 import { messageOf, RondoError } from "./errors.ts";
@@ -102,6 +105,8 @@ export interface AgentOptions<Output = unknown> {
   throwOnError?: boolean;
   /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but pruning are on. */
   context?: ContextOptions;
+  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
+  blobs?: BlobStore | null;
   settings?: Settings;
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
@@ -160,6 +165,7 @@ export function resolve(given: AgentOptions): Resolved {
   const compactor = given.context?.compaction?.model;
   const rules = rulesOf(given);
   const tools = toolMap(given, rules.texts);
+  addReaders(tools, given);
   const toolErrors = oneOf("toolErrors", given.toolErrors, ["message", "masked"]);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   const { hooks = {} } = given;
@@ -250,9 +256,16 @@ function argumentsProblem(raw: string): string {
   }
 }
 
+/** Where there are tools there may be results to cut, and then something must be able to read them. A tool of the user's own wins over ours. */
+function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions): void {
+  if (tools.size === 0 || context?.cap === null || context?.cap?.readers === null || blobs === null) return;
+  for (const one of readerTools(readerNames(context?.cap ?? {})))
+    if (!tools.has(one.name)) tools.set(one.name, one);
+}
+
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
-  const { definition, effect, permission, timeoutMs = toolTimeoutMs } = tool;
-  return { definition, effect, permission, timeoutMs };
+  const { definition, effect, permission, when, timeoutMs = toolTimeoutMs } = tool;
+  return { definition, effect, permission, timeoutMs, ...(when === undefined ? {} : { when }) };
 }
 
 function modelRef(model: Model): ModelRef {

@@ -3,6 +3,7 @@
 // A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
+import { type BlobStore, copyBlobs } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { givenBy, type Provided } from "./dependency.ts";
@@ -42,6 +43,8 @@ export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 export interface SessionParts {
   id: string;
   journal: Journal;
+  /** Where the whole texts of cut results are kept. */
+  blobs?: BlobStore | undefined;
   resolved: Resolved;
   logger?: Logger | undefined;
   about?: JsonObject | undefined;
@@ -210,6 +213,7 @@ export class Session<Output = unknown> {
     await this.settled();
     const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
     await this.#parts.journal.append(id, 0, records);
+    if (this.#parts.blobs !== undefined) await copyBlobs(this.#parts.blobs, this.id, id, records);
     return Session.open<Output>({ ...this.#parts, id, takeOver: false });
   }
 
@@ -331,10 +335,11 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { resolved, logger, gate, clock, dependencies } = this.#parts;
+    const { blobs, resolved, logger, gate, clock, dependencies } = this.#parts;
     return {
       session: this.id,
       journal: this.#writer,
+      blobs,
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,

@@ -35,6 +35,8 @@ export interface ToolContext {
   readonly deps: Given;
   /** The thing behind a key: what was given for it, else what the key makes. Resolved once in a call. */
   resolve<T>(key: Dependency<T>): Promise<T>;
+  /** The whole text of an earlier result that was cut, by the ref its note gives. Undefined: none is kept under it. */
+  output?(ref: string): Promise<string | undefined>;
 }
 
 /** A result in full, for tools that need more than a plain value. Made by `toolResult`. */
@@ -104,6 +106,8 @@ export interface Tool {
   readonly permission: Permission;
   /** Milliseconds; absent: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number;
+  /** `capped`: offered only once the conversation holds a ref to a kept text. Default: always. */
+  readonly when?: "capped";
   /** Resources a call touches: two calls that share one do not run together unless both only read. */
   readonly keys?: (args: never) => readonly string[];
   /** Checks and coerces arguments as the model wrote them. */

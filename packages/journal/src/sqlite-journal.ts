@@ -6,6 +6,8 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  type BlobLimits,
+  type BlobStore,
   checkAppend,
   checkFrom,
   formatVersion,
@@ -15,12 +17,15 @@ import {
   RondoError,
   type SessionInfo,
 } from "@rondo/core";
+import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
 
 export interface SqliteJournalOptions {
   /** How long to wait for another process's transaction, in milliseconds. Default 5,000. The wait blocks the thread. */
   busyTimeoutMs?: number;
+  /** How much whole text of cut results is kept beside the records. */
+  blobs?: BlobLimits;
 }
 
 /** A journal in one SQLite file. All its methods are synchronous; a closed one refuses. */
@@ -28,6 +33,8 @@ export interface SqliteJournal extends Journal {
   append(session: string, expectedSeq: number, records: readonly LogRecord[]): void;
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
+  /** The whole texts of cut results, in the same file. */
+  readonly blobs: BlobStore;
   /** Closes the file. May be called twice. */
   close(): void;
 }
@@ -48,7 +55,7 @@ export function sqliteJournal(file: string | URL, options: SqliteJournalOptions 
   const path = pathOf(file);
   if (path !== ":memory:") checkFile(path);
   try {
-    return new Journaling(path, timeout);
+    return new Journaling(path, timeout, options.blobs);
   } catch (thrown) {
     throw sqliteError(path, "open", thrown);
   }
@@ -70,15 +77,17 @@ interface SessionRow {
 }
 
 class Journaling implements SqliteJournal {
+  readonly blobs: BlobStore;
   readonly #file: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #statements: ReturnType<typeof prepare>;
   #closed = false;
 
-  constructor(file: string, busyTimeoutMs: number) {
+  constructor(file: string, busyTimeoutMs: number, limits: BlobLimits | undefined) {
     this.#file = file;
     this.#db = openDatabase(file, busyTimeoutMs);
     this.#statements = prepare(this.#db);
+    this.blobs = new SqliteBlobs(this.#db, (doing, act) => this.#perform(doing, act), limits);
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[]): void {

@@ -1,4 +1,5 @@
 // The face of @rondo/testkit.
+export { type BlobStoreCase, type BlobStoreUnderTest, blobStoreSuite } from "./blob-suite.ts";
 export {
   type JournalCase,
   type JournalUnderTest,

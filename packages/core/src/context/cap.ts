@@ -1,69 +1,65 @@
 // The room of the cap: no single result may fill a window.
 //
-// Text is cut when it arrives, at the end of a line where there is one, never inside a character, and says so with
-// its numbers. Files are left as they are: their size is another matter.
+// Two pure questions about a result that has just arrived: which text of it must be kept whole elsewhere, and what the
+// conversation gets in its place. A result that fits is the same object.
 
 import type { CallResult } from "../loop/records.ts";
-import type { ContentPart } from "../message.ts";
+import { cutContent, joinedText, projection, textLength, withOneText } from "./cap-content.ts";
+import type { CapFacts } from "./cap-facts.ts";
+import { maxResultChars } from "./cap-head-tail.ts";
+import { firstLines, linesNote } from "./cap-lines.ts";
+import { byteLength, exceedsBytes, lineCount } from "./text-size.ts";
 
-/** The result with at most `maxBytes` bytes (UTF-8) of text in it, the note on what was cut among them; the same result when it fits. */
-export function capResult(result: CallResult, maxBytes: number): CallResult {
-  let left = maxBytes;
-  let cut = false;
-  const content = result.content.flatMap((part): ContentPart[] => {
-    if (part.type !== "text") return [part];
-    if (left === 0) return [];
-    const text = capText(part.text, left);
-    left = Math.max(0, left - byteLength(text));
-    if (text === part.text) return [part];
-    cut = true;
-    left = 0;
-    return [{ ...part, text }];
-  });
-  return cut ? { ...result, content } : result;
+/** The call a result is of, and the window (in tokens) it must fit into. */
+export interface CapPlace {
+  tool: string;
+  callId: string;
+  /** Undefined: unknown. */
+  window?: number | undefined;
 }
 
-/** A text with at most `maxBytes` bytes (UTF-8), whole lines where it has lines, and a note on what was cut. */
-export function capText(text: string, maxBytes: number): string {
-  if (text.length * 3 <= maxBytes) return text;
-  const total = byteLength(text);
-  if (total <= maxBytes) return text;
-  const noteFor = (kept: number): string =>
-    `\n\n[tool output truncated: the first ${kept} of ${total} bytes]`;
-  const room = maxBytes - noteFor(total).length;
-  const end = prefixEnd(text, room);
-  const lineEnd = text.lastIndexOf("\n", end);
-  const kept = text.slice(0, lineEnd > 0 ? lineEnd : end);
-  return `${kept}${noteFor(byteLength(kept))}`;
+/** The text of a result that is to be kept whole in the blob store; undefined when none is. */
+export function textToKeep(result: CallResult, cap: CapFacts, place: CapPlace): string | undefined {
+  if (cap.keep === "cut" && !isTooLarge(result, cap, place)) return undefined;
+  return projection(result.content);
 }
 
-/** Where the longest prefix ends that has at most so many bytes and cuts no character. */
-function prefixEnd(text: string, bytes: number): number {
-  let left = bytes;
-  let at = 0;
-  while (at < text.length) {
-    const point = text.codePointAt(at) as number;
-    const size = sizeOf(point);
-    if (size > left) return at;
-    left -= size;
-    at += point > 0xffff ? 2 : 1;
+/** The result as the conversation gets it; the same result when it fits and nothing of it was kept. @param ref where its whole text is kept */
+export function capResult(
+  whole: CallResult,
+  cap: CapFacts,
+  place: CapPlace,
+  ref: string | undefined,
+): CallResult {
+  const result = ref === undefined ? whole : { ...whole, ref };
+  if (!isTooLarge(whole, cap, place)) return result;
+  if (cap.mode === "head_tail") {
+    const content = cutContent(whole.content, maxResultChars(place.window, cap), cap, {
+      tool: place.tool,
+      callId: place.callId,
+      isError: whole.isError,
+      ...(whole.code === undefined ? {} : { status: whole.code }),
+      ...(ref === undefined ? {} : { ref }),
+    });
+    return { ...result, content: [...content], capped: cappedFrom(whole, joinedText(content)) };
   }
-  return at;
+  const kept = firstLines(joinedText(whole.content), cap.bytes);
+  const text = kept.cut ? kept.text + linesNote(ref) : kept.text;
+  const content = withOneText(whole.content, text);
+  // With its line ends made LF it may fit after all.
+  return kept.cut ? { ...result, content, capped: cappedFrom(whole, kept.text) } : { ...result, content };
 }
 
-/** Length in bytes (UTF-8); half a pair counts as the replacement character it becomes. */
-function byteLength(text: string): number {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const point = text.codePointAt(at) as number;
-    bytes += sizeOf(point);
-    if (point > 0xffff) at += 1;
-  }
-  return bytes;
+function cappedFrom(whole: CallResult, kept: string): NonNullable<CallResult["capped"]> {
+  const text = joinedText(whole.content);
+  return { bytes: byteLength(text), lines: lineCount(text), keptBytes: byteLength(kept) };
 }
 
-function sizeOf(point: number): number {
-  if (point < 0x80) return 1;
-  if (point < 0x800) return 2;
-  return point > 0xffff ? 4 : 3;
+function isTooLarge(result: CallResult, cap: CapFacts, place: CapPlace): boolean {
+  if (cap.exempt.includes(place.tool)) return false;
+  if (cap.withFiles === "leave" && result.content.some((part) => part.type !== "text")) return false;
+  if (cap.mode === "head_tail") return textLength(result.content) > maxResultChars(place.window, cap);
+  const [only] = result.content;
+  const text = result.content.length === 1 && only?.type === "text" ? only.text : joinedText(result.content);
+  return exceedsBytes(text, cap.bytes);
 }

@@ -4,7 +4,7 @@
 // records, are the only events made elsewhere.
 
 import type { CallView, RondoEvent } from "../events.ts";
-import type { LogRecord } from "./records.ts";
+import type { CallResult, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
@@ -193,7 +193,16 @@ function toolFinished(record: LogRecord & { type: "tool_finished" }, before: Sta
     ...(call.permission?.answer === "stop" ? { done: true } : {}),
     ...(done === undefined ? {} : { done }),
   };
-  return call.startedAt === undefined ? [{ type: "tool_start", call: view }, end] : [end];
+  const told = [...cappedBy(record.result, call), end];
+  return call.startedAt === undefined ? [{ type: "tool_start", call: view }, ...told] : told;
+}
+
+/** What the cap did to a result. Sizes in bytes (UTF-8). */
+function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
+  if (capped === undefined) return [];
+  const { bytes: before, keptBytes: after, lines } = capped;
+  const note = `the result of ${call.name} was cut: it had ${before} bytes in ${lines} lines${ref === undefined ? "" : `, kept as ${ref}`}`;
+  return [{ type: "context", stage: "cap", before, after, note }];
 }
 
 /** A step ends when its turn has settled and left the open state. */

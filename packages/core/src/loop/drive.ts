@@ -5,8 +5,9 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
+import type { BlobStore } from "../blobs.ts";
 import type { Clock } from "../clock.ts";
-import { capResult } from "../context/cap.ts";
+import { capArrival } from "../context/cap-arrival.ts";
 import { type Given, resolver } from "../dependency.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
@@ -25,12 +26,15 @@ import { Prefix, requestName } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { isThinking, type State } from "./state.ts";
+import { windowOf } from "./window.ts";
 import { think } from "./think.ts";
 
 /** What a driver acts with. */
 export interface Shell {
   session: string;
   journal: Pick<Journal, "append">;
+  /** Where the whole texts of cut results are kept. Absent: nowhere. */
+  blobs?: BlobStore | undefined;
   rules: Rules;
   tools: ReadonlyMap<string, Tool>;
   /** In the order of the run's models. */
@@ -382,7 +386,8 @@ export class Driver {
   #act(key: CallKey): void {
     const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
     if (call === undefined || call.result !== undefined) return;
-    const tool = this.#shell.tools.get(call.name);
+    const { session, blobs, rules, tools } = this.#shell;
+    const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const text = neverStarted(call.name).message;
       const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
@@ -404,25 +409,14 @@ export class Driver {
     const { clock, given, maskToolErrors, rules } = this.#shell;
     const context: ToolContext = {
       signal: controller.signal,
-      idempotencyKey: `${this.#shell.session}:${key}`,
+      idempotencyKey: `${session}:${key}`,
       callId: call.id,
       update: (progress: string): void => {
         if (this.#toolCalls.get(key) === controller)
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
-      now: () => clock.now(),
-      deps: given,
-      resolve: resolver(given),
-    };
-    const report = (message: string): void =>
-      this.#tell({ type: "warning", code: "tool_error", message: `${call.name} (${call.id}): ${message}` });
-    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
-    const cap = this.#state.options?.cap;
-    void act(tool, call, context, failures).then((whole) => {
-      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-      const result = cap === undefined ? whole : capResult(whole, cap.bytes);
-      this.post({ type: "tool_finished", call: key, result });
-    });
+import { capArrival } from "../context/cap-arrival.ts";
+import { type Given, resolver } from "../dependency.ts";
   }
 
   #askHook(ask: HookAsk): void {

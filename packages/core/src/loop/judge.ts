@@ -5,7 +5,7 @@
 
 import { textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
-import type { Fact, Follows, Verdict } from "./records.ts";
+import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
@@ -120,13 +120,28 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
 }
 
 /** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose, if it chose. */
-export function offeredTools(state: State): NonNullable<State["options"]>["tools"] {
+export function offeredTools(state: State): readonly ToolFacts[] {
   const { options, run } = state;
   if (options === undefined || run === undefined) return [];
   const chosen = run.prepared?.tools;
-  if (run.hidden.length === 0 && chosen === undefined) return options.tools;
-  return options.tools.filter(
+  const tools = state.readable ? options.tools : alwaysOffered(options.tools);
+  if (run.hidden.length === 0 && chosen === undefined) return tools;
+  return tools.filter(
     ({ definition: { name } }) =>
       !run.hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
   );
+}
+
+const always = new WeakMap<readonly ToolFacts[], readonly ToolFacts[]>();
+
+/** The tools that wait for nothing. The same list gives the same list: whoever encodes it can tell by identity. */
+export function alwaysOffered(tools: readonly ToolFacts[]): readonly ToolFacts[] {
+  let known = always.get(tools);
+  if (known === undefined) {
+    known = tools.some((tool) => tool.when !== undefined)
+      ? tools.filter((tool) => tool.when === undefined)
+      : tools;
+    always.set(tools, known);
+  }
+  return known;
 }

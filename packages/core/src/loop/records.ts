@@ -75,6 +75,8 @@ export interface ToolFacts {
   effect: Effect;
   permission: Permission;
   timeoutMs: number;
+  /** Offered only once the conversation holds a ref to a kept text. Default: always. */
+  when?: "capped";
 }
 
 /** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
@@ -111,8 +113,6 @@ export interface RunOptions {
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
   /** How the last turn of a landing differs from the others. Absent: tools stay declared, the answer is stored. */
   landing?: { omitTools: boolean; keepOut: boolean };
-  /** The most text one result may bring. */
-  cap?: { bytes: number };
   /** What keeps the run inside its window: the stages that are on, as facts. */
   context?: ContextFacts;
   /** The model that sums up what is compacted. Absent: the one in use. */
@@ -160,6 +160,10 @@ export interface CallResult {
   code?: ResultCode;
   /** The tool wants the run to end; a text is the run's text. */
   done?: boolean | string;
+  /** Where its whole text is kept. */
+  ref?: string;
+  /** What the cap did: sizes of the whole text and of what is left of it, in bytes (UTF-8), and the lines it had. */
+  capped?: { bytes: number; keptBytes: number; lines: number };
 }
 
 /** What follows from a judged turn. */

@@ -167,6 +167,8 @@ export interface State {
   readonly ledger: Ledger;
   /** Answers in the session. */
   readonly answers: number;
+  /** Some result was cut and its whole text kept: the reader tools are offered from then on. */
+  readonly readable?: true;
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
 }

@@ -123,12 +123,18 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };
-  const ledger = foldLedger(state.ledger, result.ledger ?? [], run.steps);
-  return changeCall({ ...state, ledger }, counted, key, (one) => ({
-    ...one,
-    result,
-    settled: one.settled || !ran,
-  }));
+  const cut = result.capped !== undefined && result.ref !== undefined;
+  const entries = result.ledger ?? [];
+  const noted =
+    result.ref === undefined || !cut
+      ? entries
+      : [...entries, { kind: "output" as const, ref: result.ref, tool: call.name }];
+  const known: State = {
+    ...state,
+    ledger: foldLedger(state.ledger, noted, run.steps),
+    ...(cut ? { readable: true as const } : {}),
+  };
+  return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
 function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
@@ -191,6 +197,7 @@ function closeTurn(state: State): State {
       name: call.name,
       content: call.result?.content ?? [],
       isError: call.result?.isError ?? true,
+      ...(call.result?.ref === undefined ? {} : { ref: call.result.ref }),
     }),
   );
   const { judged } = turn;

@@ -1,0 +1,100 @@
+// The room of the cap's options: what a user may say about results that are too large, and the facts it comes to.
+
+import { RondoError } from "../errors.ts";
+
+interface CapShared {
+  /** Tools whose results are never cut. The reader tools are always among them. Default: none. */
+  exempt?: readonly string[];
+  /** Which whole texts go to the blob store: those of results that were cut, or `every` one. Default: `cut`. */
+  keep?: "cut" | "every";
+  /** A result with files in it: its text is cut and its files stay, or all of it is left as it is. Default: `cut_text`. */
+  withFiles?: "cut_text" | "leave";
+  /** The tools that read a kept text. `null`: none. */
+  readers?: ReaderOptions | null;
+}
+
+export interface ReaderOptions {
+  /** Default: `read_output`. */
+  read?: string;
+  /** Default: `search_output`. */
+  search?: string;
+  /** Graphemes of a line that are shown before it is clipped. The cap itself never looks at it. Default: 1,000. */
+  maxLineLength?: number;
+}
+
+/** Keeps whole lines from the start, at most `bytes` bytes of UTF-8, and adds a note. */
+export interface LinesCap extends CapShared {
+  mode?: "lines";
+  /** Default: 51,200 (50 KiB). */
+  bytes?: number;
+}
+
+/** Keeps a share of the model's window, in UTF-16 code units: the head, and the tail as well where it says how things ended. */
+export interface HeadTailCap extends CapShared, Partial<HeadTailNumbers> {
+  mode: "head_tail";
+}
+
+/** The numbers of `head_tail`. */
+export interface HeadTailNumbers {
+  /** Share of the window one result may take. Default: 0.3. */
+  share: number;
+  /** Default: 4. */
+  charsPerToken: number;
+  /** `notice`: each text part is cut and says so. `excerpt`: all text becomes one excerpt under a header. Default: `excerpt`. */
+  form: "notice" | "excerpt";
+  /** The most characters whatever the window. Default: 16,000 for `excerpt`, 400,000 for `notice`. */
+  hardCap: number;
+  /** The least that is kept of a text. Default: 2,000. */
+  minKeep: number;
+  /** Who says that it cut, in an excerpt's header. Default: `Rondo`. */
+  by: string;
+}
+
+export type CapOptions = LinesCap | HeadTailCap;
+
+/** The cap as a fact of the run. */
+export type CapFacts = ({ mode: "lines"; bytes: number } | ({ mode: "head_tail" } & HeadTailNumbers)) & {
+  exempt: string[];
+  keep: "cut" | "every";
+  withFiles: "cut_text" | "leave";
+};
+
+/** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
+export function capFacts(given: CapOptions = {}): CapFacts {
+  const { read, search } = readerNames(given);
+  const shared: Pick<CapFacts, "exempt" | "keep" | "withFiles"> = {
+    exempt: [...(given.exempt ?? []), read, search],
+    keep: given.keep ?? "cut",
+    withFiles: given.withFiles ?? "cut_text",
+  };
+  if (given.mode === "head_tail") return { mode: "head_tail", ...headTailNumbers(given), ...shared };
+  return { mode: "lines", bytes: above("bytes", given.bytes ?? 50 * 1024), ...shared };
+}
+
+/** The numbers of `head_tail`, with their defaults. */
+export function headTailNumbers(given: Partial<HeadTailNumbers> = {}): HeadTailNumbers {
+  const form = given.form ?? "excerpt";
+  return {
+    form,
+    share: above("share", given.share ?? 0.3),
+    charsPerToken: above("charsPerToken", given.charsPerToken ?? 4),
+    hardCap: above("hardCap", given.hardCap ?? (form === "excerpt" ? 16_000 : 400_000)),
+    minKeep: given.minKeep ?? 2_000,
+    by: given.by ?? "Rondo",
+  };
+}
+
+/** The names of the reader tools. */
+export function readerNames(given: CapOptions): Required<ReaderOptions> {
+  const { read = "read_output", search = "search_output", maxLineLength = 1_000 } = given.readers ?? {};
+  return { read, search, maxLineLength: above("readers.maxLineLength", maxLineLength) };
+}
+
+function above(option: string, value: number): number {
+  if (!(value > 0))
+    throw new RondoError(
+      "invalid_request",
+      `option context.cap.${option}: a number above 0 is needed, not ${String(value)}`,
+    );
+  return value;
+}

@@ -1,0 +1,131 @@
+// The room of the reader tools: how a model gets at the whole of a result that was cut.
+//
+// Two tools, both read-only, offered from the moment a text was cut and kept; before that a run's tools are its own.
+// They read through the context of their call, so they see the texts of their own session and no other.
+
+import { safeRef } from "../blobs.ts";
+import type { JsonObject } from "../message.ts";
+import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts";
+import type { ReaderOptions } from "./cap-facts.ts";
+import { type Kept, readLine, readLines } from "./output-pages.ts";
+import { PatternError, searchLines } from "./output-search.ts";
+
+interface ReadArgs {
+  ref_id: string;
+  offset?: number;
+  limit?: number;
+  line_number?: number;
+  char_offset?: number;
+  char_limit?: number;
+}
+
+interface SearchArgs {
+  ref_id: string;
+  pattern: string;
+  regex?: boolean;
+  before?: number;
+  after?: number;
+  max_matches?: number;
+}
+
+const ref: JsonObject = { type: "string", description: "The ref of the output, as its note gives it." };
+const count = (minimum: number, description: string): JsonObject => ({
+  type: "integer",
+  minimum,
+  description,
+});
+
+/** The tools that read and search kept texts, under the names they are given. */
+export function readerTools(options: Required<ReaderOptions>): Tool[] {
+  const { read, search, maxLineLength } = options;
+  const reader = tool({
+    name: read,
+    description:
+      "Reads the whole text of a tool output that was truncated, by its ref: numbered lines from an offset on, or a part of one long line.",
+    effect: "read",
+    inputSchema: {
+      type: "object",
+      properties: {
+        ref_id: ref,
+        offset: count(0, "Lines to skip. Default 0."),
+        limit: count(1, "The most lines to return. Default: as many as fit."),
+        line_number: count(1, "Read only this line (counted from 1), in full."),
+        char_offset: count(0, "With line_number: characters of the line to skip. Default 0."),
+        char_limit: count(1, "With line_number: the most characters, up to 100000. Default 10000."),
+      },
+      required: ["ref_id"],
+    },
+    execute: async (args, context) => {
+      const ask = args as unknown as ReadArgs;
+      return withKept(ask.ref_id, read, context, (kept) => {
+        const { offset, limit, line_number: line, char_offset: chars, char_limit: most } = ask;
+        if (line === undefined)
+          return readLines(kept, { maxLineLength, ...given("offset", offset), ...given("limit", limit) });
+        return readLine(kept, { line, ...given("offset", chars), ...given("limit", most) });
+      });
+    },
+  });
+  const searcher = tool({
+    name: search,
+    description: "Searches the whole text of a tool output that was truncated, by its ref, line by line.",
+    effect: "read",
+    inputSchema: {
+      type: "object",
+      properties: {
+        ref_id: ref,
+        pattern: {
+          type: "string",
+          minLength: 1,
+          description: "What to look for, literally unless regex is true.",
+        },
+        regex: {
+          type: "boolean",
+          description: "The pattern is a regular expression (RE2 syntax). Default false.",
+        },
+        before: count(0, "Lines to show before each match. Default 0."),
+        after: count(0, "Lines to show after each match. Default 0."),
+        max_matches: count(1, "The most matches to return. Default 50."),
+      },
+      required: ["ref_id", "pattern"],
+    },
+    execute: async (args, context) => {
+      const ask = args as unknown as SearchArgs;
+      return withKept(ask.ref_id, read, context, async (kept) => {
+        const { pattern, regex, before, after, max_matches: most } = ask;
+        const wanted = {
+          pattern,
+          ...given("regex", regex),
+          ...given("before", before),
+          ...given("after", after),
+          ...given("maxMatches", most),
+        };
+        try {
+          return await searchLines(kept, wanted, context.signal);
+        } catch (thrown) {
+          if (!(thrown instanceof PatternError)) throw thrown;
+          const text = `Error: the regular expression cannot be used: ${thrown.message}. Search literally, or write it without look-around and back-references.`;
+          return toolResult(text, { isError: true });
+        }
+      });
+    },
+  });
+  return [reader, searcher].map((one): Tool => ({ ...one, when: "capped" }));
+}
+
+async function withKept(
+  given: string,
+  readTool: string,
+  context: ToolContext,
+  use: (kept: Kept) => string | ToolResult | Promise<string | ToolResult>,
+): Promise<string | ToolResult> {
+  const name = safeRef(given.trim());
+  const text = await context.output?.(name);
+  if (text !== undefined) return use({ text, ref: name, readTool });
+  return toolResult(`Error: no output is kept under the ref ${JSON.stringify(given.slice(0, 100))}.`, {
+    isError: true,
+  });
+}
+
+function given<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}

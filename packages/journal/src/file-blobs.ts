@@ -1,0 +1,136 @@
+// The room of blobs in files: a folder for each session, a text file for each text.
+//
+// A file appears whole or not at all: it is written beside its place, brought to the disk and renamed. Its name is its
+// content's, so two processes that keep one text do no harm to each other.
+
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type BlobLimits,
+  type BlobPut,
+  type BlobStore,
+  blobInfo,
+  blobLimits,
+  blobRef,
+  messageOf,
+  RondoError,
+  refTaken,
+  refusesBlob,
+  safeRef,
+} from "@rondo/core";
+
+/** Texts in files under one folder. All its methods are asynchronous. */
+export interface FileBlobs extends BlobStore {
+  put(...of: Parameters<BlobStore["put"]>): Promise<BlobPut>;
+  get(session: string, ref: string): Promise<string | undefined>;
+  delete(session: string): Promise<void>;
+}
+
+/**
+ * Keeps texts as `<folder>/<session's digest>/<ref>.txt`. The folder is made when it is needed. Several processes may
+ * use one folder; texts that they keep at the very same time may go beyond the session's bound together.
+ * @param folder a path or a `file:` URL
+ */
+export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs {
+  const root = resolve(typeof folder === "string" ? folder : fileURLToPath(folder));
+  const bounds = blobLimits(limits);
+  // Ids of sessions may be long, differ only in case, or be no file names at all.
+  const home = (session: string): string =>
+    join(root, createHash("sha256").update(session).digest("hex").slice(0, 32));
+  const file = (session: string, ref: string): string => join(home(session), `${safeRef(ref)}.txt`);
+  const perform = async <T>(doing: string, act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (thrown) {
+      if (thrown instanceof RondoError) throw thrown;
+      throw new RondoError("internal", `cannot ${doing} ${root}: ${messageOf(thrown)}`, { cause: thrown });
+    }
+  };
+  return {
+    put: (session, text) =>
+      perform("keep a text in", async (): Promise<BlobPut> => {
+        const bytes = Buffer.from(text, "utf8");
+        const info = blobInfo(text, bytes.length);
+        const place = file(session, info.ref);
+        const known = await whole(place);
+        if (known !== undefined)
+          return known === text ? { ok: true, ...info } : { ok: false, reason: refTaken(info.ref) };
+        const reason = refusesBlob(bytes.length, await heldIn(home(session)), bounds);
+        if (reason !== undefined) return { ok: false, reason };
+        await mkdir(home(session), { recursive: true });
+        await write(place, bytes);
+        await sync(home(session));
+        return { ok: true, ...info };
+      }),
+    get: (session, ref) =>
+      perform("read a text in", async () => {
+        const text = await whole(file(session, ref));
+        if (text !== undefined && blobRef(text) !== safeRef(ref))
+          throw new RondoError("internal", `the text ${file(session, ref)} is damaged; restore a copy of it`);
+        return text;
+      }),
+    delete: (session) =>
+      perform("delete texts in", () => rm(home(session), { recursive: true, force: true })),
+  };
+}
+
+async function whole(place: string): Promise<string | undefined> {
+  try {
+    return await readFile(place, "utf8");
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** What a session's files have together; what is being written counts as well. */
+async function heldIn(folder: string): Promise<number> {
+  let bytes = 0;
+  try {
+    for (const name of await readdir(folder)) {
+      try {
+        bytes += (await stat(join(folder, name))).size;
+      } catch (thrown) {
+        // Another process has just renamed it.
+        if (!isMissing(thrown)) throw thrown;
+      }
+    }
+  } catch (thrown) {
+    if (!isMissing(thrown)) throw thrown;
+  }
+  return bytes;
+}
+
+async function write(place: string, bytes: Buffer): Promise<void> {
+  const beside = `${place}.${randomUUID()}.part`;
+  try {
+    const handle = await open(beside, "wx", 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, place);
+  } catch (thrown) {
+    await rm(beside, { force: true });
+    throw thrown;
+  }
+}
+
+/** Makes a rename last. Not every system lets a folder be opened; those that do not need none of this. */
+async function sync(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return (thrown as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+}

@@ -1,0 +1,145 @@
+// Every store of whole texts passes the same suite, and survives what files and processes do.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, type BlobStore, memoryBlobs, textOf, tool } from "@rondo/core";
+import { fileBlobs, sqliteJournal } from "@rondo/journal";
+import { type BlobStoreUnderTest, blobStoreSuite, call, say, scripted } from "@rondo/testkit";
+import { afterAll, describe, expect, it } from "vitest";
+import { ended, start } from "./programs.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-blobs-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const origin = { callId: "call_1", tool: "shell", isError: false };
+
+const subjects: BlobStoreUnderTest[] = [
+  { name: "memory", open: (_place, limits) => memoryBlobs(limits) },
+  {
+    name: "SQLite",
+    durable: true,
+    open: (place, limits) =>
+      sqliteJournal(join(folder, `${place}.db`), limits === undefined ? {} : { blobs: limits }).blobs,
+  },
+  { name: "files", durable: true, open: (place, limits) => fileBlobs(join(folder, place), limits) },
+];
+
+for (const subject of subjects)
+  describe(`the blob suite over ${subject.name}`, () => {
+    for (const { name, run } of blobStoreSuite(subject)) it(name, run);
+  });
+
+describe("the suite itself", () => {
+  const put = async (good: BlobStore, session: string, text: string) => good.put(session, text, origin);
+  /** A store with one fault. The suite must see it, or it proves nothing. */
+  const faulty: Record<string, (good: BlobStore) => Partial<BlobStore>> = {
+    "mixes sessions up": (good) => ({
+      put: (_session, text) => good.put("all", text, origin),
+      get: (_session, ref) => good.get("all", ref),
+    }),
+    "makes CR LF LF": (good) => ({
+      put: (session, text) => good.put(session, text.replaceAll("\r", ""), origin),
+    }),
+    "deletes nothing": () => ({ delete: () => {} }),
+    "names by call": (good) => ({
+      put: async (session, text, { callId }) =>
+        ({ ...(await put(good, session, text)), ref: callId }) as never,
+    }),
+    "counts characters for bytes": (good) => ({
+      put: async (session, text) => ({ ...(await put(good, session, text)), bytes: text.length }) as never,
+    }),
+  };
+  for (const [fault, break_] of Object.entries(faulty))
+    it(`fails a store that ${fault}`, async () => {
+      const open: BlobStoreUnderTest["open"] = (_place, limits) => {
+        const good = memoryBlobs(limits);
+        return { ...good, ...break_(good) };
+      };
+      const outcomes = await Promise.allSettled(
+        blobStoreSuite({ name: fault, open }).map(({ run }) => run()),
+      );
+      expect(outcomes.some((outcome) => outcome.status === "rejected")).toBe(true);
+    });
+});
+
+describe("texts in files", () => {
+  it("are plain text files that appear whole, and a damaged one is said to be", async () => {
+    const root = join(folder, "plain");
+    const store = fileBlobs(root);
+    const put = await store.put("ticket/42", "hello\n", origin);
+    const home = join(root, readdirSync(root)[0] ?? "");
+    const names = readdirSync(home);
+    expect(names).toEqual([`${put.ok && put.ref}.txt`]);
+    expect(readFileSync(join(home, names[0] ?? ""), "utf8")).toBe("hello\n");
+    writeFileSync(join(home, names[0] ?? ""), "other");
+    await expect(store.get("ticket/42", put.ok ? put.ref : "")).rejects.toThrow(/damaged/);
+    expect(await store.put("ticket/42", "hello\n", origin)).toMatchObject({ ok: false });
+  });
+
+  it("say which folder cannot be written", async () => {
+    const inTheWay = join(folder, "in-the-way");
+    writeFileSync(inTheWay, "a file");
+    await expect(fileBlobs(inTheWay).put("a", "text", origin)).rejects.toThrow(
+      /cannot keep a text in .*in-the-way/,
+    );
+  });
+});
+
+describe("texts in SQLite", () => {
+  it("are refused once the journal is closed, and a journal without any has no table for them", () => {
+    const file = join(folder, "closed.db");
+    const journal = sqliteJournal(file);
+    expect(readFileSync(file).includes("CREATE TABLE blobs")).toBe(false);
+    journal.blobs.put("a", "text", origin);
+    journal.close();
+    expect(() => journal.blobs.get("a", "out_x")).toThrow(/closed/);
+    const again = sqliteJournal(file);
+    expect(readFileSync(file).includes("CREATE TABLE blobs")).toBe(true);
+    again.close();
+  });
+});
+
+describe("several processes", () => {
+  it.each(["sqlite", "files"])("keep texts in one place at once (%s)", async (kind) => {
+    const place = join(folder, `shared-${kind}`);
+    const workers = ["0", "1", "2"].map((worker) => ended(start("keep-texts", [kind, place, worker])));
+    const refs = (await Promise.all(workers)).flatMap(({ code, stdout, stderr }) => {
+      expect(code, stderr).toBe(0);
+      return JSON.parse(stdout) as [string, string][];
+    });
+    const store: BlobStore = kind === "sqlite" ? sqliteJournal(place).blobs : fileBlobs(place);
+    expect(refs).toHaveLength(60);
+    for (const [ref, text] of refs) expect(await store.get("shared", ref)).toBe(text);
+  });
+});
+
+describe("a session in SQLite", () => {
+  it("reads in another process's place what an earlier one cut, and so does its fork", async () => {
+    const file = join(folder, "session.db");
+    const big = tool({
+      name: "big",
+      description: "Says much.",
+      inputSchema: { type: "object", properties: {} },
+      effect: "read",
+      execute: () => Array.from({ length: 3_000 }, (_, at) => `line ${at} of the whole`).join("\n"),
+    });
+    const first = sqliteJournal(file);
+    const one = new Agent({ model: scripted([call("big"), say("cut")]), tools: [big], journal: first });
+    const session = await one.open("s");
+    await session.send("go");
+    const [ref = ""] = /out_[a-z0-9]+/.exec(textOf(session.messages[2] as never)) ?? [];
+    await session.fork("t");
+    first.close();
+
+    const second = sqliteJournal(file);
+    for (const id of ["s", "t"]) {
+      const model = scripted([call("read_output", { ref_id: ref, offset: 2_999 }), say("read")]);
+      const later = await new Agent({ model, tools: [big], journal: second }).open(id);
+      const { messages } = await later.send("read the end");
+      expect(textOf(messages.at(-2) as never)).toBe(" 3000  line 2999 of the whole");
+      expect((await later.replay()).firstDifference).toBeUndefined();
+    }
+    second.close();
+  });
+});

@@ -1,0 +1,172 @@
+// The room of the blob store's conformance suite: what any store of whole texts must do, wherever it keeps them.
+//
+// It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a store of its own.
+
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import type { BlobLimits, BlobOrigin, BlobPut, BlobStore } from "@rondo/core";
+
+export interface BlobStoreUnderTest {
+  /** Stands before the name of every case. */
+  name: string;
+  /** Opens the store that is called `place`: a fresh one for a new place, the same texts again for a known one (where `durable` is set). */
+  open(place: string, limits?: BlobLimits): BlobStore | Promise<BlobStore>;
+  /** What was kept is there when the store is opened again. Default false. */
+  durable?: boolean;
+}
+
+export interface BlobStoreCase {
+  name: string;
+  run(): Promise<void>;
+}
+
+/**
+ * The cases a blob store must pass.
+ *
+ *     for (const { name, run } of blobStoreSuite({ name: "memory", open: (_place, limits) => memoryBlobs(limits) })) it(name, run);
+ */
+export function blobStoreSuite(subject: BlobStoreUnderTest): BlobStoreCase[] {
+  const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
+  return wanted.map(([name, body], number) => ({
+    name: `${subject.name}: ${name}`,
+    run: () => body(async (limits) => subject.open(`blobs-${number}`, limits)),
+  }));
+}
+
+type Open = (limits?: BlobLimits) => Promise<BlobStore>;
+type Body = (open: Open) => Promise<void>;
+
+const origin: BlobOrigin = { callId: "call_1", tool: "shell", isError: false };
+
+/** Texts that a careless store would change. */
+const texts: readonly string[] = [
+  "",
+  "one line",
+  "two\nlines\n",
+  "CR LF\r\nkept\r\n",
+  "NUL \0 inside",
+  "ünïcödé 漢字 😀 e\u0301",
+  "\ufeffwith a mark in front",
+  "x".repeat(300_000),
+];
+
+function kept(put: BlobPut): BlobPut & { ok: true } {
+  ok(put.ok, put.ok ? "" : put.reason);
+  return put;
+}
+
+const cases: (readonly [name: string, body: Body])[] = [
+  [
+    "a ref nobody keeps is nothing",
+    async (open) => {
+      const store = await open();
+      strictEqual(await store.get("a", "out_none"), undefined);
+      await store.delete("a");
+    },
+  ],
+  [
+    "a text comes back as it was, with its size told",
+    async (open) => {
+      const store = await open();
+      for (const text of texts) {
+        const put = kept(await store.put("a", text, origin));
+        strictEqual(await store.get("a", put.ref), text);
+        strictEqual(put.bytes, Buffer.byteLength(text));
+        strictEqual(put.lines, text.split("\n").length);
+        match(put.ref, /^[A-Za-z0-9_-]{1,64}$/);
+      }
+    },
+  ],
+  [
+    "the same text has the same ref and takes its room once; another text has another",
+    async (open) => {
+      const store = await open({ sessionBytes: 10 });
+      const first = kept(await store.put("a", "12345678", origin));
+      const again = kept(
+        await store.put("a", "12345678", { callId: "call_2", tool: "other", isError: true }),
+      );
+      deepStrictEqual(again, first);
+      ok(kept(await store.put("b", "87654321", origin)).ref !== first.ref);
+    },
+  ],
+  [
+    "sessions do not see each other, whatever their ids are",
+    async (open) => {
+      const store = await open();
+      const ids = ["a", "A", "a/b", "../a", ".", "%", "'", "😀", "__proto__", "x".repeat(500)];
+      const refs = new Map<string, string>();
+      for (const id of ids) refs.set(id, kept(await store.put(id, `of ${id}`, origin)).ref);
+      for (const id of ids)
+        for (const [owner, ref] of refs)
+          strictEqual(await store.get(id, ref), owner === id ? `of ${id}` : undefined);
+    },
+  ],
+  [
+    "a ref is never a way out of the session",
+    async (open) => {
+      const store = await open();
+      const { ref } = kept(await store.put("a", "secret", origin));
+      for (const way of [`../a/${ref}`, `./${ref}`, `${ref}\0`, `${ref}.txt`, `a/${ref}`, "..", ""])
+        strictEqual(await store.get("b", way), undefined, way);
+      strictEqual(await store.get("a", `../a/${ref}`), undefined);
+    },
+  ],
+  [
+    "a text beyond the bound of one is refused with the numbers, and not kept",
+    async (open) => {
+      const store = await open({ blobBytes: 10 });
+      kept(await store.put("a", "ü".repeat(5), origin));
+      const put = await store.put("a", "ü".repeat(6), origin);
+      ok(!put.ok);
+      match(put.reason, /12 bytes.*10/);
+    },
+  ],
+  [
+    "a text beyond the bound of the session is refused, and what was kept stays",
+    async (open) => {
+      const store = await open({ sessionBytes: 20 });
+      const { ref } = kept(await store.put("a", "x".repeat(15), origin));
+      const put = await store.put("a", "y".repeat(6), origin);
+      ok(!put.ok);
+      match(put.reason, /15 bytes.*6.*20/);
+      strictEqual(await store.get("a", ref), "x".repeat(15));
+      kept(await store.put("a", "z".repeat(5), origin));
+      kept(await store.put("b", "y".repeat(6), origin));
+    },
+  ],
+  [
+    "a deleted session keeps nothing, has all its room again, and takes no other with it",
+    async (open) => {
+      const store = await open({ sessionBytes: 20 });
+      const { ref } = kept(await store.put("a", "x".repeat(15), origin));
+      kept(await store.put("b", "x".repeat(15), origin));
+      await store.delete("a");
+      strictEqual(await store.get("a", ref), undefined);
+      strictEqual(await store.get("b", ref), "x".repeat(15));
+      kept(await store.put("a", "y".repeat(20), origin));
+    },
+  ],
+  [
+    "many texts kept at once are all there",
+    async (open) => {
+      const store = await open();
+      const all = Array.from({ length: 50 }, (_, at) => `text ${at % 25}\n`.repeat(100));
+      const puts = await Promise.all(all.map(async (text) => kept(await store.put("a", text, origin))));
+      strictEqual(new Set(puts.map((put) => put.ref)).size, 25);
+      for (const [at, { ref }] of puts.entries()) strictEqual(await store.get("a", ref), all[at]);
+    },
+  ],
+];
+
+const durableCases: typeof cases = [
+  [
+    "two that are open at once see each other's texts, and keep one bound",
+    async (open) => {
+      const limits = { sessionBytes: 20 };
+      const [one, other] = [await open(limits), await open(limits)];
+      const { ref } = kept(await one.put("a", "x".repeat(15), origin));
+      strictEqual(await other.get("a", ref), "x".repeat(15));
+      ok(!(await other.put("a", "y".repeat(6), origin)).ok);
+      kept(await other.put("a", "x".repeat(15), origin));
+    },
+  ],
+];
