@@ -1,6 +1,16 @@
 // The face of @rondo/core.
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export {
+  emptyLedger,
+  foldLedger,
+  type Ledger,
+  type LedgerBounds,
+  type LedgerEntry,
+  type LedgerKind,
+  ledgerEntries,
+  renderLedger,
+} from "./context/compact/ledger.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";

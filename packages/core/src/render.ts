@@ -3,6 +3,7 @@
 // Total: every value has a meaning here, and nothing throws. A tool that returns a bigint, a circle or a function has
 // made no mistake that should cost a run.
 
+import { ledgerEntries } from "./context/compact/ledger.ts";
 import { messageOf } from "./errors.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
@@ -14,12 +15,15 @@ import { ToolResult } from "./tool.ts";
  * summary (a tool that wants to show a file returns a file part), everything else is JSON.
  */
 export function renderResult(value: unknown): CallResult {
-  if (value instanceof ToolResult)
+  if (value instanceof ToolResult) {
+    const ledger = ledgerEntries(value.ledger);
     return {
       content: shown(value.content.filter(isContentPart)),
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
+      ...(ledger.length === 0 ? {} : { ledger }),
     };
+  }
   if (Array.isArray(value) && value.length > 0 && value.every(isContentPart)) return ok(value);
   return ok([{ type: "text", text: textFor(value) }]);
 }

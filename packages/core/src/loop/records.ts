@@ -4,6 +4,7 @@
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
+import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
@@ -151,6 +152,8 @@ export interface CallResult {
   code?: ResultCode;
   /** The tool wants the run to end; a text is the run's text. */
   done?: boolean | string;
+  /** What the tool did, for the ledger. */
+  ledger?: LedgerEntry[];
 }
 
 /** What follows from a judged turn. */
