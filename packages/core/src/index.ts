@@ -2,6 +2,14 @@
 export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export {
+  applyEdit,
+  assemble,
+  type Compacted,
+  failureNote,
+  type Unhelpful,
+} from "./context/compact/assemble.ts";
+export { compactionDue, compactionLimit, type ModelLimits } from "./context/compact/due.ts";
+export {
   emptyLedger,
   foldLedger,
   type Ledger,
@@ -11,6 +19,17 @@ export {
   ledgerEntries,
   renderLedger,
 } from "./context/compact/ledger.ts";
+export { parseSummary, type Summary } from "./context/compact/parse.ts";
+export { type CompactionFacts, type CompactionPlan, planCompaction } from "./context/compact/plan.ts";
+export { type Pruned, type PruneFacts, pruneToShare } from "./context/compact/prune.ts";
+export { mustPreserve, summaryRequest } from "./context/compact/request.ts";
+export {
+  type CompactionFormat,
+  type CompactionOptions,
+  type CompactionSettings,
+  compactionSettings,
+} from "./context/compact/settings.ts";
+export { type Estimator, stagedBounds } from "./context/compact/staged.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
