@@ -2,6 +2,7 @@
 
 import {
   type CallView,
+  charEstimator,
   defaultTexts,
   emptyState,
   type LogRecord,
@@ -14,7 +15,7 @@ import {
 import { driverOf } from "./invocation.ts";
 
 /** Folding needs rules only for what they remember; who only looks needs none. */
-export const noRules: Rules = { list: [], texts: defaultTexts };
+export const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
 
 export interface RunSummary {
   id: string;

@@ -189,7 +189,43 @@ describe("a rendered run", () => {
         { ...stamp, type: "hook_answered", hook: "prepareStep", step: 2, tools: ["look"] },
         "prepareStep about step 2",
       ],
-      compacted: [{ ...stamp, type: "compacted", history: [] }, "to 0 messages"],
+      trimmed: [
+        {
+          ...stamp,
+          type: "trimmed",
+          edits: [],
+          stage: "trim",
+          before: 9_000,
+          after: 4_000,
+          note: "3 results",
+        },
+        "about 9,000 tokens became 4,000 tokens: 3 results",
+      ],
+      summary_started: [
+        { ...stamp, type: "summary_started", part: 1, of: 3, attempt: 2, digest: "1" },
+        "part 1 of 3 asked for, attempt 2",
+      ],
+      summary_finished: [
+        {
+          ...stamp,
+          type: "summary_finished",
+          message: {
+            role: "assistant",
+            content: [{ type: "text", text: "all is well" }],
+            origin: { api: "a", provider: "b", model: "c" },
+            stop: { kind: "end_turn", wire: "end_turn" },
+          },
+        },
+        "all is well",
+      ],
+      summary_failed: [
+        { ...stamp, type: "summary_failed", error: new RondoError("overloaded", "too many").toJSON() },
+        "too many",
+      ],
+      compacted: [
+        { ...stamp, type: "compacted", stage: "compaction", before: 9_000, after: 9_000, note: "no gain" },
+        "about 9,000 tokens: no gain",
+      ],
       abort_asked: [{ ...stamp, type: "abort_asked", reason: "enough" }, "asked: enough"],
       woke: [{ ...stamp, type: "woke" }, "a wait ran out"],
       late_result: [{ ...stamp, type: "late_result", call: "3.0", result }, "came after it was given up"],

@@ -127,7 +127,9 @@ export class Agent<Output = unknown> {
    */
   open(
     id: string,
-    options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> & { takeOver?: boolean } = {},
+    options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> & {
+      takeOver?: boolean;
+    } = {},
   ): Promise<Session<Output>> {
     return this.#open({ ...options, session: id }, undefined);
   }

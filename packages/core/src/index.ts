@@ -15,6 +15,7 @@ export {
   safeRef,
 } from "./blobs.ts";
 export { type Clock, systemClock } from "./clock.ts";
+export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
 export { type ExcerptAbout, excerptOf } from "./context/cap-excerpt.ts";
 export type {
   CapFacts,
@@ -35,9 +36,35 @@ export {
   type Shrunk,
   shrinkHistory,
 } from "./context/cap-messages.ts";
-export { type LineAsk, type PageAsk, readLine, readLines } from "./context/output-pages.ts";
-export { PatternError, type SearchAsk, searchLines } from "./context/output-search.ts";
-export { readerTools } from "./context/reader-tools.ts";
+export {
+  applyEdit,
+  assemble,
+  type Compacted,
+  failureNote,
+  type Unhelpful,
+} from "./context/compact/assemble.ts";
+export { compactionDue, compactionLimit, type ModelLimits } from "./context/compact/due.ts";
+export {
+  emptyLedger,
+  foldLedger,
+  type Ledger,
+  type LedgerBounds,
+  type LedgerEntry,
+  type LedgerKind,
+  ledgerEntries,
+  renderLedger,
+} from "./context/compact/ledger.ts";
+export { parseSummary, type Summary } from "./context/compact/parse.ts";
+export { type CompactionFacts, type CompactionPlan, planCompaction } from "./context/compact/plan.ts";
+export { pruneToShare, type Shared, type ShareFacts } from "./context/compact/prune.ts";
+export { mustPreserve, summaryRequest } from "./context/compact/request.ts";
+export {
+  type CompactionFormat,
+  type CompactionOptions,
+  type CompactionSettings,
+  compactionSettings,
+} from "./context/compact/settings.ts";
+export { stagedBounds } from "./context/compact/staged.ts";
 export {
   type CharWeights,
   charEstimator,
@@ -65,8 +92,12 @@ export {
   routeOf,
 } from "./context/guard-route.ts";
 export { reducibleChars, shortenResults } from "./context/guard-shorten.ts";
+export { type ContextFacts, type ContextOptions, contextFacts, noContext } from "./context/options.ts";
+export { type LineAsk, type PageAsk, readLine, readLines } from "./context/output-pages.ts";
+export { PatternError, type SearchAsk, searchLines } from "./context/output-search.ts";
 export { type PruneAt, type Pruned, prune, pruneNow } from "./context/prune.ts";
 export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune-settings.ts";
+export { readerTools } from "./context/reader-tools.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export {
   type Replacement,
@@ -118,7 +149,6 @@ export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export type { ToolOutput } from "./outputs.ts";
-export type { ContextFacts, ContextOptions } from "./context/options.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,

@@ -5,10 +5,10 @@
 
 import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
-import { charEstimator } from "./context/estimate.ts";
 import { readerNames } from "./context/cap-facts.ts";
-import { readerTools } from "./context/reader-tools.ts";
+import { charEstimator } from "./context/estimate.ts";
 import { type ContextOptions, contextFacts } from "./context/options.ts";
+import { readerTools } from "./context/reader-tools.ts";
 import type { Provided } from "./dependency.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";

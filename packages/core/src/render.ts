@@ -3,6 +3,7 @@
 // Total: every value has a meaning here, and nothing throws. A tool that returns a bigint, a circle or a function has
 // made no mistake that should cost a run.
 
+import { ledgerEntries } from "./context/compact/ledger.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
 import { noOutput, outputPart, textFor } from "./outputs.ts";
@@ -15,12 +16,15 @@ import { DoneSignal, TaskComplete, ToolResult } from "./tool.ts";
  */
 export function renderResult(value: unknown): CallResult {
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
-  if (value instanceof ToolResult)
+  if (value instanceof ToolResult) {
+    const ledger = ledgerEntries(value.ledger);
     return {
       content: shown(value.content.flatMap((one) => outputPart(one) ?? [])),
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
+      ...(ledger.length === 0 ? {} : { ledger }),
     };
+  }
   const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
   if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
   return ok([{ type: "text", text: textFor(value) }]);

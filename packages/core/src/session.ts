@@ -24,8 +24,8 @@ import {
   type LogRecord,
 } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
-import { accountOf } from "./loop/window.ts";
 import { emptyState, type State } from "./loop/state.ts";
+import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";

@@ -3,6 +3,7 @@
 // A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
+import type { LedgerEntry } from "./context/compact/ledger.ts";
 import type { Dependency, Given } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
@@ -45,27 +46,35 @@ export class ToolResult {
   readonly isError: boolean;
   /** Ends the run with reason `done_tool`; a text becomes the run's text. */
   readonly done: boolean | string;
+  /** What was done, for the ledger: facts that outlive the conversation's compaction. The model does not see them here. */
+  readonly ledger: readonly LedgerEntry[];
 
-  constructor(content: ContentPart[], isError: boolean, done: boolean | string) {
+  constructor(
+    content: ContentPart[],
+    isError: boolean,
+    done: boolean | string,
+    ledger: readonly LedgerEntry[] = [],
+  ) {
     this.content = content;
     this.isError = isError;
     this.done = done;
+    this.ledger = ledger;
   }
 }
 
 /**
- * A tool result with content parts, an error mark, or the wish to end the run.
+ * A tool result with content parts, an error mark, the wish to end the run, or entries for the ledger.
  * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(
   content: string | readonly ToolOutput[],
-  options: { isError?: boolean; done?: boolean | string } = {},
+  options: { isError?: boolean; done?: boolean | string; ledger?: readonly LedgerEntry[] } = {},
 ): ToolResult {
   const parts: ContentPart[] =
     typeof content === "string"
       ? [{ type: "text", text: content }]
       : content.flatMap((one) => outputPart(one) ?? []);
-  return new ToolResult(parts, options.isError ?? false, options.done ?? false);
+  return new ToolResult(parts, options.isError ?? false, options.done ?? false, options.ledger ?? []);
 }
 
 /** Thrown or returned in place of a result, it ends the run with reason `done_tool`: the model reads `Task complete`. */

@@ -7,6 +7,7 @@ import { callsOf, type RondoEvent, textOf } from "@rondo/core";
 import type { Paint } from "../console.ts";
 import { TerminalText } from "../plain-text.ts";
 import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../shorten.ts";
+import { stageLine } from "./context.ts";
 import { spanText } from "./usage.ts";
 
 export interface LiveOptions {
@@ -126,8 +127,13 @@ export class LiveView {
       case "warning":
         this.#line(paint("yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`));
         return;
-      case "compaction_end":
-        this.#line(paint("dim", `history compacted: ${event.before} to ${event.after} messages`));
+      case "compaction_start":
+        this.#line(
+          paint("dim", `the history is summed up (rule ${event.rule}): ${evidenceText(event.evidence)}`),
+        );
+        return;
+      case "context":
+        this.#line(paint("dim", stageLine(event)));
         return;
       case "child":
         this.hear(event.event);

@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { contentText, evidenceText } from "../shorten.ts";
 import { taskOf } from "../summary.ts";
+import { cappedText, stageText } from "./context.ts";
 import { endStyle, endText } from "./ending.ts";
 import type { RunPage } from "./page.ts";
 import { counted, spanText, timeText, usageText } from "./usage.ts";
@@ -94,12 +95,26 @@ export function recordLines(record: LogRecord, before: State, after: State, page
     case "hook_answered":
       hookAnswered(record, before, page);
       return;
-    case "compacted":
+    case "trimmed":
+      page.fact(at, record.stage, stageText(record));
+      return;
+    case "summary_started":
       page.fact(
         at,
-        "compacted",
-        `the history, from ${before.history.length} to ${counted(record.history.length, "message")}; ${usageText(record.usage)}`,
+        "summary",
+        `part ${record.part} of ${record.of} asked for${attemptText(record.attempt)}`,
+        "dim",
       );
+      return;
+    case "summary_finished":
+      page.fact(at, "summary", usageText(record.message.usage));
+      page.more(textOf(record.message), "dim");
+      return;
+    case "summary_failed":
+      page.fact(at, "summary", errorText(record.error), "yellow");
+      return;
+    case "compacted":
+      page.fact(at, record.edit === undefined ? "as it was" : "compacted", stageText(record));
       return;
     case "abort_asked":
       page.fact(
@@ -182,6 +197,9 @@ function modeChanged(record: RecordOf<"mode">, page: RunPage): void {
     case "output":
       page.fact(at, "output", `asked for, attempt ${record.attempt + 1}${because(record)}`);
       return;
+    case "compacting":
+      page.fact(at, "compaction", `decided on${because(record)}`);
+      return;
     case "hide_tool":
       page.fact(at, "rule", `the tool ${record.tool} is no longer offered${because(record)}`, "yellow");
       return;
@@ -191,11 +209,13 @@ function modeChanged(record: RecordOf<"mode">, page: RunPage): void {
 function modelStarted(record: RecordOf<"model_started">, before: State, page: RunPage): void {
   if (record.attempt === 1) page.heading(`step ${record.step}`);
   const model = before.options?.models[record.model]?.id ?? `model ${record.model}`;
-  const attempt = record.attempt === 1 ? "" : `, attempt ${record.attempt}`;
-  page.fact(record.at, "request", `${model}${attempt}, digest ${record.digest}`);
+  for (const stage of record.stages ?? []) page.fact(record.at, stage.stage, stageText(stage));
+  page.fact(record.at, "request", `${model}${attemptText(record.attempt)}, digest ${record.digest}`);
   if (record.broke !== undefined)
     page.more(`the prefix of the requests before it broke: ${record.broke}`, "yellow");
 }
+
+const attemptText = (attempt: number): string => (attempt === 1 ? "" : `, attempt ${attempt}`);
 
 function modelFinished(record: RecordOf<"model_finished">, before: State, after: State, page: RunPage): void {
   // The state's own message has the calls' final ids.
@@ -285,6 +305,8 @@ function toolFinished(record: RecordOf<"tool_finished">, before: State, page: Ru
     `${called(before, record.call)}${how.length === 0 ? "" : `, ${how.join(", ")}`}${since(call?.startedAt, record.at)}`,
     result.isError ? "red" : "cyan",
   );
+  const capped = cappedText(result);
+  if (capped !== "") page.more(capped, "dim");
   page.more(contentText(result.content), "dim");
 }
 

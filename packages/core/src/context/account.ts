@@ -46,7 +46,10 @@ export interface AccountOf {
 
 /** The account of a conversation. Costs a walk over it. */
 export function contextAccount(of: AccountOf, estimator: Estimator): ContextAccount {
-  const rows = [...of.messages].map((message) => ({ role: message.role, shares: sharesOf(message, estimator) }));
+  const rows = [...of.messages].map((message) => ({
+    role: message.role,
+    shares: sharesOf(message, estimator),
+  }));
   const known = of.counted;
   const estimated = rows
     .slice(0, known?.length ?? 0)

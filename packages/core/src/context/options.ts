@@ -5,11 +5,7 @@
 import { RondoError } from "../errors.ts";
 import type { Model } from "../model.ts";
 import { type CapFacts, type CapOptions, capFacts } from "./cap-facts.ts";
-import {
-  type CompactionOptions,
-  type CompactionSettings,
-  compactionSettings,
-} from "./compact/settings.ts";
+import { type CompactionOptions, type CompactionSettings, compactionSettings } from "./compact/settings.ts";
 import type { Estimator } from "./estimate.ts";
 import type { GuardOptions } from "./guard.ts";
 import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune-settings.ts";
@@ -33,6 +29,15 @@ export interface ContextOptions {
   /** Shares of the window, 0 to 1, at which the model is told how much is left. Default: none. */
   tell?: readonly number[];
 }
+
+/** Every stage off: the history is sent as it is, whatever its size. */
+export const noContext: Required<Pick<ContextOptions, "cap" | "trim" | "prune" | "guard" | "compaction">> = {
+  cap: null,
+  trim: null,
+  prune: null,
+  guard: null,
+  compaction: null,
+};
 
 /** The stages that are on, as facts of the run. */
 export interface ContextFacts {
@@ -59,6 +64,12 @@ export function contextFacts(given: ContextOptions = {}): ContextFacts {
     ...(given.trim === null ? {} : { trim: trimSettings(given.trim) }),
     ...(prune === null ? {} : { prune }),
     ...(given.guard === null ? {} : { guard: { results: given.guard?.results ?? "cut" } }),
-    ...(given.compaction === null ? {} : { compaction: compactionSettings(given.compaction) }),
+    ...(given.compaction === null ? {} : { compaction: compactionFacts(given.compaction) }),
   };
+}
+
+/** The settings as facts; the model that sums up is a fact of its own. */
+function compactionFacts(given: NonNullable<ContextOptions["compaction"]> = {}): CompactionSettings {
+  const { model: _model, ...settings } = given;
+  return compactionSettings(settings);
 }

@@ -133,7 +133,8 @@ function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, 
   const { follows, rule, evidence } = record;
   const failure = before.run?.failure;
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
-  if (follows.do === "ask_again" && follows.reduce === "compact") return [{ type: "compaction_start", rule, evidence }];
+  if (follows.do === "ask_again" && follows.reduce === "compact")
+    return [{ type: "compaction_start", rule, evidence }];
   if (follows.do !== "ask_again") return [];
   if (failure !== undefined) {
     const { error } = failure;

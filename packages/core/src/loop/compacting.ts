@@ -76,14 +76,7 @@ export function compactionOf(state: State, rules: Rules): Fact {
     return { type, stage, before: size, after: size, note };
   }
   const { summaries, failure } = compacting;
-  const made = assemble(
-    state.history,
-    plan,
-    summaries,
-    state.ledger,
-    settings,
-    rules.estimator.message,
-  );
+  const made = assemble(state.history, plan, summaries, state.ledger, settings, rules.estimator.message);
   if ("edit" in made) {
     const { edit, before, after, note } = made;
     return { type, stage, edit, before, after, note };

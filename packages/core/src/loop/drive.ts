@@ -26,8 +26,8 @@ import { Prefix, requestName } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { isThinking, type State } from "./state.ts";
-import { windowOf } from "./window.ts";
 import { think } from "./think.ts";
+import { windowOf } from "./window.ts";
 
 /** What a driver acts with. */
 export interface Shell {
@@ -332,7 +332,8 @@ export class Driver {
       const { compactor, models, clock } = this.#shell;
       const model = action.model === undefined ? compactor : models[action.model];
       if (run.cancelledAt !== undefined || model === undefined) {
-        const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
+        const why =
+          model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
         const message = `the summary was not asked for: ${why}`;
         this.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
         return;
@@ -343,13 +344,13 @@ export class Driver {
         if (this.#modelCall === controller) this.#modelCall = undefined;
         this.post(fact);
       };
-      think(model, request, controller, options.clocks, clock, () => {}).then(
-        (message) => came({ type: "summary_finished", message: valid(message) }),
-      ).catch((thrown: unknown) => {
-        const error = toRondoError(thrown);
-        const { usage } = error;
-        came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
-      });
+      think(model, request, controller, options.clocks, clock, () => {})
+        .then((message) => came({ type: "summary_finished", message: valid(message) }))
+        .catch((thrown: unknown) => {
+          const error = toRondoError(thrown);
+          const { usage } = error;
+          came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
+        });
     };
     const flushed = this.#flush();
     if (flushed === undefined) ask();
@@ -386,7 +387,7 @@ export class Driver {
   #act(key: CallKey): void {
     const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
     if (call === undefined || call.result !== undefined) return;
-    const { session, blobs, rules, tools } = this.#shell;
+    const { session, blobs, clock, given, maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const text = neverStarted(call.name).message;
@@ -406,7 +407,6 @@ export class Driver {
     }
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
-    const { clock, given, maskToolErrors, rules } = this.#shell;
     const context: ToolContext = {
       signal: controller.signal,
       idempotencyKey: `${session}:${key}`,
@@ -415,8 +415,22 @@ export class Driver {
         if (this.#toolCalls.get(key) === controller)
           this.#tell({ type: "tool_update", call: viewOf(call), progress });
       },
-import { capArrival } from "../context/cap-arrival.ts";
-import { type Given, resolver } from "../dependency.ts";
+      now: () => clock.now(),
+      deps: given,
+      resolve: resolver(given),
+      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
+    };
+    const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
+    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
+    const cap = this.#state.options?.context?.cap;
+    void act(tool, call, context, failures)
+      .then((whole) => capArrival(whole, cap, place, { session, blobs, warn }))
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        this.post({ type: "tool_finished", call: key, result });
+      });
   }
 
   #askHook(ask: HookAsk): void {

@@ -11,6 +11,7 @@ import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
 import { closeAll, closeSome, deniedResult, openCalls, result } from "./closing.ts";
+import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import {
   badOutput,
   end,
@@ -31,7 +32,6 @@ import {
   waitForRetry,
   wakeTime,
 } from "./hearing.ts";
-import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import { judgeTurn } from "./judge.ts";
 import type { HookName } from "./records.ts";
 import { offersOutput, requestOf, shaped } from "./request.ts";
@@ -123,11 +123,8 @@ export const table: Table = {
       ruleDecision(state, rules),
     ),
     row("results are over their budget", "cut the oldest for good", ["ready"], (state) => trimmed(state)),
-    row(
-      "the history fills its share of the window",
-      "decide to compact it",
-      ["compacting"],
-      (state, rules) => compactionDue(state, rules),
+    row("the history fills its share of the window", "decide to compact it", ["compacting"], (state, rules) =>
+      compactionDue(state, rules),
     ),
     row(
       "the request would not fit into the window",
@@ -174,11 +171,8 @@ export const table: Table = {
     row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], (state, rules) =>
       waitForSummary(state, rules),
     ),
-    row(
-      "a part of the history has no summary yet",
-      "ask a model for it",
-      ["compacting"],
-      (state, rules) => askForSummary(state, rules),
+    row("a part of the history has no summary yet", "ask a model for it", ["compacting"], (state, rules) =>
+      askForSummary(state, rules),
     ),
     row(
       "the summaries are there, or cannot be had",
@@ -201,8 +195,11 @@ export const table: Table = {
   ],
 
   judging: [
-    row("the model answered or failed", "judge it, once", ["acting", "ready", "finishing"], (state, rules) =>
-      record(judgeTurn(state, rules)),
+    row(
+      "the model answered or failed",
+      "judge it, once",
+      ["acting", "ready", "compacting", "finishing"],
+      (state, rules) => record(judgeTurn(state, rules)),
     ),
   ],
 

@@ -4,6 +4,7 @@
 // State is a fold of records and nothing else, so whatever a decision needs must stand in one of these.
 // One decision is one record: two would lose half of it in a crash. Deltas are never records.
 
+import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { ContextFacts } from "../context/options.ts";
 import type { Replacement, StageNote } from "../context/stage.ts";
 import type { ErrorData, Repair } from "../errors.ts";
@@ -164,6 +165,8 @@ export interface CallResult {
   ref?: string;
   /** What the cap did: sizes of the whole text and of what is left of it, in bytes (UTF-8), and the lines it had. */
   capped?: { bytes: number; keptBytes: number; lines: number };
+  /** What the tool did, for the ledger. */
+  ledger?: LedgerEntry[];
 }
 
 /** What follows from a judged turn. */

@@ -7,8 +7,8 @@ import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord } from "./records.ts";
-import { spendMore } from "./spend.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
+import { spendMore } from "./spend.ts";
 import { emptyState, inFlight, type Run, type State } from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, settleCancel } from "./turn.ts";
 

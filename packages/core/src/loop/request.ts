@@ -138,7 +138,9 @@ function unreasoned(message: Message): Message | null {
 function unfiled(message: Message): Message {
   if (!message.content.some((part) => part.type === "file")) return message;
   const content = message.content.map((part) =>
-    part.type === "file" ? { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` } : part,
+    part.type === "file"
+      ? { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` }
+      : part,
   );
   return { ...message, content } as Message;
 }

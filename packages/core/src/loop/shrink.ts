@@ -72,7 +72,13 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, usage ?? {}, answer === undefined, state.options?.compactor ?? state.options?.models[run.model]),
+    spend: spendMore(
+      state,
+      run,
+      usage ?? {},
+      answer === undefined,
+      state.options?.compactor ?? state.options?.models[run.model],
+    ),
     compacting: after,
   };
   return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
@@ -90,7 +96,10 @@ function emptySummary(message: AssistantMessage): ErrorData | undefined {
 export function compact(state: State, run: Run, record: LogRecord & { type: "compacted" }): State {
   if (run.compacting === undefined) return state;
   const over: Run = { ...run, compacting: undefined };
-  const after = record.edit === undefined ? { ...state, run: over } : rewritten(state, over, edited(state.history, record.edit));
+  const after =
+    record.edit === undefined
+      ? { ...state, run: over }
+      : rewritten(state, over, edited(state.history, record.edit));
   const last = state.compacted;
   const inARow = last !== undefined && state.answers - last.answers <= 1 ? last.inARow + 1 : 1;
   const { length } = after.history;

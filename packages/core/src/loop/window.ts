@@ -19,9 +19,7 @@ import { runOf, type State } from "./state.ts";
 /** What is known of the window of the model in use; the option outranks the model's own. */
 export function windowFacts({ options, run }: State): WindowFacts {
   const window = options?.context?.window;
-  return window === undefined
-    ? (options?.models[run?.model ?? 0]?.facts ?? {})
-    : { contextWindow: window };
+  return window === undefined ? (options?.models[run?.model ?? 0]?.facts ?? {}) : { contextWindow: window };
 }
 
 /** Tokens of the window, input and output together; undefined when nobody knows. */
@@ -54,7 +52,10 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   const settings = options?.context?.compaction;
   const { id = "" } = options?.models[run?.model ?? 0] ?? {};
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
-  const limit = windowIn(windowFacts(state), settings.limit === "input_tokens" ? "maxInputTokens" : undefined);
+  const limit = windowIn(
+    windowFacts(state),
+    settings.limit === "input_tokens" ? "maxInputTokens" : undefined,
+  );
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
     const message = `Missing context limit for ${id} in model registry`;

@@ -4,6 +4,7 @@
 // are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
 // is the view's, `strategyMessages`, which takes the same options.
 
+import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
@@ -88,6 +89,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     malformedRetries: 0,
     emptyNudges: 0,
     throwOnError: true,
+    context: noContext,
     toolTimeoutMs: timeoutMs,
     clocks: { firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs },
     hooks: {

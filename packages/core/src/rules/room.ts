@@ -2,8 +2,8 @@
 //
 // Once at each threshold, and again after the history was made smaller. A model that knows plans its last steps.
 
-import { sizeOf, windowOf } from "../loop/window.ts";
 import type { Estimator } from "../context/estimate.ts";
+import { sizeOf, windowOf } from "../loop/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 /** The highest threshold that was told since the history last became smaller. */

@@ -18,6 +18,7 @@ import {
   type State,
   type Table,
   table,
+  textOf,
   userText,
 } from "@rondo/core";
 import {
@@ -36,6 +37,8 @@ export interface Subject {
   options: RunOptions;
   rules: Rules;
   fuel: Fuel;
+  /** What the run is for, when it is for one thing alone. */
+  only?: "compaction";
   table?: Table;
   reduce?: typeof reduce;
 }
@@ -106,6 +109,7 @@ function start(subject: Subject): Node {
     format: formatVersion,
     input: [userText("task")],
     options: subject.options,
+    ...(subject.only === undefined ? {} : { only: subject.only }),
   };
   return append(node, [fact], "start", 1, subject, undefined).node;
 }
@@ -212,7 +216,8 @@ function keyOf({ state, shadow, fuel }: Node): string {
   const { history, inbox, run, memories, now, seq, options: _options, ids: _ids, seen: _seen } = state;
   const past = [...history].map((message) => {
     const shape = message.content.map((part) => (part.type === "tool_call" ? part.name : part.type)).join();
-    return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}`;
+    const cut = textOf(message).startsWith("[tool output") ? "~" : "";
+    return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}${cut}`;
   });
   const age = Math.floor((now - (run?.startedAt ?? now)) / 100);
   const late = (run?.turn?.calls ?? []).map(

@@ -113,7 +113,10 @@ export function brokenByDecision(
     broken.push("P2: the same state led to two decisions");
   if (shadow.busy > mostBusy) broken.push(`P2: ${mostBusy} actions in a row without a word from the world`);
   if (action.do === "record" && action.facts.length === 0) broken.push("P2: an empty record");
-  if (state.run?.abort !== undefined && ["call_model", "summarise", "start_tools", "run_hook", "ask"].includes(action.do))
+  if (
+    state.run?.abort !== undefined &&
+    ["call_model", "summarise", "start_tools", "run_hook", "ask"].includes(action.do)
+  )
     broken.push(`P5: ${action.do} after an abort`);
   if (
     (action.do === "wait" || action.do === "run_hook") &&

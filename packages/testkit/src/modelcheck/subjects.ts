@@ -1,6 +1,13 @@
 // The room of subjects: the loops that are checked, each under options that open other rows of the table.
 
-import { type AgentOptions, type Rule, type RunOptions, resolve, skipRepeatedFailures } from "@rondo/core";
+import {
+  type AgentOptions,
+  contextFacts,
+  type Rule,
+  type RunOptions,
+  resolve,
+  skipRepeatedFailures,
+} from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
 import { checkedOptions, type Fuel } from "./world.ts";
@@ -17,6 +24,9 @@ function subject(
   const { rules } = resolve({ model: scripted([]), maxSteps: 3, retry: { attempts: 2 }, ...agent });
   return { name, options: checkedOptions(change), rules, fuel };
 }
+
+/** So small that a few answers fill it. */
+const small = contextFacts({ window: 120, compaction: { at: 0.5, minSummaryCharacters: 1 } });
 
 /** The loop as it is, in its several shapes. */
 export function subjects(): Subject[] {
@@ -41,6 +51,33 @@ export function subjects(): Subject[] {
       { toolOrder: "sequential" },
       { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
     ),
+    subject(
+      "in a small window",
+      { context: small },
+      { maxSteps: 6 },
+      { ...calm, steer: 1, abort: 1, crash: 1 },
+    ),
+    subject(
+      "in a small window, with typed output",
+      { context: small, output: { schema: { type: "object" }, decodeRetries: 1 } },
+      { maxSteps: 6, budget: { ms: 500 } },
+    ),
+    subject(
+      "compacting at the end",
+      {
+        context: contextFacts({
+          window: 100,
+          guard: null,
+          trim: { budgetTokens: 5, keep: "none" },
+          compaction: { format: "tagged", at: 0.01 },
+        }),
+      },
+      { maxSteps: 4 },
+    ),
+    { ...subject("for a compaction alone", { context: small }, {}, all), only: "compaction" },
+    subject("cutting what does not fit", {
+      context: contextFacts({ window: 200, compaction: null, trim: { budgetTokens: 5 } }),
+    }),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

@@ -1,0 +1,233 @@
+// The room of assembly: the history with its memory in place of what was summarised, or none, and why.
+//
+// A compaction is worth nothing when the history does not shrink, and harm when it loses a result, a ref or the task.
+// All of that is looked at before the edit is given out; an edit that fails a look is not made.
+
+import type { HistoryEdit } from "../../loop/records.ts";
+import type { AssistantMessage, Message, TextPart, UserMessage } from "../../message.ts";
+import { callsOf, userText } from "../../message.ts";
+import type { MessageList } from "../../model.ts";
+import { isPaired } from "../../pairing.ts";
+import { repairTexts } from "../repair.ts";
+import { type Ledger, renderLedger } from "./ledger.ts";
+import { memoriesOf, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
+import { parseSummary, type Summary, summaryBlocks, tagged } from "./parse.ts";
+import type { CompactionPlan } from "./plan.ts";
+import type { CompactionSettings } from "./settings.ts";
+import type { Estimator } from "./staged.ts";
+
+/** Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not be smaller; `invalid`: it would not be a valid one. */
+export type Unhelpful = "no_summary" | "no_gain" | "invalid";
+
+export type Compacted =
+  | {
+      edit: HistoryEdit;
+      /** Tokens, estimated. */
+      before: number;
+      after: number;
+      /** In words, for events and logs. */
+      note: string;
+    }
+  | { unchanged: Unhelpful; before: number; after?: number; note: string };
+
+/** One place of the new history: a message of the old one by its index, or a new one made from `from`, if from any. */
+type Place = { at: number } | { put: Message; from?: readonly number[] };
+
+/**
+ * The history after a compaction, as an edit.
+ * @param answers texts of the summarising calls, in order; the last one is the summary. Empty where they failed.
+ */
+export function assemble(
+  history: MessageList,
+  plan: CompactionPlan,
+  answers: readonly string[],
+  ledger: Ledger,
+  settings: CompactionSettings,
+  estimator: Estimator,
+): Compacted {
+  const { before, scale } = plan;
+  const last = answers.at(-1);
+  const parsed =
+    last !== undefined && answers.length >= plan.calls && plan.calls > 0
+      ? parseSummary(last, settings)
+      : undefined;
+  const summary = parsed ?? (settings.onFailure === "note" ? { summary: failureNote(plan) } : undefined);
+  if (summary === undefined)
+    return { unchanged: "no_summary", before, note: "the model gave no summary: the history stays as it is" };
+
+  const places = placesOf(history, plan, settings, withNotes(summary, plan), ledger);
+  const messages = places.map((place) => ("put" in place ? place.put : (history.at(place.at) as Message)));
+  const wrong = faultOf(history, messages);
+  if (wrong !== undefined)
+    return { unchanged: "invalid", before, note: `the history stays as it is: ${wrong}` };
+
+  let after = 0;
+  for (const place of places) {
+    const size = Math.max(0, estimator("put" in place ? place.put : (history.at(place.at) as Message)));
+    after += "put" in place && place.from === undefined ? size : size * scale;
+  }
+  after = Math.ceil(after);
+  if (settings.minGain !== null && (after >= before || before - after < before * settings.minGain))
+    return {
+      unchanged: "no_gain",
+      before,
+      after,
+      note: `the history stays as it is: about ${after} tokens in place of ${before} would be no help`,
+    };
+  return {
+    edit: editOf(places),
+    before,
+    after,
+    note: `${history.length} messages, about ${before} tokens, became ${messages.length}, about ${after}`,
+  };
+}
+
+/** The deterministic words for a history that no model could summarise. */
+export function failureNote(plan: CompactionPlan): string {
+  return `Context contained ${plan.length} messages (${plan.omitted.length} oversized). Summary unavailable due to size limits.`;
+}
+
+/** What no summariser read is named beside what they wrote. */
+function withNotes(summary: Summary, plan: CompactionPlan): Summary {
+  if (plan.omitted.length === 0 || plan.calls === 0) return summary;
+  const notes = plan.omitted.map(({ note }) => note).join("\n");
+  return { ...summary, summary: [summary.summary, notes].filter((text) => text !== "").join("\n\n") };
+}
+
+function placesOf(
+  history: MessageList,
+  plan: CompactionPlan,
+  settings: CompactionSettings,
+  summary: Summary,
+  ledger: Ledger,
+): Place[] {
+  const plain = settings.format === "tagged" && settings.form === "plain";
+  const memories = memoriesOf(history);
+  const indices = plain ? new Set<number>() : memories.indices;
+  const tail = tailOf(history, plan, settings, indices);
+  const systems: Place[] = [];
+  for (let at = 0; at < history.length; at += 1) if (history.at(at)?.role === "system") systems.push({ at });
+  // The task comes before the record of what came of it; the newest request comes after.
+  const [task, ...rest] = plan.pinned;
+  const taskFirst = task !== undefined && isTask(history, task, indices);
+  const front: Place[] = taskFirst ? [{ at: task }] : [];
+  const back: Place[] = (taskFirst ? rest : plan.pinned).map((at) => ({ at }));
+  const kept = [...systems, ...front, ...back, ...tail];
+  const told = settings.ledger ? renderLedger(ledger) : "";
+  const memory = (refs: readonly string[]): UserMessage[] =>
+    settings.format === "tagged"
+      ? taggedMemory(settings, {
+          retained: plain ? [] : memories.retained,
+          retain: summary.retain ?? "",
+          summary: summary.summary,
+          ledger: told,
+          refs,
+        })
+      : [
+          structuredMemory([
+            ...summaryBlocks(summary),
+            ...(told === "" ? [] : [tagged("ledger", told)]),
+            ...(refs.length === 0 ? [] : [tagged("refs", refs.map((ref) => `ref=${ref}`).join(" "))]),
+          ]),
+        ];
+  const have = new Set([
+    ...refsOf(memory([])),
+    ...refsOf(kept.map((place) => ("put" in place ? place.put : (history.at(place.at) as Message)))),
+  ]);
+  const lost = refsOf(history).filter((ref) => !have.has(ref));
+  return [...systems, ...front, ...memory(lost).map((put): Place => ({ put })), ...back, ...tail];
+}
+
+/** Whether a pinned message is the first thing the user said, so that it is the task and not only the newest request. */
+function isTask(history: MessageList, at: number, memories: ReadonlySet<number>): boolean {
+  for (let before = 0; before < at; before += 1)
+    if (history.at(before)?.role === "user" && !memories.has(before)) return false;
+  return true;
+}
+
+function tailOf(
+  history: MessageList,
+  plan: CompactionPlan,
+  settings: CompactionSettings,
+  memories: ReadonlySet<number>,
+): Place[] {
+  const pinned = new Set(plan.pinned);
+  const tail: Place[] = [];
+  for (let at = plan.keepFrom; at < history.length; at += 1)
+    if (history.at(at)?.role !== "system" && !memories.has(at) && !pinned.has(at)) tail.push({ at });
+  return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail) : tail;
+}
+
+/** Only what was said: no calls, results or reasoning. Answers that come to stand side by side become one. */
+function textsOf(history: MessageList, tail: readonly Place[]): Place[] {
+  const texts: Place[] = [];
+  for (const place of tail) {
+    const { at } = place as { at: number };
+    const message = history.at(at) as Message;
+    if (message.role === "tool") continue;
+    if (message.role !== "assistant") {
+      texts.push(place);
+      continue;
+    }
+    const spoken = message.content.filter(
+      (part): part is TextPart => part.type === "text" && part.text.trim() !== "",
+    );
+    if (spoken.length === 0) continue;
+    const whole = spoken.length === message.content.length;
+    const before = texts.at(-1);
+    const last = before === undefined ? undefined : "put" in before ? before.put : history.at(before.at);
+    if (before !== undefined && last?.role === "assistant") {
+      const from = "put" in before ? (before.from ?? []) : [before.at];
+      const joined = spokenOnly(message, [...last.content.filter(isText), ...spoken]);
+      texts[texts.length - 1] = { put: joined, from: [...from, at] };
+    } else texts.push(whole ? place : { put: spokenOnly(message, spoken), from: [at] });
+  }
+  const end = texts.at(-1);
+  const last = end === undefined ? undefined : "put" in end ? end.put : history.at(end.at);
+  // The model is to go on; many refuse a conversation that ends with their own words.
+  if (history.at(history.length - 1)?.role === "tool" && last?.role === "assistant")
+    texts.push({ put: userText(repairTexts.proceed) });
+  return texts;
+}
+
+const isText = (part: AssistantMessage["content"][number]): part is TextPart => part.type === "text";
+
+/** What only the provider understands goes with the parts it belonged to. */
+function spokenOnly(message: AssistantMessage, parts: readonly TextPart[]): AssistantMessage {
+  const hadCalls = callsOf(message).length > 0;
+  return {
+    role: "assistant",
+    content: parts.map(({ text }, at): TextPart => ({ type: "text", text: at === 0 ? text : `\n\n${text}` })),
+    origin: message.origin,
+    stop: hadCalls ? { kind: "end_turn", wire: "end_turn" } : message.stop,
+  };
+}
+
+/** What a provider would refuse in it that was not refused before, in words. */
+function faultOf(history: MessageList, messages: readonly Message[]): string | undefined {
+  if (!isPaired(messages)) return isPaired(history) ? "a call would lose its result" : "a call has no result";
+  const first = messages.find((message) => message.role !== "system");
+  if (first?.role !== "user") return "it would not begin with the user";
+  return undefined;
+}
+
+function editOf(places: readonly Place[]): HistoryEdit {
+  const edit: HistoryEdit = [];
+  for (const place of places) {
+    const last = edit.at(-1);
+    if ("put" in place) edit.push({ put: place.put });
+    else if (last !== undefined && "keep" in last && last.keep[1] === place.at) last.keep[1] = place.at + 1;
+    else edit.push({ keep: [place.at, place.at + 1] });
+  }
+  return edit;
+}
+
+/** The messages an edit makes of a history. */
+export function applyEdit(history: MessageList, edit: HistoryEdit): Message[] {
+  return edit.flatMap((one) => {
+    if ("put" in one) return [one.put];
+    const kept: Message[] = [];
+    for (let at = one.keep[0]; at < one.keep[1]; at += 1) kept.push(history.at(at) as Message);
+    return kept;
+  });
+}

@@ -1,0 +1,214 @@
+// The room of the ledger: what was done, as data, so that no summary can lose it.
+//
+// Entries come with the results of tools and are folded as they arrive; the ledger is told to the model beside a
+// summary, never instead of one. It is bounded in number and in bytes: what is dropped is counted, the lightest kind
+// first (a file that was read can be read again; a decision cannot be made again), and of a kind the oldest.
+
+/** One thing a tool did or learned. `hash` is `sha256:` and hexadecimal digits; absent where the file was too large to be hashed. */
+export type LedgerEntry =
+  | { kind: "file_read"; path: string; hash?: string }
+  | { kind: "file_written"; path: string; hash?: string }
+  /** `exitCode` is null when a signal or a time-out ended it. */
+  | { kind: "command"; command: string; exitCode: number | null }
+  /** An empty text says that none is left of this kind. */
+  | { kind: "decision" | "done" | "left" | "next"; text: string }
+  /** An output that was cut: the whole of it can be had under `ref`. */
+  | { kind: "output"; ref: string; tool: string };
+
+export type LedgerKind = LedgerEntry["kind"];
+
+/** What was done so far, oldest first. Plain JSON. */
+export interface Ledger {
+  readonly entries: readonly { readonly entry: LedgerEntry; readonly step: number }[];
+  /** How many were dropped for want of room, by kind. */
+  readonly dropped: Readonly<Partial<Record<LedgerKind, number>>>;
+}
+
+export interface LedgerBounds {
+  /** Default: 200. */
+  entries?: number;
+  /** Characters of all entries together, 32 more counted for each. Default: 24,000. */
+  characters?: number;
+}
+
+export const emptyLedger: Ledger = { entries: [], dropped: {} };
+
+/** From what is dropped first to what is dropped last. */
+const weight: readonly LedgerKind[] = [
+  "file_read",
+  "output",
+  "command",
+  "file_written",
+  "done",
+  "next",
+  "left",
+  "decision",
+];
+
+const maxPath = 500;
+const maxText = 600;
+
+/**
+ * The entries among what a tool gave, each as plain JSON with no text over its bound. Total: what is no entry is left
+ * out, since a ledger is no reason for a call to fail.
+ */
+export function ledgerEntries(given: unknown): LedgerEntry[] {
+  return Array.isArray(given) ? given.flatMap((one) => entryOf(one) ?? []) : [];
+}
+
+function entryOf(given: unknown): LedgerEntry | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const one = given as { [name: string]: unknown };
+  switch (one.kind) {
+    case "file_read":
+    case "file_written":
+      return typeof one.path === "string" && one.path !== ""
+        ? {
+            kind: one.kind,
+            path: cut(one.path.replace(/[\r\n\t]+/g, " "), maxPath),
+            ...(typeof one.hash === "string" ? { hash: line(one.hash, 100) } : {}),
+          }
+        : undefined;
+    case "command":
+      return typeof one.command === "string" && one.command.trim() !== ""
+        ? {
+            kind: "command",
+            command: line(one.command, maxText),
+            exitCode: Number.isSafeInteger(one.exitCode) ? (one.exitCode as number) : null,
+          }
+        : undefined;
+    case "decision":
+    case "done":
+    case "left":
+    case "next":
+      return typeof one.text === "string" ? { kind: one.kind, text: line(one.text, maxText) } : undefined;
+    case "output":
+      return typeof one.ref === "string" && one.ref !== ""
+        ? // A ref that is cut is no ref.
+          { kind: "output", ref: one.ref.toWellFormed(), tool: line(String(one.tool ?? ""), 100) }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** One well-formed line of bounded length: an entry is a fact, not a page, and nothing in it may look like the next entry. */
+function line(text: string, limit: number): string {
+  return cut(text.replace(/\s+/g, " ").trim(), limit);
+}
+
+function cut(text: string, limit: number): string {
+  return text.length <= limit ? text.toWellFormed() : `${text.slice(0, limit - 1).toWellFormed()}…`;
+}
+
+/** What tells two entries of a kind apart. */
+function keyOf(entry: LedgerEntry): string {
+  switch (entry.kind) {
+    case "file_read":
+    case "file_written":
+      return `${entry.kind} ${entry.path}`;
+    case "command":
+      return `command ${entry.command}`;
+    case "output":
+      return `output ${entry.ref}`;
+    default:
+      return `${entry.kind} ${entry.text}`;
+  }
+}
+
+/**
+ * The ledger with what one result brought. The newest word on a path, command, ref or text wins and moves to the end.
+ * What is left and what is next are states, not events: new ones take the place of all old ones of their kind, and
+ * what is done is no longer left or next. The same ledger when nothing is new.
+ */
+export function foldLedger(
+  ledger: Ledger,
+  given: readonly LedgerEntry[],
+  step: number,
+  bounds: LedgerBounds = {},
+): Ledger {
+  const entries = ledgerEntries(given);
+  if (entries.length === 0) return ledger;
+  const held = new Map(ledger.entries.map((one) => [keyOf(one.entry), one]));
+  for (const kind of ["left", "next"] as const)
+    if (entries.some((entry) => entry.kind === kind))
+      for (const [key, one] of held) if (one.entry.kind === kind) held.delete(key);
+  for (const entry of entries) {
+    if ("text" in entry && entry.text === "") continue;
+    const key = keyOf(entry);
+    held.delete(key);
+    held.set(key, { entry, step });
+    if (entry.kind === "done") {
+      held.delete(`left ${entry.text}`);
+      held.delete(`next ${entry.text}`);
+    }
+  }
+  return bounded([...held.values()], ledger.dropped, bounds);
+}
+
+function bounded(
+  entries: { entry: LedgerEntry; step: number }[],
+  droppedBefore: Ledger["dropped"],
+  bounds: LedgerBounds,
+): Ledger {
+  const most = bounds.entries ?? 200;
+  const room = bounds.characters ?? 24_000;
+  let count = entries.length;
+  let size = entries.reduce((sum, { entry }) => sum + sizeOf(entry), 0);
+  if (count <= most && size <= room) return { entries, dropped: droppedBefore };
+  const gone = new Set<object>();
+  const dropped = { ...droppedBefore };
+  for (const kind of weight)
+    for (const one of entries) {
+      if (count <= most && size <= room) break;
+      if (one.entry.kind !== kind) continue;
+      gone.add(one);
+      count -= 1;
+      size -= sizeOf(one.entry);
+      dropped[kind] = (dropped[kind] ?? 0) + 1;
+    }
+  return { entries: entries.filter((one) => !gone.has(one)), dropped };
+}
+
+const sizeOf = (entry: LedgerEntry): number =>
+  32 +
+  Object.values(entry).reduce<number>(
+    (sum, value) => sum + (typeof value === "string" ? value.length : 0),
+    0,
+  );
+
+const titles: { readonly [kind in LedgerKind]: string } = {
+  decision: "Decisions",
+  done: "Done",
+  left: "Left to do",
+  next: "Next",
+  file_written: "Files written",
+  file_read: "Files read",
+  command: "Commands run",
+  output: "Outputs kept",
+};
+
+/** The ledger in words for a model: a heading a kind, a line an entry, the same for the same ledger. Empty when there is nothing to tell. */
+export function renderLedger(ledger: Ledger): string {
+  const blocks = (Object.keys(titles) as LedgerKind[]).flatMap((kind) => {
+    const lines = ledger.entries.filter(({ entry }) => entry.kind === kind).map(lineOf);
+    const dropped = ledger.dropped[kind] ?? 0;
+    if (dropped > 0) lines.unshift(`- (${dropped} earlier, no longer listed)`);
+    return lines.length === 0 ? [] : [`${titles[kind]}:\n${lines.join("\n")}`];
+  });
+  return blocks.join("\n");
+}
+
+function lineOf({ entry, step }: Ledger["entries"][number]): string {
+  switch (entry.kind) {
+    case "file_read":
+    case "file_written":
+      return `- ${entry.path} (step ${step}${entry.hash === undefined ? "" : `, ${entry.hash.slice(0, 19)}`})`;
+    case "command":
+      return `- ${entry.command} (step ${step}, ${entry.exitCode === null ? "ended by force" : `exit code ${entry.exitCode}`})`;
+    case "output":
+      return `- ref=${entry.ref}${entry.tool === "" ? "" : ` (${entry.tool})`}`;
+    default:
+      return `- ${entry.text}`;
+  }
+}

@@ -1,0 +1,152 @@
+// The room of the summary: what a summariser's answer holds.
+//
+// Models forget tags, leave them open, wrap them in fences and think aloud first. The text is read once from end to
+// end, whatever stands in it; what is no tag we asked for is text.
+
+import { stripThoughts } from "../../prompt/thoughts.ts";
+import type { CompactionSettings } from "./settings.ts";
+
+export interface Summary {
+  /** May be empty when something was retained. */
+  summary: string;
+  /** Tagged format. */
+  retain?: string;
+  /** Structured format. */
+  decisions?: string[];
+  done?: string[];
+  left?: string[];
+  next?: string[];
+}
+
+export const listNames = ["decisions", "done", "left", "next"] as const;
+
+/** The parts of a summariser's answer; undefined when there is nothing in it to keep. */
+export function parseSummary(text: string, settings: CompactionSettings): Summary | undefined {
+  const seen = stripThoughts(text.toWellFormed());
+  const parsed = settings.format === "tagged" ? readTagged(seen) : readStructured(seen);
+  const lists = listNames.some((name) => (parsed[name]?.length ?? 0) > 0);
+  if (parsed.summary === "" && (parsed.retain ?? "") === "" && !lists) return undefined;
+  const length = listNames.reduce(
+    (sum, name) => sum + (parsed[name] ?? []).join("").length,
+    parsed.summary.length + (parsed.retain ?? "").length,
+  );
+  if (length < settings.minSummaryCharacters) return undefined;
+  return bounded(parsed, settings);
+}
+
+/** A summary that ran on past its limit is cut: memories must not grow from one compaction to the next. */
+function bounded(parsed: Summary, settings: CompactionSettings): Summary {
+  if (settings.summaryMaxTokens === null) return parsed;
+  const most = settings.summaryMaxTokens * 5;
+  const cut = (text: string): string =>
+    text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[cut at ${most} characters]`;
+  return {
+    ...parsed,
+    summary: cut(parsed.summary),
+    ...(parsed.retain === undefined ? {} : { retain: cut(parsed.retain) }),
+  };
+}
+
+/** The first retain and the first summary block; without the latter the text, less the former and stray tags. */
+function readTagged(text: string): Summary {
+  const retain = firstBlock(text, "retain");
+  const summary = firstBlock(text, "summary");
+  const rest = (): string =>
+    (retain === undefined ? text : text.slice(0, retain.from) + text.slice(retain.to))
+      .replace(/<\/?summary>/gi, "")
+      .trim();
+  return {
+    summary: summary === undefined ? rest() : summary.inside,
+    ...(retain === undefined || retain.inside === "" ? {} : { retain: retain.inside }),
+  };
+}
+
+function firstBlock(text: string, name: string): { inside: string; from: number; to: number } | undefined {
+  const lower = asciiLower(text);
+  const from = lower.indexOf(`<${name}>`);
+  if (from < 0) return undefined;
+  const start = from + name.length + 2;
+  const end = lower.indexOf(`</${name}>`, start);
+  if (end < 0) return undefined;
+  return { inside: text.slice(start, end).trim(), from, to: end + name.length + 3 };
+}
+
+/** As long as the text: `toLowerCase` makes some letters two. */
+const asciiLower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/** Sections by their tags: each up to its closing tag, the next section or the end. What stands outside is the summary when no section is. */
+function readStructured(text: string): Summary {
+  const sections = new Map<string, string[]>();
+  const outside: string[] = [];
+  const tag = /<(\/?)(summary|retain|decisions|done|left|next|ledger|refs)(?:\s[^<>]{0,100})?>/gi;
+  let name: string | undefined;
+  let from = 0;
+  const take = (to: number): void => {
+    const piece = text.slice(from, to);
+    if (name === undefined) outside.push(piece);
+    else sections.set(name, [...(sections.get(name) ?? []), piece]);
+  };
+  for (let match = tag.exec(text); match !== null; match = tag.exec(text)) {
+    take(match.index);
+    from = tag.lastIndex;
+    name = match[1] === "" ? (match[2] as string).toLowerCase() : undefined;
+  }
+  take(text.length);
+  const of = (section: string): string => (sections.get(section) ?? []).join("\n");
+  const summary = unfenced(of("summary")) || unfenced(outside.join("\n"));
+  const retain = unfenced(of("retain"));
+  return {
+    summary,
+    ...(retain === "" ? {} : { retain }),
+    ...Object.fromEntries(listNames.map((list) => [list, itemsOf(of(list))])),
+  };
+}
+
+/** Without the lines of a code fence around it. */
+function unfenced(text: string): string {
+  const lines = text.trim().split("\n");
+  const isFence = (line: string | undefined): boolean => /^\s*`{3,}[\w-]*\s*$/.test(line ?? "");
+  while (lines.length > 0 && isFence(lines[0])) lines.shift();
+  while (lines.length > 0 && isFence(lines.at(-1))) lines.pop();
+  return lines.join("\n").trim();
+}
+
+const nothing = /^(?:none|n\/a|nothing|no|-|—)?[.\s]*$/i;
+const maxItems = 100;
+const maxItemCharacters = 1000;
+
+/** The items of a list: a line each, less its bullet; a line that is set in goes on with the item before it. */
+function itemsOf(text: string): string[] {
+  const items: string[] = [];
+  for (const line of unfenced(text).split("\n")) {
+    const bare = line.replace(/^\s*(?:[-*•+]|\d{1,3}[.)])\s+/, "");
+    const item = bare.trim().replace(/^\((.*)\)$/, "$1");
+    if (nothing.test(item)) continue;
+    const goesOn = bare === line && /^\s{2,}\S/.test(line) && items.length > 0;
+    if (goesOn) items.push(`${items.pop()} ${bare.trim()}`);
+    else items.push(bare.trim());
+  }
+  return [...new Set(items)]
+    .slice(0, maxItems)
+    .map((item) =>
+      item.length <= maxItemCharacters ? item : `${item.slice(0, maxItemCharacters).toWellFormed()}…`,
+    );
+}
+
+/** A structured summary in its tags: empty sections are left out. What looks like a tag of ours inside a text is set apart. */
+export function summaryBlocks(summary: Summary): string[] {
+  return [
+    ...(summary.summary === "" ? [] : [tagged("summary", summary.summary)]),
+    ...(summary.retain === undefined ? [] : [tagged("retain", summary.retain)]),
+    ...listNames.flatMap((name) => {
+      const items = summary[name] ?? [];
+      return items.length === 0 ? [] : [tagged(name, items.map((item) => `- ${item}`).join("\n"))];
+    }),
+  ];
+}
+
+/** A text in a tag of its own, which nothing in it can close. */
+export function tagged(name: string, text: string): string {
+  const harmless = text.replace(/<(?=\/?(?:summary|retain|decisions|done|left|next|ledger|refs)\b)/gi, "‹");
+  return `<${name}>\n${harmless}\n</${name}>`;
+}

@@ -1,0 +1,161 @@
+// The room of the plan: what is summarised, in which parts, and what stays as it is.
+//
+// What stays: system messages, the task and the newest request (where the settings say so), and the last turns. A cut
+// lies between units only. Whatever cannot help is no plan, so that no model is asked for nothing.
+
+import type { Message } from "../../message.ts";
+import type { MessageList } from "../../model.ts";
+import { memoriesOf } from "./memory.ts";
+import type { CompactionSettings } from "./settings.ts";
+import { type Estimator, isOversized, type Piece, partsOf } from "./staged.ts";
+import { messageText, omittedText } from "./transcript.ts";
+import { unitStarts } from "./units.ts";
+
+/** What a plan is made from, beside the history. */
+export interface CompactionFacts {
+  /** Tokens of the run's model; unknown: as many as the history has. */
+  window?: number;
+  /** Tokens of the model that summarises. Default: `window`. */
+  summariserWindow?: number;
+  /** Tokens the provider counted, or refused, for the last request. Estimates are scaled up to it. */
+  used?: number;
+  /** Tokens of that request beside the history: system prompt, tools. Default: 0. */
+  overhead?: number;
+  /** Tokens of one message. Must be the same for the same message. */
+  estimator: Estimator;
+}
+
+/** What is to be done. Plain JSON; holds for the history it was made from. */
+export interface CompactionPlan {
+  /** Messages of that history. */
+  length: number;
+  /** What the summariser reads, by index, `to` exclusive; one call each, and one more that joins several. */
+  parts: { from: number; to: number }[];
+  /** Summarising calls: 0 when everything is too large to be summarised. */
+  calls: number;
+  /** Too large to be summarised: index, and what is said in its place. */
+  omitted: { index: number; note: string }[];
+  /** Messages before the tail that stay word for word, beside system messages. */
+  pinned: number[];
+  /** Where the tail starts: the last turns. */
+  keepFrom: number;
+  /** Tokens before, by estimate times `scale`. */
+  before: number;
+  /** How many tokens the provider counted for one that was estimated; 1 or more. */
+  scale: number;
+}
+
+/** Plans a compaction; undefined when there is nothing that would help. */
+export function planCompaction(
+  history: MessageList,
+  settings: CompactionSettings,
+  facts: CompactionFacts,
+): CompactionPlan | undefined {
+  const { estimator } = facts;
+  const sizes = Array.from(history, (message) => Math.max(0, estimator(message)));
+  const estimated = sizes.reduce((sum, size) => sum + size, 0);
+  const used = Math.max(0, (facts.used ?? 0) - (facts.overhead ?? 0));
+  const scale = estimated > 0 && used > estimated ? used / estimated : 1;
+  const before = Math.ceil(estimated * scale);
+  const window = facts.window ?? Math.max(1, before);
+
+  const tagged = settings.format === "tagged";
+  const memories =
+    tagged && settings.form === "plain" ? new Set<number>() : new Set(memoriesOf(history).indices);
+  const users = indicesOf(history, (message, at) => message.role === "user" && !memories.has(at));
+  const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);
+  const keepFrom = tagged
+    ? turn
+    : tailStart(history, sizes, turn, (settings.keepShare * window) / scale, (0.5 * window) / scale);
+  const pinned = settings.keepTask ? pinnedOf(history, users).filter((at) => at < keepFrom) : [];
+
+  const kept = new Set(pinned);
+  const gone = indicesOf(
+    history,
+    (message, at) => message.role !== "system" && !kept.has(at) && (at < keepFrom || memories.has(at)),
+  );
+  const thinned = tagged && settings.form === "marked" ? thinnedOf(history, keepFrom, memories) : [];
+  const least = settings.minGain === null ? -1 : settings.minGain * estimated;
+  const most =
+    gone.reduce((sum, at) => sum + (sizes[at] as number), 0) +
+    thinned.reduce((sum, at) => sum + (sizes[at] as number), 0);
+  const fresh = [...gone.filter((at) => !memories.has(at)), ...thinned];
+  if (fresh.length === 0 && !(tagged && settings.minGain === null)) return undefined;
+  if (most <= least) return undefined;
+
+  // The tagged format reads everything, as its last turns lose their calls or are told twice.
+  const end = tagged ? history.length : keepFrom;
+  const reading = facts.summariserWindow ?? window;
+  const pieces: Piece[] = [];
+  const omitted: CompactionPlan["omitted"] = [];
+  for (let index = 0; index < end; index += 1) {
+    if (memories.has(index)) continue;
+    const message = history.at(index) as Message;
+    const text = messageText(message, settings, index === history.length - 1);
+    if (text === "") continue;
+    const tokens = estimator({ role: "user", content: [{ type: "text", text }] });
+    if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
+    else pieces.push({ index, tokens });
+  }
+  if (pieces.length === 0 && (omitted.length === 0 || settings.onFailure === "keep")) return undefined;
+  const parts = partsOf(pieces, reading, settings.summaryMaxTokens ?? 8192);
+  return {
+    length: history.length,
+    parts,
+    calls: parts.length > 1 ? parts.length + 1 : parts.length,
+    omitted,
+    pinned,
+    keepFrom,
+    before,
+    scale,
+  };
+}
+
+function indicesOf(history: MessageList, test: (message: Message, at: number) => boolean): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < history.length; at += 1) if (test(history.at(at) as Message, at)) found.push(at);
+  return found;
+}
+
+/** The task, and the newest request: all that the user said in a row last. */
+function pinnedOf(history: MessageList, users: readonly number[]): number[] {
+  const [task] = users;
+  if (task === undefined) return [];
+  const request: number[] = [];
+  for (let at = users.at(-1) as number; at >= 0 && history.at(at)?.role === "user"; at -= 1)
+    if (users.includes(at)) request.unshift(at);
+    else break;
+  return [...new Set([task, ...request])];
+}
+
+/** Where the tail starts: as many whole units as fit, none from before the turn. The last one stays unless it is huge. */
+function tailStart(
+  history: MessageList,
+  sizes: readonly number[],
+  turn: number,
+  room: number,
+  roomOfLast: number,
+): number {
+  const starts = unitStarts(history);
+  let from = history.length;
+  let size = 0;
+  for (const start of starts.reverse()) {
+    if (start < turn) break;
+    for (let at = start; at < from; at += 1) size += sizes[at] as number;
+    if (size > (from === history.length ? Math.max(room, roomOfLast) : room)) break;
+    from = start;
+  }
+  return from;
+}
+
+/** Messages of the tail that do not stay whole when only its texts do. */
+function thinnedOf(history: MessageList, keepFrom: number, memories: ReadonlySet<number>): number[] {
+  return indicesOf(
+    history,
+    (message, at) =>
+      at >= keepFrom &&
+      !memories.has(at) &&
+      (message.role === "tool" ||
+        (message.role === "assistant" && message.content.some((part) => part.type !== "text"))),
+  );
+}

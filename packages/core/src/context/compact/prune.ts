@@ -1,0 +1,84 @@
+// The room of the plain cut: a history brought down to a share of the window without asking any model.
+//
+// For when no summary is to be had: what a summariser cannot read must not stop the run. The oldest half of what may
+// go, goes, again and again, whole units at a time, so that no call is left without its result.
+
+import type { HistoryEdit } from "../../loop/records.ts";
+import type { Message } from "../../message.ts";
+import type { MessageList } from "../../model.ts";
+import type { Estimator } from "./staged.ts";
+import { unitStarts } from "./units.ts";
+
+export interface ShareFacts {
+  window: number;
+  /** The share of the window that may be kept. Default: 0.5. */
+  share?: number;
+  /** Into how many pieces what is left is cut, each time, before the oldest goes. Default: 2. */
+  parts?: number;
+  estimator: Estimator;
+  /** Messages that stay, by index. System messages always do. */
+  pinned?: readonly number[];
+}
+
+export interface Shared {
+  edit: HistoryEdit;
+  /** Messages and tokens that went, and those that stayed. */
+  droppedMessages: number;
+  droppedTokens: number;
+  keptTokens: number;
+  budgetTokens: number;
+}
+
+/** Drops the oldest until the rest fits, or only pinned messages and the last unit are left. */
+export function pruneToShare(history: MessageList, facts: ShareFacts): Shared {
+  const budgetTokens = Math.floor(facts.window * (facts.share ?? 0.5));
+  const pinned = new Set(facts.pinned ?? []);
+  const sizes = Array.from(history, (message) => Math.max(0, facts.estimator(message)));
+  const stays = (at: number): boolean => pinned.has(at) || history.at(at)?.role === "system";
+  const starts = unitStarts(history);
+  let units = starts.flatMap((from, index) => {
+    const to = starts[index + 1] ?? history.length;
+    const own = Array.from({ length: to - from }, (_, offset) => from + offset);
+    return own.some(stays) ? [] : [own];
+  });
+  const sizeOf = (unit: readonly number[]): number =>
+    unit.reduce((sum, at) => sum + (sizes[at] as number), 0);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let keptTokens = total;
+  const gone = new Set<number>();
+  while (keptTokens > budgetTokens && units.length > 1) {
+    const left = units.reduce((sum, unit) => sum + sizeOf(unit), 0);
+    const chunk = left / Math.max(2, facts.parts ?? 2);
+    let size = 0;
+    let count = 0;
+    // At least one unit goes, the last one never does.
+    while (count < units.length - 1 && (count === 0 || size + sizeOf(units[count] as number[]) <= chunk)) {
+      size += sizeOf(units[count] as number[]);
+      for (const at of units[count] as number[]) gone.add(at);
+      count += 1;
+    }
+    units = units.slice(count);
+    keptTokens -= size;
+  }
+  return {
+    edit: keptRanges(history, gone),
+    droppedMessages: gone.size,
+    droppedTokens: total - keptTokens,
+    keptTokens,
+    budgetTokens,
+  };
+}
+
+function keptRanges(history: Iterable<Message>, gone: ReadonlySet<number>): HistoryEdit {
+  const edit: HistoryEdit = [];
+  let at = 0;
+  for (const _ of history) {
+    const last = edit.at(-1);
+    if (!gone.has(at)) {
+      if (last !== undefined && "keep" in last && last.keep[1] === at) last.keep[1] = at + 1;
+      else edit.push({ keep: [at, at + 1] });
+    }
+    at += 1;
+  }
+  return edit;
+}

@@ -1,0 +1,75 @@
+// The room of the transcript: a stretch of the history as one text, for a summariser to read.
+//
+// Calls and results are words here, so that nothing must be paired, no provider can refuse it, and no model takes it
+// for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
+// A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
+
+import type { AssistantMessage, FilePart, JsonObject, Message, ToolMessage } from "../../message.ts";
+import type { CompactionSettings } from "./settings.ts";
+
+/** One message in words; empty when there is nothing in it to read. @param open its calls have no results: they are left out */
+export function messageText(message: Message, settings: CompactionSettings, open: boolean = false): string {
+  switch (message.role) {
+    case "system":
+      return "";
+    case "user":
+      return headed("user", bodyOf(message, null));
+    case "tool": {
+      const what = `${message.isError ? "error" : "result"} of ${message.name} (${message.callId})`;
+      return `[${what}]\n${bodyOf(message, settings.resultCharacters)}`;
+    }
+    case "assistant":
+      return assistantText(message, settings, open);
+  }
+}
+
+function assistantText(message: AssistantMessage, settings: CompactionSettings, open: boolean): string {
+  const limit = settings.resultCharacters === null ? null : Math.max(200, settings.resultCharacters / 4);
+  const pieces: string[] = [];
+  const spoken: string[] = [];
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") spoken.push(plain(part.text));
+    else if (part.type === "file") spoken.push(fileText(part));
+    else if (part.type === "tool_call" && !open)
+      pieces.push(
+        `[assistant calls ${part.name} (${part.id})]\n${plain(cutMiddle(argsText(part.args, part.rawArgs), limit))}`,
+      );
+  }
+  const text = headed("assistant", spoken.join(""));
+  return [...(text === "" ? [] : [text]), ...pieces].join("\n\n");
+}
+
+const argsText = (args: JsonObject, rawArgs: string): string =>
+  Object.keys(args).length > 0 ? JSON.stringify(args) : rawArgs;
+
+const headed = (who: string, text: string): string => (text.trim() === "" ? "" : `[${who}]\n${text}`);
+
+function bodyOf(message: Exclude<Message, AssistantMessage>, limit: number | null): string {
+  const texts = message.content.map((part) =>
+    part.type === "file" ? fileText(part) : cutMiddle(part.text, limit),
+  );
+  return plain(cutMiddle(texts.join("\n"), limit));
+}
+
+const fileText = (part: FilePart): string =>
+  `[file: ${part.mediaType}${part.name === undefined ? "" : `, ${part.name}`}]`;
+
+const plain = (text: string): string =>
+  text.replace(/^\[(?=(?:user|assistant|result of|error of|Large )\b)/gm, " [").toWellFormed();
+
+/** A text with its middle left out when it is longer than so many characters. */
+function cutMiddle(text: string, limit: number | null): string {
+  if (limit === null || text.length <= limit) return text;
+  const head = Math.floor(limit * 0.7);
+  const tail = Math.floor(limit * 0.25);
+  const left = text.length - head - tail;
+  return `${text.slice(0, head)}\n[... ${left} characters left out ...]\n${text.slice(text.length - tail)}`;
+}
+
+/** What stands for a message that is too large for any summariser. @param tokens as estimated */
+export function omittedText(message: Message, tokens: number): string {
+  return `[Large ${roleWord(message)} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
+}
+
+const roleWord = (message: Message): string =>
+  message.role === "tool" ? `${message.role} result of ${(message as ToolMessage).name}` : message.role;
