@@ -77,8 +77,7 @@ export function endStopped(state: State): Action | undefined {
 }
 
 /** Ends a run that was for a compaction alone. */
-export function endCompaction(state: State, rules: Rules): Action | undefined {
-  if (runOf(state).only === undefined) return undefined;
+export function endCompaction(state: State, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
   const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };
   return record({

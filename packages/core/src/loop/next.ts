@@ -107,8 +107,15 @@ export const table: Table = {
       return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
     }),
     row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
-    row("a compaction was all that was asked for", "end the run", ["idle"], (state, rules) =>
-      endCompaction(state, rules),
+    row(
+      "a compaction was all that was asked for",
+      "end the run, unless somebody wrote meanwhile",
+      ["ready", "idle"],
+      (state, rules) =>
+        runOf(state).only === undefined
+          ? undefined
+          : (deliver(state, "steer") ?? deliver(state, "follow_up") ?? endCompaction(state, rules)),
+    ),
     ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], (state, rules) =>
       timedDecision(state, rules),
@@ -358,7 +365,7 @@ export const table: Table = {
       (state, rules) => (compactsAtEnd(state) ? compactionDue(state, rules) : undefined),
     ),
     row("the answer stands", "end the run as completed", ["idle"], (state) =>
-      end(state, { reason: "completed", rule: "answer", evidence: { steps: runOf(state).steps } }),
+      end(state, { reason: "completed", rule: "answer", evidence: steps: runOf(state).steps }),
     ),
   ],
 };

@@ -182,7 +182,7 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
 
 /** A run with more to do: what was taken for its answer is none. */
 function working(run: Run): Run {
-  return { ...run, answer: undefined, checked: undefined, output: undefined };
+  return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined };
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
