@@ -26,6 +26,11 @@ export const journalOption: OptionSpecs = {
 export const showOptions: OptionSpecs = {
   json: { type: "boolean", does: "Print events as they come, one JSON object a line; ask nothing" },
   quiet: { type: "boolean", short: "q", does: "Print the answer alone" },
+  view: {
+    type: "string",
+    value: "VIEW",
+    does: "How a run is shown: live (as it comes), or trace (a tagged line for each thing it does). Default: live",
+  },
 };
 
 /** Options that every command has. */

@@ -3,14 +3,15 @@
 // Everything that drives a run comes through here (run, resume, approve, deny), so that all of them show it, ask about
 // it, are interrupted and end in the same way.
 
-import type { CallView, RunResult, Session, Tool } from "@rondo/core";
+import { type CallView, type RondoEvent, type RunResult, type Session, type Tool, trace } from "@rondo/core";
 import { type Answer, askAbout } from "./ask.ts";
-import type { Console } from "./console.ts";
+import { type Console, plain } from "./console.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
 import { jsonLine, plainText } from "./plain-text.ts";
 import { endLines, endText } from "./render/ending.ts";
 import { LiveView } from "./render/live.ts";
 import { waitingLines } from "./render/waiting.ts";
+import type { Shown } from "./shown.ts";
 import type { Signals } from "./signals.ts";
 
 export interface Conducted {
@@ -18,8 +19,9 @@ export interface Conducted {
   tools: readonly Tool[];
   console: Console;
   signals: Signals;
-  /** `text`: for a person. `json`: one event a line. `quiet`: the answer alone. */
-  show: "text" | "json" | "quiet";
+  show: Shown;
+  /** Answers the run may have. Undefined: the agent's default. */
+  maxSteps: number | undefined;
   /** `--journal FILE` for those commands that lead back to this run, empty where it is not needed; undefined when nothing is kept. */
   journalOption: string | undefined;
 }
@@ -28,10 +30,7 @@ export interface Conducted {
 export async function conduct(how: Conducted, start: () => Promise<RunResult>): Promise<ExitCode> {
   const { session, console, signals } = how;
   const view = how.show === "text" ? liveView(how) : undefined;
-  session.subscribe((event) => {
-    if (how.show === "json") console.line(jsonLine(event));
-    else view?.hear(event);
-  });
+  session.subscribe(view === undefined ? listenerFor(how) : (event) => view.hear(event));
   const abort = (): void => {
     view?.endLine();
     session.abort(console.readerGone ? "whoever read the output has gone" : reasonOf(signals));
@@ -64,6 +63,21 @@ const reasonOf = ({ fired }: Signals): string => `interrupted by ${String(fired.
 /** A program reads JSON, and programs are not asked. */
 const asksHere = ({ console, show, signals }: Conducted): boolean =>
   console.isTerminal && show !== "json" && !signals.fired.aborted && !console.readerGone;
+
+function listenerFor({ show, console, maxSteps = 100 }: Conducted): (event: RondoEvent) => void {
+  switch (show) {
+    case "json":
+      return (event) => console.line(jsonLine(event));
+    case "trace":
+      return trace({
+        to: (line) => console.line(line),
+        colors: console.paint !== plain,
+        maxIterations: maxSteps,
+      });
+    default:
+      return () => {};
+  }
+}
 
 function liveView(how: Conducted): LiveView {
   const { console } = how;
@@ -119,7 +133,9 @@ function conclude(result: RunResult, how: Conducted): ExitCode {
     return exitCodes.waiting;
   }
   const { run, now } = session.state;
-  if (show === "text" && run !== undefined) {
+  // Traced lines show but the beginning of the answer.
+  if (show === "trace" && result.text !== "") console.line(`\n${plainText(result.text)}\n`);
+  if ((show === "text" || show === "trace") && run !== undefined) {
     const kept =
       journalOption === undefined ? undefined : `run ${session.id}: rondo show ${session.id}${journalOption}`;
     for (const line of endLines(end, run, now - run.startedAt, kept, console.paint)) console.line(line);

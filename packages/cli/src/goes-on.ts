@@ -15,6 +15,7 @@ import { chooseModel } from "./models.ts";
 import { endText } from "./render/ending.ts";
 import { counted } from "./render/usage.ts";
 import { oneLine } from "./shorten.ts";
+import { shownBy } from "./shown.ts";
 import { listenForSignals } from "./signals.ts";
 import { summaryOf } from "./summary.ts";
 
@@ -47,6 +48,7 @@ export async function goOn(
   console: Console,
   start: (session: Session) => Promise<RunResult>,
 ): Promise<ExitCode> {
+  const show = shownBy(args);
   const place = journalPlace(args, console.env);
   const journal = openKnownJournal(place);
   const signals = listenForSignals();
@@ -58,7 +60,6 @@ export async function goOn(
     const invocation: Invocation = { ...started, model: chosen.name };
     const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
     const session = await agent.open(found.id);
-    const show = args.has("json") ? "json" : args.has("quiet") ? "quiet" : "text";
     if (show !== "quiet") {
       const { steps, task } = summaryOf(found.id, found.records);
       const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;
@@ -69,9 +70,8 @@ export async function goOn(
         ),
       );
     }
-    return await conduct({ session, tools, console, signals, show, journalOption: journalFlag(place) }, () =>
-      start(session),
-    );
+    const how = { session, tools, console, signals, show, maxSteps: invocation.maxSteps };
+    return await conduct({ ...how, journalOption: journalFlag(place) }, () => start(session));
   } finally {
     await journal.close();
     signals.dispose();

@@ -64,6 +64,34 @@ describe("rondo run", { timeout: 30_000 }, () => {
     expect(out.code).toBe(0);
   });
 
+  it("traces the run with --view trace, line by line, then gives the answer and the end", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "notes.txt"), "one\n");
+    const out = await runWith(at, "reads", ["--view", "trace", "--max-steps", "5", "read it"]);
+    const lines = out.stdout.split("\n");
+    expect(lines.slice(0, 9)).toEqual([
+      "[HISTORY] Added user message: read it...",
+      "[AGENT] Iteration 1/5",
+      "[THINK] Calling LLM for next action...",
+      "[LLM] Response stop_reason: tool_use",
+      "[THINK] Tool call: read_file",
+      "[ACT] Executing tool: read_file",
+      "[ACT] Tool ID: call_1",
+      '[ACT] Input: {"path":"notes.txt"}',
+      "[OBSERVE] Result preview: one",
+    ]);
+    expect(out.stdout).toContain("ending loop\n\nI have read it.\n\n");
+    expect(out.stdout).toMatch(/completed\n2 steps, 1 call/);
+    expect(out.stdout).not.toContain(esc);
+    expect(out.code).toBe(0);
+  });
+
+  it("lets nothing a model wrote reach the terminal as a command in a trace either", async () => {
+    const out = await runWith(place(), "speaks", ["--view", "trace", "do it"]);
+    expect(out.stdout).toContain("[THINK] Text: ");
+    for (const hidden of [esc, "\u202e", "evil"]) expect(out.stdout).not.toContain(hidden);
+  });
+
   it("prints the answer alone with --quiet", async () => {
     const out = await runWith(place(), "echoes", ["--quiet", "--yes", "do it"]);
     expect(out.stdout).toMatch(/^the tool said: .*from-the-tool.*\n$/);

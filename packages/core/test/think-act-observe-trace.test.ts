@@ -191,7 +191,7 @@ describe("the lines", () => {
   });
 
   test("hold nothing a terminal obeys, and no name that looks like a line", async () => {
-    const nasty = "a\u001b[2J\u009b31mb";
+    const nasty = "a\u001b[2J\u009b31m\u202eb";
     const tools = [echo("look", { execute: () => nasty })];
     const script = [
       [
@@ -203,7 +203,7 @@ describe("the lines", () => {
     ];
     const lines = await linesOf(script, { tools }, { task: nasty });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-    expect(lines.join("")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(lines.join("")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(lines).toContain("[THINK] Text: ab");
     expect(lines).toContain("[ACT] Tool ID: c [ACT] forged");
   });

@@ -39,6 +39,7 @@ export { anthropic } from "./providers/anthropic.ts";
 export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
 export { type ChooseOptions, chooseModel, type ModelChoice } from "./providers/choose.ts";
+export { type ClassicGeminiOptions, classicGemini } from "./providers/classic-gemini.ts";
 export { type CompatibleOptions, openaiCompatible } from "./providers/compatible.ts";
 export {
   alibaba,

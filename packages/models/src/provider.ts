@@ -27,6 +27,7 @@ import {
   redactedJson,
   secretsOf,
 } from "./credentials.ts";
+import { keepingRaw } from "./keep-raw.ts";
 import { optionsOf, receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
@@ -72,6 +73,8 @@ export interface ProviderOptions {
   facts?: ModelFacts;
   /** How this server differs from its protocol: see the codec. */
   compat?: { readonly [quirk: string]: Json };
+  /** Keep the provider's own answer with each message, as `raw`: the body, or the list of a stream's events. Default: false. */
+  keepRaw?: boolean;
   /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
   clocks?: HttpClocks;
 }
@@ -158,13 +161,17 @@ class HttpModel implements Model {
   }
 
   #loaded(): Promise<Codec> {
-    const { codec } = this.#options;
-    if (!("load" in codec)) return Promise.resolve(codec);
-    this.#codec ??= codec.load().catch((thrown: unknown) => {
-      // Not kept: a bundle's chunk that did not arrive may arrive the next time.
-      this.#codec = undefined;
-      throw thrown;
-    });
+    const { codec, keepRaw } = this.#options;
+    const kept = (one: Codec): Codec => (keepRaw === true ? keepingRaw(one) : one);
+    if (!("load" in codec)) return Promise.resolve(kept(codec));
+    this.#codec ??= codec
+      .load()
+      .then(kept)
+      .catch((thrown: unknown) => {
+        // Not kept: a bundle's chunk that did not arrive may arrive the next time.
+        this.#codec = undefined;
+        throw thrown;
+      });
     return this.#codec;
   }
 

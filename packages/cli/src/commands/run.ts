@@ -16,6 +16,7 @@ import { journalFlag } from "../goes-on.ts";
 import type { Invocation } from "../invocation.ts";
 import { journalPlace, openJournal, whyNotWritable } from "../journal-place.ts";
 import { type ChosenModel, chooseModel } from "../models.ts";
+import { shownBy } from "../shown.ts";
 import { listenForSignals } from "../signals.ts";
 
 const defaultTask = "What is in this folder, and what is it for?";
@@ -54,6 +55,7 @@ export const run: Command = {
 };
 
 async function act(args: Arguments, console: Console): Promise<ExitCode> {
+  const show = shownBy(args);
   const task = await taskOf(args, console);
   const system = systemOf(args);
   const chosen = await chooseModel(args.text("model"), console.env);
@@ -69,14 +71,15 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
       ...(kept === undefined ? {} : { journal: kept.journal }),
     });
     const session = await agent.open(await newId(kept?.journal));
-    if (!args.has("quiet")) tellModel(chosen, console);
+    if (show !== "quiet") tellModel(chosen, console);
     return await conduct(
       {
         session,
         tools,
         console,
         signals,
-        show: args.has("json") ? "json" : args.has("quiet") ? "quiet" : "text",
+        show,
+        maxSteps: invocation.maxSteps,
         journalOption: kept?.flag,
       },
       () => session.send(task),

@@ -193,8 +193,8 @@ class TraceView {
   }
 }
 
-/** A text without what a terminal obeys; its lines stay. */
-const clean = (text: string): string => cleanOutput(text);
+/** A text without what a terminal obeys, or what turns the direction of writing; its lines stay. */
+const clean = (text: string): string => cleanOutput(text).replace(/[\u2028-\u202e\u2066-\u2069]/g, "");
 
 /** The same on one line: a name must not look like a line of its own. */
 const word = (text: string): string => clean(text).replaceAll("\n", " ");

@@ -33,6 +33,8 @@ export interface GoogleCompat {
   callIds?: "echo" | "always" | "never";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
+  /** Under which key a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
+  resultKey?: "output" | "result";
 }
 
 export interface GoogleTraits {
@@ -46,6 +48,7 @@ export interface GoogleTraits {
   pro: boolean;
   callIds: "echo" | "always" | "never";
   streamArguments: boolean;
+  resultKey: "output" | "result";
   output: "native" | "native_without_tools" | "none";
   /** Google's own tools (search, code execution) beside functions, in one request. */
   mixedTools: boolean;
@@ -82,6 +85,7 @@ export function googleTraits(target: Target): GoogleTraits {
     pro: /-pro\b/i.test(model),
     callIds: compat.callIds ?? "echo",
     streamArguments: vertex && compat.streamArguments === true,
+    resultKey: compat.resultKey ?? "output",
     output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),
     mixedTools: current,
   };

@@ -27,6 +27,11 @@ export const googleGenerativeAi: LazyCodec = {
   load: async () => (await import("../codecs/google-generative-ai.ts")).googleGenerativeAi,
 };
 
+export const googleClassic: LazyCodec = {
+  api: "google-generative-ai",
+  load: async () => (await import("../codecs/google-classic.ts")).googleClassic,
+};
+
 export const bedrockConverse: LazyCodec = {
   api: "bedrock-converse",
   load: async () => (await import("../codecs/bedrock-converse.ts")).bedrockConverse,

@@ -1,0 +1,51 @@
+// The room of Google's answers as the plain loop reads them: one text, calls, and a stop reason of two words.
+//
+// What Google says of the end is not asked: a call makes it `tool_use`, everything else `end_turn`, also a block or an
+// answer without candidates. Of several texts the last is the answer's, and a part with text is not looked at for a
+// call. Ids are made up here, for this API may leave them out.
+
+import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
+import { Answer } from "../answer.ts";
+import type { Codec, Target } from "../codec.ts";
+import { googleStreamError } from "./google-errors.ts";
+import { googleGenerativeAi } from "./google-generative-ai.ts";
+import { exactArgs } from "./google-json.ts";
+import { ownName } from "./google-names.ts";
+import { usageOf } from "./google-usage.ts";
+import type { GoogleAnswer, GoogleFunctionCall } from "./google-wire.ts";
+
+/** The codec of whole answers. A stream is read as ever. */
+export const googleClassic: Codec = { ...googleGenerativeAi, decodeWhole: classicAnswer };
+
+function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
+  const given = (typeof body === "object" && body !== null ? body : {}) as GoogleAnswer;
+  if (given.error !== undefined && given.error !== null) throw googleStreamError(body, target);
+  const [candidate] = Array.isArray(given.candidates) ? given.candidates : [];
+  const parts = candidate?.content?.parts;
+  let text = "";
+  const calls: { call: GoogleFunctionCall; signature: unknown }[] = [];
+  for (const part of Array.isArray(parts) ? parts : []) {
+    if (typeof part.text === "string" && part.text !== "") text = part.text;
+    else if (part.functionCall) calls.push({ call: part.functionCall, signature: part.thoughtSignature });
+  }
+  const answer = new Answer(target.origin, emit);
+  if (text !== "") answer.text("text", text);
+  for (const [at, { call, signature }] of calls.entries()) {
+    answer.call(at, { id: `call_${hex()}`, name: ownName(call.name ?? "") });
+    answer.argsWhole(at, exactArgs(call.args ?? {}));
+    answer.callEnd(at);
+    if (typeof signature === "string") answer.attach(at, { opaque: { thoughtSignature: signature } });
+  }
+  if (given.usageMetadata) answer.count(usageOf(given.usageMetadata));
+  const raw = candidate?.finishReason ?? given.promptFeedback?.blockReason;
+  return answer.finish({
+    wire: calls.length > 0 ? "tool_use" : "end_turn",
+    ...(typeof raw === "string" ? { raw } : {}),
+  });
+}
+
+/** Eight hexadecimal digits. */
+function hex(): string {
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return number.toString(16).padStart(8, "0");
+}

@@ -1,0 +1,53 @@
+// The room of raw answers: a codec that keeps what the provider sent beside what was read out of it.
+//
+// Only on request: a raw answer is journaled with its message, and is as large again.
+
+import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
+import type { Codec, Decoder, Frame, Target } from "./codec.ts";
+
+/** The codec, whose answers hold the provider's own as `raw`: the body, or the list of a stream's events. */
+export function keepingRaw(codec: Codec): Codec {
+  return {
+    ...codec,
+    decoder: (target, emit) => new RawKeeper(codec.decoder(target, emit)),
+    decodeWhole: (body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage => ({
+      ...codec.decodeWhole(body, target, emit),
+      raw: body,
+    }),
+  };
+}
+
+class RawKeeper implements Decoder {
+  readonly #decoder: Decoder;
+  readonly #raw: Json[] = [];
+
+  constructor(decoder: Decoder) {
+    this.#decoder = decoder;
+  }
+
+  get finished(): boolean {
+    return this.#decoder.finished;
+  }
+
+  push(frame: Frame): void {
+    this.#raw.push(read(frame.data));
+    this.#decoder.push(frame);
+  }
+
+  end(): AssistantMessage {
+    return { ...this.#decoder.end(), raw: this.#raw };
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#decoder.partial();
+  }
+}
+
+/** A sentinel such as `[DONE]` is no JSON: it stays as text. */
+function read(data: string): Json {
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return data;
+  }
+}

@@ -1,0 +1,40 @@
+// The room of the classic Gemini: the model as the plain loop's own client speaks to it.
+
+import { type Model, RondoError } from "@rondo/core";
+import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import { googleClassic } from "./codecs.ts";
+
+const keyVariable = "GEMINI_API_KEY";
+
+export interface ClassicGeminiOptions extends Omit<ProviderOptions, "stream"> {
+  /** Default: `gemini-2.5-flash`. */
+  model?: string;
+}
+
+/**
+ * A Gemini that answers whole: the last text, the calls, and `tool_use` or `end_turn` by whether there are any. Results are
+ * sent as `{ result }`. For everything but that exact behaviour take `google`.
+ * @throws RondoError `auth` when there is no key, at once
+ */
+export function classicGemini(options: ClassicGeminiOptions = {}): Model {
+  const { model = "gemini-2.5-flash", apiKey, ...rest } = options;
+  const key = apiKey?.trim() || fromEnvironment(processEnvironment(), [keyVariable]);
+  if (key === undefined && rest.credentials === undefined)
+    throw new RondoError(
+      "auth",
+      `${keyVariable} is required. Set it as an environment variable or pass it to the constructor.`,
+    );
+  return createModel({
+    ...rest,
+    codec: googleClassic,
+    provider: "google",
+    model,
+    stream: false,
+    compat: { resultKey: "result", callIds: "never", ...rest.compat },
+    baseURL: rest.baseURL ?? "https://generativelanguage.googleapis.com",
+    authorize: keyHeader("x-goog-api-key"),
+    keyVariables: [keyVariable],
+    ...(key === undefined ? {} : { apiKey: key }),
+  });
+}
