@@ -157,7 +157,8 @@ function toolFinished(record: LogRecord & { type: "tool_finished" }, before: Sta
     ...(call.permission?.answer === "stop" ? { done: true } : {}),
     ...(done === undefined ? {} : { done }),
   };
-  return call.startedAt === undefined ? [{ type: "tool_start", call: view }, end] : [end];
+  if (call.startedAt !== undefined) return [end];
+  return [{ type: "tool_start", call: view, ...(code === undefined ? {} : { code }) }, end];
 }
 
 /** A step ends when its turn has settled and left the open state. */
