@@ -36,6 +36,8 @@ export interface RunOverrides {
   tools?: readonly Tool[];
   /** In place of the agent's. */
   toolChoice?: ToolChoice;
+  /** Compact the session now, whatever its size, instead of running a task. Needs a compaction stage. */
+  forceCompaction?: boolean;
 }
 
 /** Steps, pulled. `result` is what `run` would have resolved with. */
@@ -164,10 +166,12 @@ export class Agent<Output = unknown> {
     return result;
   }
 
-  #open(
+  async #open(
     overrides: RunOverrides & { takeOver?: boolean },
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
   ): Promise<Session<Output>> {
+    if (overrides.forceCompaction === true)
+      throw new RondoError("capability", "forceCompaction: this agent has no compaction stage to do it with");
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const journal = overrides.journal ?? (lasting ? this.#journal : memoryJournal());

@@ -42,7 +42,8 @@ export type RondoEvent =
   | { type: "reasoning_delta"; step: number; index: number; text: string }
   | { type: "tool_args_delta"; step: number; index: number; id: string; name: string; delta: string }
   | { type: "message"; step: number; message: AssistantMessage }
-  | { type: "tool_start"; call: CallView }
+  /** `code`: it does not run, and is answered at once. */
+  | { type: "tool_start"; call: CallView; code?: ResultCode }
   | { type: "tool_update"; call: CallView; progress: string }
   | {
       type: "tool_end";

@@ -155,6 +155,13 @@ export {
   agentStrategy,
   shouldContinue,
 } from "./presets/agent-strategy.ts";
+export {
+  type ManagedContextOptions,
+  managedContext,
+  type ToolDecision,
+} from "./presets/managed-context.ts";
+export { type FailureKind, failureKind } from "./presets/managed-context-failures.ts";
+export type { ManagedRetry } from "./presets/managed-context-retry.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles } from "./presets/strategy-outputs.ts";
@@ -242,6 +249,20 @@ export {
   toolResult,
 } from "./tool.ts";
 export type { UnknownKeys } from "./unknown-keys.ts";
+export {
+  type AgentEventsOptions,
+  AgentEventsView,
+  agentEvents,
+  finalOf,
+} from "./views/agent-events.ts";
+export { type SessionLogRow, sessionLog } from "./views/agent-events-log.ts";
+export type { AgentEvent } from "./views/agent-events-shapes.ts";
+export {
+  contextLeftPercent,
+  type UsageSummary,
+  type UsageSums,
+  usageSummary,
+} from "./views/agent-events-usage.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

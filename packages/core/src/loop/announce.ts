@@ -195,7 +195,8 @@ function toolFinished(record: LogRecord & { type: "tool_finished" }, before: Sta
     ...(done === undefined ? {} : { done }),
   };
   const told = [...cappedBy(record.result, call), end];
-  return call.startedAt === undefined ? [{ type: "tool_start", call: view }, ...told] : told;
+  if (call.startedAt !== undefined) return told;
+  return [{ type: "tool_start", call: view, ...(code === undefined ? {} : { code }) }, ...told];
 }
 
 /** What the cap did to a result. Sizes in bytes (UTF-8). */

@@ -116,7 +116,6 @@ export const table: Table = {
           ? undefined
           : (deliver(state, "steer") ?? deliver(state, "follow_up") ?? endCompaction(state, rules)),
     ),
-    ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], (state, rules) =>
       timedDecision(state, rules),
     ),

@@ -1,0 +1,161 @@
+// The room of the managed context: a long-running agent that keeps itself inside its window and reports by small events.
+//
+// A preset sets options and nothing else. The content alone decides whether the run goes on; tools run one after
+// another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
+// the user sees of it is the view's, `agentEvents`.
+
+import type { Provided } from "../dependency.ts";
+import { RondoError } from "../errors.ts";
+import type { CallView } from "../events.ts";
+import { type JsonObject, textOf } from "../message.ts";
+import type { Model, Settings, ToolChoice } from "../model.ts";
+import type { AgentOptions } from "../options.ts";
+import type { Judgement, Rule } from "../rules/rule.ts";
+import type { Texts } from "../rules/texts.ts";
+import type { Tool } from "../tool.ts";
+import { namedFailures } from "./managed-context-failures.ts";
+import { type ManagedRetry, managedRetry, retryWay } from "./managed-context-retry.ts";
+
+/** Whether a call may run. `stopTurn` ends the run as well. */
+export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };
+
+export interface ManagedContextOptions extends ManagedRetry {
+  model: Model;
+  tools?: readonly Tool[];
+  /** Stored once, whatever the number of runs. Default: none. */
+  systemPrompt?: string;
+  /** Model answers, each with its tools run; after them one more without tools. Default: 200. */
+  maxIterations?: number;
+  /** Default: the model decides. */
+  toolChoice?: ToolChoice;
+  /** Tools the provider runs itself, in its own words, e.g. `{ type: "web_search" }`. Default: none. */
+  hostedTools?: readonly JsonObject[];
+  /** Asked before each call. One that throws denies. Default: the tools' own word. */
+  canExecuteTool?: (call: CallView) => ToolDecision | Promise<ToolDecision>;
+  /** Whether only a tool may end the run (`DoneSignal`, `TaskComplete`); an answer without calls then goes on. Default: false. */
+  requireDoneTool?: boolean;
+  /** Asked once a run, when the model wants to stop: what is left to do, or nothing. It is told to the model as the user's word. */
+  getIncompleteWorkPrompt?: () => string | null | undefined | Promise<string | null | undefined>;
+  /** Given for keys of tools, in place of what they make. */
+  dependencyOverrides?: readonly Provided[];
+  /** Whether `usageSummary` counts; the last usage is kept in any case. Default: true. */
+  enableUsageTracking?: boolean;
+  /** Stages that keep the run inside its window: the agent's own option. */
+  context?: AgentOptions["context"];
+  settings?: Settings;
+  hooks?: Omit<NonNullable<AgentOptions["hooks"]>, "permission" | "onFinish">;
+  logger?: AgentOptions["logger"];
+}
+
+const summaryPrompt =
+  "You are generating the final response for the user after the agent reached max iterations. Summarize what was completed, what is pending, and any blockers. Be concise, user-facing, and do not mention internal agent mechanics. If there is a clear next step, suggest it as a short list.";
+
+const turnStopped = "Permission request was denied. Turn stopped. Please send your next input to continue.";
+
+const texts: Partial<Texts> = {
+  unknownTool: (name) => `Error: Unknown tool '${name}'`,
+  badJson: (name, error) => `Error: Invalid tool arguments JSON for ${name}: ${error}`,
+  invalidArgs: (name, error) => `Error: Tool input validation failed for ${name}: ${error}`,
+  threw: (_name, message) => `Error: ${message}`,
+  denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "" : `: ${reason}`}`,
+  permissionFailed: (error) => `Permission check failed: ${error}`,
+  landing: () => summaryPrompt,
+  landed: (_reason, said) =>
+    `[Max Iterations Reached]\n\n${said === undefined ? "Summary unavailable due to an internal error." : said.trim()}`,
+};
+
+/**
+ * The options of a managed-context agent. Spread them to add a journal or a clock.
+ * @throws RondoError `invalid_request` when `maxIterations` is not a whole number of at least 1
+ */
+export function managedContext(options: ManagedContextOptions): AgentOptions {
+  const { model, maxIterations = 200, canExecuteTool, getIncompleteWorkPrompt, hooks } = options;
+  if (!Number.isInteger(maxIterations) || maxIterations < 1)
+    throw new RondoError(
+      "invalid_request",
+      `option maxIterations: a whole number of at least 1 is needed, not ${String(maxIterations)}`,
+    );
+  const way = retryWay(options);
+  const settings = settingsOf(options);
+  const retries = managedRetry(options);
+  return {
+    model: way === undefined ? model : namedFailures(model, way === "by_status"),
+    tools: options.tools ?? [],
+    rules: [
+      ...(retries === undefined ? [] : [retries as Rule]),
+      ...(options.requireDoneTool === true ? [requireDone()] : []),
+    ],
+    texts,
+    maxSteps: maxIterations,
+    onLimit: "land",
+    landing: { tools: "omitted", store: false },
+    argumentErrors: "pass_raw",
+    toolOrder: "sequential",
+    maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
+    // The content decides, whatever the provider's word for the end of an answer.
+    onTruncated: "run_complete",
+    maxTruncations: null,
+    malformedRetries: null,
+    pauseResumes: null,
+    emptyNudges: null,
+    degenerateRetries: null,
+    repeats: null,
+    retry: null,
+    throwOnError: true,
+    hooks: {
+      ...hooks,
+      ...(canExecuteTool === undefined
+        ? {}
+        : { permission: async (call: CallView) => permissionOf(await canExecuteTool(call)) }),
+      ...(getIncompleteWorkPrompt === undefined
+        ? {}
+        : { onFinish: async () => (await getIncompleteWorkPrompt()) ?? undefined }),
+    },
+    ...(options.systemPrompt === undefined ? {} : { system: options.systemPrompt }),
+    ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
+    ...(options.dependencyOverrides === undefined ? {} : { dependencies: options.dependencyOverrides }),
+    ...(options.context === undefined ? {} : { context: options.context }),
+    ...(settings === undefined ? {} : { settings }),
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+  };
+}
+
+function permissionOf(said: ToolDecision): {
+  answer: "allow" | "deny" | "stop";
+  reason?: string;
+  text?: string;
+} {
+  if (said.decision === "allow") return { answer: "allow" };
+  const reason = said.reason === undefined ? {} : { reason: said.reason };
+  return said.stopTurn === true
+    ? { answer: "stop", ...reason, text: turnStopped }
+    : { answer: "deny", ...reason };
+}
+
+/** An answer without calls is part of the work, not its end. */
+function requireDone(): Rule {
+  return {
+    name: "require_done_tool",
+    version: 1,
+    judge(_memory, state): Judgement | undefined {
+      const turn = state.run?.turn;
+      if (turn === undefined || turn.calls.length > 0) return undefined;
+      // Nothing said is nothing to store: providers refuse empty messages.
+      return {
+        follows: { do: "ask_again" },
+        store: textOf(turn.message).trim() !== "",
+        evidence: { calls: 0 },
+      };
+    },
+  };
+}
+
+function settingsOf({ model, settings, hostedTools }: ManagedContextOptions): Settings | undefined {
+  if (hostedTools === undefined || hostedTools.length === 0) return settings;
+  const { provider } = model.origin;
+  const others = settings?.providerOptions ?? {};
+  return {
+    ...settings,
+    providerOptions: { ...others, [provider]: { ...others[provider], tools: [...hostedTools] } },
+  };
+}

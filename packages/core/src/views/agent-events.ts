@@ -1,0 +1,257 @@
+// The room of the agent events: a run as a flat list of small events (BEHAVIOUR D3), ending with the final text.
+//
+// It only renders. Whether an answer's text is the last one is known only when the run goes on or ends, so the texts
+// of an answer without calls are held until then. Calls that never came to their turn are not told.
+
+import { type Clock, systemClock } from "../clock.ts";
+import { RondoError } from "../errors.ts";
+import type { CallView, RondoEvent } from "../events.ts";
+import type { ResultCode } from "../loop/records.ts";
+import { type AssistantMessage, callsOf, type ToolCallPart } from "../message.ts";
+import { failureKind } from "../presets/managed-context-failures.ts";
+import { hostedSearches } from "./agent-events-hosted.ts";
+import { type AgentEvent, displayText, screenshotOf } from "./agent-events-shapes.ts";
+
+export interface AgentEventsOptions {
+  /** As the preset's: then the text of an answer without calls is never the last, and is told at once. Default: false. */
+  requireDoneTool?: boolean;
+  /** How a tool is named to the user. Default: it has no `display_name`. */
+  displayName?: (tool: string) => string | undefined;
+  /** Where timestamps come from. Default: the host's. */
+  clock?: Pick<Clock, "now">;
+}
+
+/**
+ * A run's events as agent events; breaking off breaks the events off, which aborts the run.
+ * @param events of `agent.stream(…)`
+ * @throws an error named `AbortError` when the run was aborted, the run's own error when it failed; there is no `final` then
+ */
+export async function* agentEvents(
+  events: AsyncIterable<RondoEvent>,
+  options: AgentEventsOptions = {},
+): AsyncGenerator<AgentEvent, void, undefined> {
+  const ready: AgentEvent[] = [];
+  const view = new AgentEventsView(options, (event) => ready.push(event));
+  for await (const event of events) {
+    view.hear(event);
+    yield* ready.splice(0);
+  }
+  if (view.failure !== undefined) throw view.failure;
+}
+
+/** The first final text of a stream of agent events; empty when there is none. */
+export async function finalOf(events: AsyncIterable<AgentEvent>): Promise<string> {
+  for await (const event of events) if (event.type === "final") return event.content;
+  return "";
+}
+
+/** Results of calls that never came to their turn: the loop gave them, so that the history stays valid. */
+const untold: ReadonlySet<ResultCode | undefined> = new Set<ResultCode>(["skipped", "not_executed"]);
+
+interface Answer {
+  message: AssistantMessage;
+  calls: readonly ToolCallPart[];
+  /** Texts that have not been told. */
+  texts: string[];
+  /** All of its texts, as the final text would be. */
+  text: string;
+  /** Searches the provider made, which count as steps. */
+  hosted: number;
+  /** The call whose turn it is. */
+  turn: number;
+  /** What has been heard of calls whose turn has not come. */
+  held: Map<number, (() => void)[]>;
+  /** A call has ended the run: the rest was never reached. */
+  over: boolean;
+  /** What that call says the run's text is. */
+  done?: boolean | string;
+}
+
+/** Renders live events as they come. */
+export class AgentEventsView {
+  /** What the run failed with, once it has ended so. */
+  failure: Error | undefined;
+  readonly #options: AgentEventsOptions;
+  readonly #push: (event: AgentEvent) => void;
+  readonly #clock: Pick<Clock, "now">;
+  #answer: Answer | undefined;
+  #landing = false;
+  #provider = "";
+  #attempt = 1;
+
+  constructor(options: AgentEventsOptions, push: (event: AgentEvent) => void) {
+    this.#options = options;
+    this.#push = push;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Takes a live event in. */
+  hear(event: RondoEvent): void {
+    switch (event.type) {
+      case "step_start":
+        this.#tellTexts();
+        return;
+      case "request":
+        this.#provider = event.origin.provider;
+        this.#attempt = event.attempt;
+        return;
+      case "limit":
+        this.#landing ||= event.lands;
+        return;
+      case "message":
+        if (!this.#landing) this.#message(event.message);
+        return;
+      case "tool_start":
+        if (!untold.has(event.code))
+          this.#inTurn(event.call, (answer, at) => this.#start(event.call, answer, at));
+        return;
+      case "tool_end":
+        this.#inTurn(event.call, (answer, at) => this.#end(event, answer, at));
+        return;
+      case "retry":
+        this.#retry(event);
+        return;
+      case "message_delivered":
+        this.#tellTexts();
+        if (event.hook === "onFinish")
+          this.#push({ type: "hidden_user_message", content: displayText(event.message.content) });
+        return;
+      case "compaction_start":
+        this.#push({ type: "compaction_start", timestamp: this.#clock.now() });
+        return;
+      case "compaction_end": {
+        const compacted = event.before !== event.after;
+        this.#push({ type: "compaction_complete", timestamp: this.#clock.now(), compacted });
+        return;
+      }
+      case "run_end":
+        this.#runEnd(event);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #message(message: AssistantMessage): void {
+    const texts: string[] = [];
+    for (const part of message.content) {
+      if (part.type === "reasoning" && part.text.trim() !== "")
+        this.#push({ type: "reasoning", content: part.text, timestamp: this.#clock.now() });
+      else if ((part.type === "text" || part.type === "refusal") && part.text !== "") texts.push(part.text);
+    }
+    const searches = hostedSearches(message);
+    searches.forEach((search, at) => {
+      const { id, tool, args, result, isError } = search;
+      this.#push({ type: "step_start", step_id: id, title: tool, step_number: at + 1 });
+      this.#push({ type: "tool_call", tool, args, raw_args: JSON.stringify(args), tool_call_id: id });
+      this.#push({
+        type: "tool_result",
+        tool,
+        result,
+        tool_call_id: id,
+        ...(isError ? { is_error: true as const } : {}),
+      });
+      const status = isError ? "error" : "completed";
+      this.#push({ type: "step_complete", step_id: id, status, duration_ms: 0 });
+    });
+    const calls = callsOf(message);
+    const text = texts.join("\n").trim();
+    const held = new Map();
+    this.#answer = { message, calls, texts, text, hosted: searches.length, turn: 0, held, over: false };
+    if (calls.length > 0 || this.#options.requireDoneTool === true) this.#tellTexts();
+  }
+
+  #tellTexts(): void {
+    for (const content of this.#answer?.texts.splice(0) ?? [])
+      this.#push({ type: "text", content, timestamp: this.#clock.now() });
+  }
+
+  /** Tells it now, or when the calls before it have been told: calls are told in the order the model wrote them. */
+  #inTurn(call: CallView, tell: (answer: Answer, at: number) => void): void {
+    const answer = this.#answer;
+    const at = answer?.calls.findIndex((one) => one.id === call.id) ?? -1;
+    if (answer === undefined || at < 0) return;
+    const told = (): void => {
+      if (!answer.over) tell(answer, at);
+    };
+    if (at <= answer.turn) told();
+    else answer.held.set(at, [...(answer.held.get(at) ?? []), told]);
+  }
+
+  #start(call: CallView, answer: Answer, at: number): void {
+    const { id, name, args } = call;
+    const raw = answer.calls[at]?.rawArgs ?? JSON.stringify(args);
+    const display = this.#options.displayName?.(name);
+    this.#push({ type: "step_start", step_id: id, title: name, step_number: answer.hosted + at + 1 });
+    this.#push({
+      type: "tool_call",
+      tool: name,
+      args,
+      raw_args: raw,
+      tool_call_id: id,
+      ...(display === undefined ? {} : { display_name: display }),
+    });
+  }
+
+  #end(event: RondoEvent & { type: "tool_end" }, answer: Answer, at: number): void {
+    const { call, content, isError, ms, done } = event;
+    if (!untold.has(event.code)) {
+      const screenshot = screenshotOf(content);
+      this.#push({
+        type: "tool_result",
+        tool: call.name,
+        result: displayText(content),
+        tool_call_id: call.id,
+        ...(isError ? { is_error: true as const } : {}),
+        ...(screenshot === undefined ? {} : { screenshot_base64: screenshot }),
+      });
+      const status = isError ? "error" : "completed";
+      this.#push({
+        type: "step_complete",
+        step_id: call.id,
+        status,
+        duration_ms: Math.max(0, Math.round(ms)),
+      });
+    }
+    if (done !== undefined) {
+      answer.over = true;
+      answer.done = done;
+    }
+    answer.turn = at + 1;
+    for (const told of answer.held.get(answer.turn) ?? []) told();
+  }
+
+  #retry(event: RondoEvent & { type: "retry" }): void {
+    const { error, delayMs, evidence } = event;
+    const most = evidence.maxAttempts ?? evidence.allowed;
+    this.#push({
+      type: "llm.retry",
+      provider: this.#provider,
+      failure_kind: failureKind(error) ?? "provider",
+      next_attempt: this.#attempt + 1,
+      max_attempts: typeof most === "number" ? most : this.#attempt + 1,
+      delay_ms: delayMs,
+      delay_source: error.retryAfterMs === undefined ? "backoff" : "provider",
+      ...(error.status === undefined ? {} : { status: error.status }),
+    });
+  }
+
+  #runEnd({ end, text }: RondoEvent & { type: "run_end" }): void {
+    const { reason, error, landed } = end;
+    if (reason === "aborted") this.failure = new DOMException("Operation aborted", "AbortError");
+    else if (error !== undefined && !landed) {
+      const { kind, message, retryable, status } = error;
+      this.failure = new RondoError(kind, message, {
+        retryable,
+        ...(status === undefined ? {} : { status }),
+      });
+    } else this.#push({ type: "final", content: this.#final(reason, text) });
+  }
+
+  #final(reason: string, text: string): string {
+    const answer = this.#answer;
+    if (answer === undefined || this.#landing) return text;
+    if (reason === "done_tool") return typeof answer.done === "string" ? answer.done : answer.text;
+    return reason === "completed" || (reason === "refused" && answer.text !== "") ? answer.text : text.trim();
+  }
+}

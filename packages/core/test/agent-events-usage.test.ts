@@ -1,0 +1,177 @@
+// Usage by model, the window that is left, and a session as rows: views over what the journal holds.
+
+import {
+  Agent,
+  contextLeftPercent,
+  managedContext,
+  memoryJournal,
+  resolve,
+  type SessionLogRow,
+  sessionLog,
+  usageSummary,
+} from "@rondo/core";
+import { badArgs, call, calls, fail, say, scripted, stop, usage } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { doing } from "./managed-support.ts";
+
+const counted = usage({ inputTokens: 100, outputTokens: 20, cachedInputTokens: 30, cacheWriteTokens: 5 });
+
+describe("usage", () => {
+  test("D10.50 calls and tokens are summed, and by model; the last usage is that of the last call", async () => {
+    const journal = memoryJournal();
+    const first = { origin: { api: "a", provider: "p", model: "one" } };
+    const second = { origin: { api: "a", provider: "p", model: "two" } };
+    const look = doing("look", () => "seen");
+    const run = async (model: ReturnType<typeof scripted>): Promise<void> => {
+      await new Agent({ ...managedContext({ model, tools: [look] }), journal }).run("go", { session: "s" });
+    };
+    await run(
+      scripted(
+        [
+          [call("look"), counted],
+          [say("done"), counted],
+        ],
+        { id: "one", ...first },
+      ),
+    );
+    await run(
+      scripted([[say("done"), usage({ inputTokens: 7, outputTokens: 1 })]], { id: "two", ...second }),
+    );
+    const records = await journal.read("s");
+    const one = {
+      calls: 2,
+      total_tokens: 240,
+      input_tokens: 200,
+      output_tokens: 40,
+      cached_input_tokens: 60,
+      cache_creation_tokens: 10,
+    };
+    const two = {
+      calls: 1,
+      total_tokens: 8,
+      input_tokens: 7,
+      output_tokens: 1,
+      cached_input_tokens: 0,
+      cache_creation_tokens: 0,
+    };
+    expect(usageSummary(records)).toEqual({
+      calls: 3,
+      total_tokens: 248,
+      input_tokens: 207,
+      output_tokens: 41,
+      cached_input_tokens: 60,
+      cache_creation_tokens: 10,
+      by_model: { one, two },
+      last: two,
+    });
+  });
+
+  test("D10.50 without tracking nothing is summed and the last usage is kept all the same", async () => {
+    const journal = memoryJournal();
+    const managed = { model: scripted([[say("done"), counted]]), enableUsageTracking: false };
+    await new Agent({ ...managedContext(managed), journal }).run("go", { session: "s" });
+    const summary = usageSummary(await journal.read("s"), managed);
+    expect([summary.calls, summary.total_tokens, summary.by_model]).toEqual([0, 0, {}]);
+    expect(summary.last).toMatchObject({ calls: 1, total_tokens: 120 });
+  });
+
+  test("what nobody counted is no zero: it forgets the last usage and sums nothing", async () => {
+    const journal = memoryJournal();
+    const model = scripted([[call("look"), counted], say("done")]);
+    const look = doing("look", () => "seen");
+    await new Agent({ ...managedContext({ model, tools: [look] }), journal }).run("go", { session: "s" });
+    expect(usageSummary(await journal.read("s"))).toMatchObject({ calls: 1, last: null });
+  });
+
+  test("D10.50 the window that is left is a whole per cent between 0 and 100, or unknown", () => {
+    expect(contextLeftPercent(25, 100)).toBe(75);
+    expect(contextLeftPercent(1, 3)).toBe(67);
+    expect(contextLeftPercent(500, 100)).toBe(0);
+    expect([contextLeftPercent(0, 100), contextLeftPercent(-5, 100)]).toEqual([100, 100]);
+    expect([contextLeftPercent(null, 100), contextLeftPercent(5, null)]).toEqual([null, null]);
+    expect([contextLeftPercent(undefined, 100), contextLeftPercent(5, 0)]).toEqual([null, null]);
+  });
+});
+
+describe("the session log", () => {
+  const look = doing("look", () => "seen");
+  const rowsOf = async (
+    model: ReturnType<typeof scripted>,
+    tasks: readonly string[],
+  ): Promise<SessionLogRow[]> => {
+    const journal = memoryJournal();
+    let time = 0;
+    const clock = { now: () => ++time, random: () => 0, after: () => () => {} };
+    const options = { ...managedContext({ model, tools: [look], systemPrompt: "S" }), journal, clock };
+    for (const task of tasks) await new Agent(options).run(task, { session: "s" }).catch(() => {});
+    return sessionLog(await journal.read("s"), "s", resolve(options).rules);
+  };
+
+  test("D10.51 each model call is a row with what was sent and one with what came, under one number", async () => {
+    const answer = [
+      say("Looking."),
+      call("look", { a: 1 }, { id: "c1" }),
+      counted,
+      stop("tool_use", { raw: "tool_calls" }),
+    ];
+    const model = scripted([answer, say("done"), say("again")]);
+    const rows = await rowsOf(model, ["one", "two"]);
+    expect(rows.map((row) => [row.type, "seq" in row ? row.seq : "", row.run_id])).toEqual([
+      ["llm.request", 1, "s:1"],
+      ["llm.response", 1, "s:1"],
+      ["tool.output", "", "s:1"],
+      ["llm.request", 2, "s:1"],
+      ["llm.response", 2, "s:1"],
+      // The count is the session's: it goes on over its runs.
+      ["llm.request", 3, "s:2"],
+      ["llm.response", 3, "s:2"],
+    ]);
+    const requests = rows.flatMap((row) => (row.type === "llm.request" ? [row] : []));
+    expect(requests.map((row) => JSON.parse(JSON.stringify(row.input)))).toEqual(model.requests);
+    expect(requests[0]).toMatchObject({ model: "scripted", input: { system: "S" } });
+    expect(Object.keys(requests[0] ?? {})).toEqual(["type", "run_id", "ts", "seq", "model", "input"]);
+    expect(rows[1]).toMatchObject({
+      type: "llm.response",
+      output: {
+        messages: [{ role: "assistant", content: [{ text: "Looking." }, { id: "c1" }] }],
+        usage: { inputTokens: 100, outputTokens: 20 },
+        stop_reason: "tool_calls",
+        provider_meta: { provider: "scripted" },
+      },
+    });
+    expect(rows[4]).toMatchObject({ output: { usage: null, stop_reason: "end_turn" } });
+    const times = rows.map((row) => row.ts);
+    expect(times).toEqual([...times].sort((one, other) => one - other));
+  });
+
+  test("D10.51 each tool output is a row with what came of the call, errors among them", async () => {
+    const script = [calls([["look"], ["nowhere"]]), badArgs("look", "{"), say("done")];
+    const rows = (await rowsOf(scripted(script), ["go"])).filter((row) => row.type === "tool.output");
+    const outputs = rows.map((row) => [row.tool, row.is_error, row.output_ref]);
+    expect(outputs).toContainEqual(["look", false, null]);
+    expect(outputs).toContainEqual(["nowhere", true, null]);
+    expect(outputs).toContainEqual(["look", true, null]);
+    expect(rows.find((row) => !row.is_error)?.result_raw).toEqual([{ type: "text", text: "seen" }]);
+  });
+
+  test("D10.51 a call that failed is a request without a response, and the next has the next number", async () => {
+    const rows = await rowsOf(scripted([fail("overloaded"), say("done")]), ["one", "two"]);
+    expect(rows.map((row) => [row.type, "seq" in row ? row.seq : ""])).toEqual([
+      ["llm.request", 1],
+      ["llm.request", 2],
+      ["llm.response", 2],
+    ]);
+  });
+
+  test("D10.51 a row of a cut result names where the whole of it is", async () => {
+    const cut = doing("look", () => "head\n\n[tool output truncated; ref=abc_1]");
+    const journal = memoryJournal();
+    const options = {
+      ...managedContext({ model: scripted([call("look"), say("done")]), tools: [cut] }),
+      journal,
+    };
+    await new Agent(options).run("go", { session: "s" });
+    const rows = sessionLog(await journal.read("s"), "s", resolve(options).rules);
+    expect(rows.find((row) => row.type === "tool.output")).toMatchObject({ output_ref: "abc_1" });
+  });
+});

@@ -1,0 +1,267 @@
+// The agent events: names, members and order, as clients read them.
+
+import {
+  Agent,
+  type AgentEvent,
+  AgentEventsView,
+  agentEvents,
+  managedContext,
+  type Part,
+  type RondoEvent,
+  tool,
+  toolResult,
+} from "@rondo/core";
+import { badArgs, call, calls, fail, part, refuse, say, scripted, think } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { doing, finalIn, only, play, typesOf } from "./managed-support.ts";
+
+const look = doing("look", () => "seen");
+/** Time that goes on by 7.4 ms whenever somebody looks. */
+const ticking = () => {
+  let now = 1_000;
+  return { now: () => (now += 7.4), random: () => 0, after: () => () => {} };
+};
+/** An event as it leaves: members in their order. */
+const wire = (events: readonly AgentEvent[]): string[] => events.map((event) => JSON.stringify(event));
+
+describe("in one iteration", () => {
+  test("D3.17 reasoning comes first, then texts, then call after call, and the final text at the end", async () => {
+    const first = [
+      say("Looking."),
+      think("hm"),
+      say("Twice."),
+      think("hm hm"),
+      ...(calls([["look"], ["look"]]) as []),
+    ];
+    const { events } = await play({ model: scripted([first, [think("so"), say("Done.")]]), tools: [look] });
+    const step = ["step_start", "tool_call", "tool_result", "step_complete"];
+    expect(typesOf(events)).toEqual([
+      ...["reasoning", "reasoning", "text", "text"],
+      ...step,
+      ...step,
+      ...["reasoning", "final"],
+    ]);
+    expect(only(events, "text").map((event) => event.content)).toEqual(["Looking.", "Twice."]);
+  });
+
+  test("D3.17 calls are told in the order they were written, also those that were answered at once", async () => {
+    const script = [calls([["look"], ["nowhere"], ["look"]]), say("done")];
+    const { events } = await play({ model: scripted(script), tools: [look] });
+    expect(only(events, "step_start").map((event) => event.title)).toEqual(["look", "nowhere", "look"]);
+    expect(only(events, "tool_result").map((event) => event.result)).toEqual([
+      "seen",
+      "Error: Unknown tool 'nowhere'",
+      "seen",
+    ]);
+  });
+
+  test("D3.17 calls that run together are told one after another", async () => {
+    const gate = Promise.withResolvers<void>();
+    const reading = (name: string, execute: () => unknown) =>
+      tool({ name, description: name, inputSchema: { type: "object" }, effect: "read", execute });
+    const tools = [
+      reading("slow", () => gate.promise.then(() => "slow")),
+      reading("quick", () => {
+        gate.resolve();
+        return "quick";
+      }),
+    ];
+    const model = scripted([calls([["slow"], ["quick"]]), say("done")]);
+    const { events } = await play({ model, tools }, { agent: { toolOrder: "parallel" } });
+    expect(only(events, "tool_result").map((event) => event.result)).toEqual(["slow", "quick"]);
+    expect(typesOf(events).slice(0, 4)).toEqual(["step_start", "tool_call", "tool_result", "step_complete"]);
+  });
+});
+
+describe("shapes", () => {
+  test("D3.18 texts, reasoning, steps, calls, results and the final text have exactly these members", async () => {
+    const boom = doing("boom", () => {
+      throw new Error("no");
+    });
+    const script = [
+      [think("hm"), say("Go."), call("look", { b: 1, a: 2 }, { id: "c1" }), call("boom", {}, { id: "c2" })],
+      say("Done."),
+    ];
+    const clock = { now: () => 42 };
+    const { events } = await play(
+      {
+        model: scripted(script),
+        tools: [look, boom],
+        clock,
+        displayName: (name) => (name === "look" ? "Look around" : undefined),
+      },
+      { agent: { clock: ticking() } },
+    );
+    const durations = only(events, "step_complete").map((event) => event.duration_ms);
+    expect(durations.every((ms) => Number.isInteger(ms) && ms > 0)).toBe(true);
+    expect(wire(events)).toEqual([
+      '{"type":"reasoning","content":"hm","timestamp":42}',
+      '{"type":"text","content":"Go.","timestamp":42}',
+      '{"type":"step_start","step_id":"c1","title":"look","step_number":1}',
+      '{"type":"tool_call","tool":"look","args":{"b":1,"a":2},"raw_args":"{\\"b\\":1,\\"a\\":2}","tool_call_id":"c1","display_name":"Look around"}',
+      '{"type":"tool_result","tool":"look","result":"seen","tool_call_id":"c1"}',
+      `{"type":"step_complete","step_id":"c1","status":"completed","duration_ms":${durations[0]}}`,
+      '{"type":"step_start","step_id":"c2","title":"boom","step_number":2}',
+      '{"type":"tool_call","tool":"boom","args":{},"raw_args":"{}","tool_call_id":"c2"}',
+      '{"type":"tool_result","tool":"boom","result":"Error: no","tool_call_id":"c2","is_error":true}',
+      `{"type":"step_complete","step_id":"c2","status":"error","duration_ms":${durations[1]}}`,
+      '{"type":"final","content":"Done."}',
+    ]);
+  });
+
+  test("D3.18 steps are counted anew in each iteration, and arguments that are no JSON are shown raw", async () => {
+    const script = [calls([["look"], ["look"]]), badArgs("look", "{oops", { id: "x" }), say("done")];
+    const { events } = await play({ model: scripted(script), tools: [look] });
+    expect(only(events, "step_start").map((event) => event.step_number)).toEqual([1, 2, 1]);
+    expect(only(events, "tool_call").at(-1)).toEqual({
+      type: "tool_call",
+      tool: "look",
+      args: { _raw: "{oops" },
+      raw_args: "{oops",
+      tool_call_id: "x",
+    });
+  });
+
+  test("D3.18 a picture in a result is told as base64, from data or from its address", async () => {
+    const shots = [
+      { type: "file", mediaType: "image/png", data: "AAEC" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,BBBB" },
+      { type: "file", mediaType: "image/png", url: "https://example.org/a.png" },
+    ] as const;
+    for (const [at, expected] of ["AAEC", "BBBB", undefined].entries()) {
+      const shot = doing("shot", () => toolResult([{ type: "text", text: "here: " }, shots[at] as never]));
+      const { events } = await play({ model: scripted([call("shot"), say("done")]), tools: [shot] });
+      expect(only(events, "tool_result")[0]?.screenshot_base64).toBe(expected);
+      expect("screenshot_base64" in (only(events, "tool_result")[0] ?? {})).toBe(expected !== undefined);
+    }
+  });
+
+  test("D3.18 compactions are told when they begin and when they are over, and whether anything changed", () => {
+    const told: AgentEvent[] = [];
+    const view = new AgentEventsView({ clock: { now: () => 9 } }, (event) => told.push(event));
+    const heard: RondoEvent[] = [
+      { type: "compaction_start" },
+      { type: "compaction_end", before: 10, after: 3 },
+      { type: "compaction_start" },
+      { type: "compaction_end", before: 3, after: 3 },
+    ];
+    for (const event of heard) view.hear(event);
+    expect(wire(told)).toEqual([
+      '{"type":"compaction_start","timestamp":9}',
+      '{"type":"compaction_complete","timestamp":9,"compacted":true}',
+      '{"type":"compaction_start","timestamp":9}',
+      '{"type":"compaction_complete","timestamp":9,"compacted":false}',
+    ]);
+  });
+
+  test("D3.18 a retry is told before its wait, with its kind, its count and where the wait comes from", async () => {
+    const model = scripted(
+      [fail("rate_limit", { status: 429, retryAfterMs: 3 }), fail("network"), say("done")],
+      { origin: { api: "x", provider: "acme", model: "m" } },
+    );
+    const { events } = await play({ model, llmRetry: "by_kind", llmRetryBaseDelayMs: 2 });
+    expect(wire(events.slice(0, 1))).toEqual([
+      '{"type":"llm.retry","provider":"acme","failure_kind":"rate_limit","next_attempt":2,"max_attempts":3,"delay_ms":3,"delay_source":"provider","status":429}',
+    ]);
+    expect(events[1]).toMatchObject({
+      failure_kind: "network",
+      next_attempt: 3,
+      max_attempts: 3,
+      delay_source: "backoff",
+    });
+    expect(events[1]).not.toHaveProperty("status");
+    expect(typesOf(events)).toEqual(["llm.retry", "llm.retry", "final"]);
+  });
+
+  test("D3.18 a word in the user's place is told with its text alone", async () => {
+    const model = scripted([say("a"), say("b")]);
+    const { events } = await play({ model, getIncompleteWorkPrompt: () => "go on" });
+    expect(wire(events.filter((event) => event.type === "hidden_user_message"))).toEqual([
+      '{"type":"hidden_user_message","content":"go on"}',
+    ]);
+  });
+});
+
+describe("what is not a text", () => {
+  test("D3.19 reasoning without words is not told, and a refusal is a text like any other", async () => {
+    const signed = part({ type: "reasoning", text: "", opaque: { signature: "s" } });
+    const { events } = await play({ model: scripted([[signed, refuse("I will not.")]]) });
+    expect(typesOf(events)).toEqual(["final"]);
+    expect(finalIn(events)).toBe("I will not.");
+    const onTheWay = await play({
+      model: scripted([[refuse("Not that."), call("look")], say("done")]),
+      tools: [look],
+    });
+    expect(only(onTheWay.events, "text").map((event) => event.content)).toEqual(["Not that."]);
+    expect(only(onTheWay.events, "tool_result")).toHaveLength(1);
+  });
+
+  test("D3.19 a search the provider made itself is a whole step, its call and its result merged by their id", async () => {
+    const answer = [
+      part({
+        type: "native",
+        kind: "server_tool_use",
+        opaque: { type: "server_tool_use", id: "srv1", name: "web_search", input: { query: "x" } },
+      }),
+      part({
+        type: "native",
+        kind: "web_search_tool_result",
+        opaque: { type: "web_search_tool_result", tool_use_id: "srv1", content: [{ url: "u" }] },
+      }),
+      part({
+        type: "native",
+        kind: "x_search_call",
+        opaque: { item: { id: "xs1", type: "x_search_call", status: "failed", action: { query: "y" } } },
+      }),
+      part({ type: "native", kind: "code_interpreter_call", opaque: { item: { id: "ci" } } }),
+      say("Found."),
+    ];
+    const { events } = await play({ model: scripted([answer]) });
+    expect(wire(events)).toEqual([
+      '{"type":"step_start","step_id":"srv1","title":"web_search","step_number":1}',
+      '{"type":"tool_call","tool":"web_search","args":{"query":"x"},"raw_args":"{\\"query\\":\\"x\\"}","tool_call_id":"srv1"}',
+      '{"type":"tool_result","tool":"web_search","result":"[{\\"url\\":\\"u\\"}]","tool_call_id":"srv1"}',
+      '{"type":"step_complete","step_id":"srv1","status":"completed","duration_ms":0}',
+      '{"type":"step_start","step_id":"xs1","title":"x_search","step_number":2}',
+      '{"type":"tool_call","tool":"x_search","args":{"query":"y"},"raw_args":"{\\"query\\":\\"y\\"}","tool_call_id":"xs1"}',
+      '{"type":"tool_result","tool":"x_search","result":"failed","tool_call_id":"xs1","is_error":true}',
+      '{"type":"step_complete","step_id":"xs1","status":"error","duration_ms":0}',
+      '{"type":"final","content":"Found."}',
+    ]);
+  });
+
+  test("D3.20 a result is told as one text, with a word for each part that is none", async () => {
+    const mixed: Part[] = [
+      { type: "text", text: "a" },
+      { type: "file", mediaType: "image/png", data: "AA" },
+      { type: "file", mediaType: "application/pdf", data: "AA" },
+      { type: "file", mediaType: "audio/wav", data: "AA" },
+      { type: "text", text: "b" },
+    ];
+    const model = scripted([call("t"), say("done")]);
+    const { events } = await play({ model, tools: [doing("t", () => mixed)] });
+    expect(only(events, "tool_result")[0]?.result).toBe("a[image][document][other:audio/wav]b");
+  });
+
+  test("D3.20 the result that is told is the one the model reads, not what the tool put out", async () => {
+    const long = doing("long", () => `${"x".repeat(150)}\n`.repeat(50));
+    const model = scripted([call("long"), say("done")]);
+    const context = { cap: { bytes: 400 } };
+    const { events, result } = await play({ model, tools: [long] }, { agent: { context } });
+    const stored = result?.messages[2]?.content[0];
+    expect(stored?.type === "text" && stored.text.length).toBeLessThan(500);
+    expect(only(events, "tool_result")[0]?.result).toBe(stored?.type === "text" ? stored.text : "");
+  });
+});
+
+test("breaking off aborts the run", async () => {
+  const model = scripted([call("look"), say("never")]);
+  const stream = new Agent(managedContext({ model, tools: [look] })).stream("go");
+  for await (const event of agentEvents(stream)) if (event.type === "step_start") break;
+  await expect(stream.result).rejects.toMatchObject({ kind: "aborted" });
+});
+
+test("the agent's failure ends the events with its own kind", async () => {
+  const { events, failure } = await play({ model: scripted([fail("auth", { status: 401 })]) });
+  expect([events, (failure as { kind?: string }).kind]).toEqual([[], "auth"]);
+});

@@ -1,0 +1,400 @@
+// The tool layer: what becomes of arguments and failures, what tools are given, how they end a run, and what is made
+// of what they return. Through the Agent.
+
+import {
+  Agent,
+  type AgentOptions,
+  DoneSignal,
+  dependency,
+  type JsonObject,
+  managedContext,
+  type RunResult,
+  TaskComplete,
+  type Tool,
+  type ToolContext,
+  tool,
+  toolResult,
+} from "@rondo/core";
+import { badArgs, call, calls, say, scripted, stop, type Turn } from "@rondo/testkit";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { doing, resultsOf } from "./managed-support.ts";
+
+/** A run of a managed-context agent over one script. */
+function managed(
+  script: readonly Turn[],
+  tools: readonly Tool[],
+  more: Partial<AgentOptions> = {},
+): Promise<RunResult> {
+  return new Agent({ ...managedContext({ model: scripted(script), tools }), ...more }).run("go");
+}
+
+/** The one result of one call of one tool. */
+async function resultFrom(execute: Tool["execute"], more: Partial<AgentOptions> = {}): Promise<string> {
+  const { messages } = await managed([call("t"), say("done")], [doing("t", execute)], more);
+  return resultsOf(messages)[0] ?? "";
+}
+
+describe("what is wrong with a call", () => {
+  test("D4.21 an unknown tool is answered with its name, as an error, and the loop goes on", async () => {
+    const { messages, text } = await managed([call("nowhere"), say("done")], []);
+    expect(resultsOf(messages)).toEqual(["Error: Unknown tool 'nowhere' (error)"]);
+    expect(text).toBe("done");
+  });
+
+  test("D4.22 arguments that are no JSON reach the tool as the text they are", async () => {
+    const raw: string[] = [];
+    const reads = doing("reads", () => "parsed", {
+      executeRaw: (text: string) => {
+        raw.push(text);
+        return `got ${text}`;
+      },
+    });
+    const script = [badArgs("reads", '{"a": 1'), badArgs("reads", ""), say("done")];
+    const { messages } = await managed(script, [reads]);
+    expect(raw).toEqual(['{"a": 1', ""]);
+    expect(resultsOf(messages)).toEqual(['got {"a": 1', "got "]);
+  });
+
+  test("D4.22 a tool that cannot take the text answers which JSON was wrong", async () => {
+    const { messages } = await managed([badArgs("t", "{nope"), say("done")], [doing("t", () => "ran")]);
+    expect(resultsOf(messages)[0]).toMatch(/^Error: Invalid tool arguments JSON for t: .*JSON.* \(error\)$/);
+    const list = await managed([badArgs("t", "[1]"), say("done")], [doing("t", () => "ran")]);
+    expect(resultsOf(list.messages)[0]).toBe(
+      "Error: Invalid tool arguments JSON for t: the arguments must be a JSON object (error)",
+    );
+  });
+
+  test("unreadable arguments of an answer that was cut off never run, whatever the tool could do", async () => {
+    const raw: string[] = [];
+    const reads = doing("reads", () => "parsed", { executeRaw: (text: string) => void raw.push(text) });
+    const { messages } = await managed([[badArgs("reads", '{"a'), stop("max_tokens")], say("done")], [reads]);
+    expect(raw).toEqual([]);
+    expect(resultsOf(messages)[0]).toMatch(/^Error: Invalid tool arguments JSON for reads/);
+  });
+
+  test("by default unreadable arguments never run", async () => {
+    const raw: string[] = [];
+    const reads = doing("reads", () => "parsed", { executeRaw: (text: string) => void raw.push(text) });
+    const model = scripted([badArgs("reads", "{"), say("done")]);
+    const { messages } = await new Agent({ model, tools: [reads] }).run("go");
+    expect(raw).toEqual([]);
+    expect(resultsOf(messages)[0]).toMatch(/^Error: reads was not executed/);
+  });
+
+  test("D4.23 arguments that do not fit are told with the validator's own words", async () => {
+    const strict = tool({
+      name: "strict",
+      description: "s",
+      inputSchema: z.object({ n: z.number() }),
+      execute: () => "ran",
+    });
+    const { messages } = await managed([call("strict", { n: "many" }), say("done")], [strict]);
+    expect(resultsOf(messages)[0]).toMatch(
+      /^Error: Tool input validation failed for strict: n: Invalid input: expected number.* \(error\)$/,
+    );
+  });
+
+  test("D4.24 what a tool throws is told as its message, an error, and the loop goes on", async () => {
+    const boom = (): never => {
+      throw new Error("boom");
+    };
+    const script = [call("t"), call("t"), say("done")];
+    const { messages, text } = await managed(script, [doing("t", boom)]);
+    expect(resultsOf(messages)).toEqual(["Error: boom (error)", "Error: boom (error)"]);
+    expect(text).toBe("done");
+  });
+
+  test("D4.29 an abort error that a tool throws on its own is its result and no abort", async () => {
+    for (const name of ["AbortError", "APIUserAbortError"]) {
+      const error = Object.assign(new Error("gave up"), { name });
+      expect(await resultFrom(() => Promise.reject(error))).toBe("Error: gave up (error)");
+    }
+    expect(await resultFrom(() => AbortSignal.abort().throwIfAborted())).toMatch(/aborted \(error\)$/);
+  });
+});
+
+describe("failures that are masked", () => {
+  test("are a fixed text to the model, and only the watcher hears why", async () => {
+    const model = scripted([call("t"), say("done")]);
+    const leaky = doing("t", () => {
+      throw new Error("password=hunter2");
+    });
+    const agent = new Agent({ model, tools: [leaky], toolErrors: "masked" });
+    const warnings: unknown[] = [];
+    const { messages } = await agent.run("go", {
+      onEvent: (event) => event.type === "warning" && warnings.push([event.code, event.message]),
+    });
+    expect(resultsOf(messages)).toEqual(["Error: t failed. (error)"]);
+    expect(JSON.stringify(messages)).not.toContain("hunter2");
+    expect(warnings).toEqual([["tool_error", "t (call_1): password=hunter2"]]);
+  });
+
+  test("what does not fit is no secret", async () => {
+    const strict = tool({
+      name: "t",
+      description: "t",
+      inputSchema: z.object({ n: z.number() }),
+      execute: () => "ran",
+    });
+    const model = scripted([call("t"), say("done")]);
+    const { messages } = await new Agent({ model, tools: [strict], toolErrors: "masked" }).run("go");
+    expect(resultsOf(messages)[0]).toContain("n: Invalid input");
+  });
+
+  test("an option nobody knows is refused by name", () => {
+    const options = { model: scripted([]), toolErrors: "hidden" as never };
+    expect(() => new Agent(options)).toThrow("option toolErrors: one of message, masked is needed");
+  });
+});
+
+describe("the agent's word on arguments", () => {
+  const inputSchema = {
+    type: "object",
+    properties: {
+      n: { type: "number" },
+      place: { type: "object", properties: { city: { type: "string" } } },
+    },
+  } as const;
+  const seen: unknown[] = [];
+  const noting = (more: object = {}): Tool =>
+    tool({ name: "t", description: "t", inputSchema, execute: (args) => void seen.push(args), ...more });
+  const run = async (args: JsonObject, options: Partial<AgentOptions>, one = noting()): Promise<string> => {
+    seen.length = 0;
+    const model = scripted([call("t", args), say("done")]);
+    const { messages } = await new Agent({ model, tools: [one], ...options }).run("go");
+    return resultsOf(messages)[0] ?? "";
+  };
+  const odd = { n: 1, zip: 2, place: { city: "Rome", street: "x" } };
+
+  test("unknown keys are allowed, stripped, or refused by their names", async () => {
+    await run(odd, {});
+    expect(seen).toEqual([odd]);
+    await run(odd, { unknownKeys: "strip" });
+    expect(seen).toEqual([{ n: 1, place: { city: "Rome" } }]);
+    expect(await run(odd, { unknownKeys: "reject" })).toContain(
+      'unknown keys "zip", "place.street"; known: "n", "place"',
+    );
+    expect(seen).toEqual([]);
+    expect(await run({ zip: 1 }, { unknownKeys: "reject" })).toContain('unknown key "zip"');
+  });
+
+  test("a tool's own word wins, also over coercion", async () => {
+    await run(odd, { unknownKeys: "reject" }, noting({ unknownKeys: "allow" }));
+    expect(seen).toEqual([odd]);
+    await run({ n: "1" }, {});
+    expect(seen).toEqual([{ n: 1 }]);
+    expect(await run({ n: "1" }, { coerce: false })).toContain("error");
+    await run({ n: "1" }, { coerce: false }, noting({ coerce: true }));
+    expect(seen).toEqual([{ n: 1 }]);
+  });
+
+  test("keys are unknown only where the schema can be read to the end", async () => {
+    const open = (more: object): Tool => noting({ inputSchema: { ...inputSchema, ...more } });
+    for (const more of [
+      { additionalProperties: true },
+      { additionalProperties: { type: "number" } },
+      { patternProperties: { "^z": {} } },
+      { anyOf: [{ properties: { zip: {} } }] },
+    ]) {
+      await run({ zip: 2 }, { unknownKeys: "reject" }, open(more));
+      expect(seen).toEqual([{ zip: 2 }]);
+    }
+    await run({ any: 1 }, { unknownKeys: "reject" }, noting({ inputSchema: { type: "object" } }));
+    expect(seen).toEqual([{ any: 1 }]);
+  });
+});
+
+describe("being done", () => {
+  test("D4.25 a thrown TaskComplete and a returned DoneSignal end the run alike, and the model's side reads `Task complete`", async () => {
+    const ways: Tool["execute"][] = [
+      () => {
+        throw new TaskComplete("all set");
+      },
+      () => Promise.reject(new TaskComplete("all set")),
+      () => new DoneSignal("all set"),
+      async () => {
+        throw new DoneSignal("all set");
+      },
+    ];
+    for (const way of ways) {
+      const { messages, text, end } = await managed([call("t")], [doing("t", way)]);
+      expect([resultsOf(messages), text, end?.reason]).toEqual([["Task complete"], "all set", "done_tool"]);
+    }
+    const silent = await managed([[say("I am through."), call("t")]], [doing("t", () => new DoneSignal())]);
+    expect(silent.text).toBe("I am through.");
+    expect((await managed([call("t")], [doing("t", () => new DoneSignal(""))])).text).toBe("");
+  });
+});
+
+describe("asking leave", () => {
+  const asked: string[] = [];
+  const run = (
+    canExecuteTool: NonNullable<Parameters<typeof managedContext>[0]["canExecuteTool"]>,
+    script: readonly Turn[] = [call("t"), say("done")],
+  ): Promise<RunResult> => {
+    const model = scripted(script);
+    const tools = [doing("t", () => "ran")];
+    return new Agent(managedContext({ model, tools, canExecuteTool })).run("go");
+  };
+
+  test("D4.26 a denial is told with its reason, or plainly without one", async () => {
+    const withReason = await run(() => ({ decision: "deny", reason: "not on Fridays" }));
+    expect(resultsOf(withReason.messages)).toEqual(["Permission denied: not on Fridays (error)"]);
+    const plain = await run(() => ({ decision: "deny" }));
+    expect(resultsOf(plain.messages)).toEqual(["Permission denied (error)"]);
+    expect(plain.text).toBe("done");
+    expect(resultsOf((await run(() => ({ decision: "allow" }))).messages)).toEqual(["ran"]);
+  });
+
+  test("D4.26 a denial that stops the turn ends the run with its own words", async () => {
+    const { messages, text, end } = await run(() => ({ decision: "deny", reason: "no", stopTurn: true }));
+    expect(resultsOf(messages)).toEqual(["Permission denied: no (error)"]);
+    expect(text).toBe(
+      "Permission request was denied. Turn stopped. Please send your next input to continue.",
+    );
+    expect(end?.reason).toBe("turn_stopped");
+  });
+
+  test("D4.26 a hook that throws denies, saying that the check failed", async () => {
+    const { messages, text } = await run(() => Promise.reject(new Error("no idea")));
+    expect(resultsOf(messages)).toEqual(["Permission check failed: no idea (error)"]);
+    expect(text).toBe("done");
+  });
+
+  test("D4.26 an unknown tool is reported and nobody is asked about it", async () => {
+    asked.length = 0;
+    const { messages } = await run(
+      ({ name }) => {
+        asked.push(name);
+        return { decision: "allow" };
+      },
+      [calls([["nowhere"], ["t"]]), say("done")],
+    );
+    expect(resultsOf(messages)).toEqual(["Error: Unknown tool 'nowhere' (error)", "ran"]);
+    expect(asked).toEqual(["t"]);
+  });
+});
+
+describe("results", () => {
+  test("D4.27 a text is itself, a tool result passes, everything else is JSON or its own text", async () => {
+    expect(await resultFrom(() => "as it is")).toBe("as it is");
+    expect(await resultFrom(() => toolResult("told", { isError: true }))).toBe("told (error)");
+    expect(await resultFrom(() => ({ a: [1, null] }))).toBe('{"a":[1,null]}');
+    expect(await resultFrom(() => [{ type: "text", text: "a" }, { a: 1 }])).toBe(
+      '[{"type":"text","text":"a"},{"a":1}]',
+    );
+    expect(await resultFrom(() => 42)).toBe("42");
+    expect(await resultFrom(() => 42n)).toBe("42");
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    expect(await resultFrom(() => circle)).toBe('{"self":"[Circular]"}');
+  });
+
+  test("D4.27 a list of outputs is parts: texts, links, JSON, images and blobs", async () => {
+    const outputs = [
+      { type: "text", text: "here:" },
+      { type: "link", url: "https://example.org/a" },
+      { type: "json", json: { a: 1 } },
+      { type: "image", data: new Uint8Array([1, 2]), name: "a.png" },
+      { type: "image", url: "https://example.org/b.jpg", mediaType: "image/jpeg" },
+      { type: "blob", data: "AAEC", mediaType: "application/zip", name: "a.zip" },
+    ] as const;
+    const whole = [
+      { type: "text", text: "here:" },
+      { type: "text", text: "https://example.org/a" },
+      { type: "text", text: '{"a":1}' },
+      { type: "file", mediaType: "image/png", data: "AQI=", name: "a.png" },
+      { type: "file", mediaType: "image/jpeg", url: "https://example.org/b.jpg" },
+      { type: "file", mediaType: "application/zip", data: "AAEC", name: "a.zip" },
+    ];
+    for (const returned of [() => [...outputs], () => toolResult(outputs)]) {
+      const { messages } = await managed([call("t"), say("done")], [doing("t", returned)]);
+      expect(messages[2]?.content).toEqual(whole);
+    }
+    // What has further members is somebody's data.
+    expect(await resultFrom(() => [{ type: "link", url: "u", title: "t" }])).toBe(
+      '[{"type":"link","url":"u","title":"t"}]',
+    );
+  });
+
+  test("D4.27 optional inputs stay optional, and a union of objects is declared as an object", async () => {
+    const seen: unknown[] = [];
+    const optional = tool({
+      name: "optional",
+      description: "o",
+      inputSchema: z.object({ a: z.string(), b: z.string().optional(), c: z.number().default(3) }),
+      execute: (args) => void seen.push(args),
+    });
+    const union = tool({
+      name: "union",
+      description: "u",
+      inputSchema: z.union([z.object({ a: z.string() }), z.object({ b: z.number() })]),
+      execute: (args) => void seen.push(args),
+    });
+    const script = [
+      calls([
+        ["optional", { a: "x" }],
+        ["union", { b: 1 }],
+      ]),
+      say("done"),
+    ];
+    const model = scripted(script);
+    await new Agent(managedContext({ model, tools: [optional, union] })).run("go");
+    expect(seen).toEqual([{ a: "x", c: 3 }, { b: 1 }]);
+    const [first, second] = model.requests[0]?.tools ?? [];
+    expect(first?.inputSchema).toMatchObject({ type: "object", required: ["a"] });
+    expect(second?.inputSchema).toMatchObject({ type: "object", anyOf: [{}, {}] });
+  });
+});
+
+describe("what a tool is given", () => {
+  test("D4.28 a signal, the clock, what was given, and keys that are resolved once a call", async () => {
+    let made = 0;
+    const counter = dependency("counter", () => ({ number: ++made }));
+    const other = dependency("config", async () => "made");
+    const twin = dependency("counter", () => ({ number: -1 }));
+    const seen: unknown[] = [];
+    const uses = doing("uses", async (_args: never, context: ToolContext) => {
+      const first = await context.resolve(counter);
+      expectTypeOf(first).toEqualTypeOf<{ number: number }>();
+      expect(await context.resolve(counter)).toBe(first);
+      // One id is one key, whoever made it.
+      expect(await context.resolve(twin)).toBe(first);
+      expect(context.signal.aborted).toBe(false);
+      seen.push(first.number, await context.resolve(other), { ...context.deps }, context.now());
+    });
+    const clock = { now: () => 1_234, random: () => 0, after: () => () => {} };
+    const script = [call("uses"), call("uses"), say("done")];
+    await managed(script, [uses], { clock, dependencies: [other.as("given")] });
+    expect(seen).toEqual([1, "given", { config: "given" }, 1_234, 2, "given", { config: "given" }, 1_234]);
+  });
+
+  test("D4.28 a key that cannot make its thing fails its call, each time the same", async () => {
+    const broken = dependency("broken", (): string => {
+      throw new Error("no database");
+    });
+    const execute = async (_args: never, { resolve }: ToolContext): Promise<string> => {
+      const first = await resolve(broken).catch((thrown: unknown) => thrown);
+      const second = await resolve(broken).catch((thrown: unknown) => thrown);
+      expect(first).toBe(second);
+      return resolve(broken);
+    };
+    expect(await resultFrom(execute)).toBe("Error: no database (error)");
+  });
+
+  test("D1.2 what is given for one run comes before what is given for the agent", async () => {
+    const name = dependency("name", () => "made");
+    const says = doing("t", (_args: never, { resolve }: ToolContext) => resolve(name));
+    const options = managedContext({
+      model: scripted([call("t"), say("done")], { repeatLast: true }),
+      tools: [says],
+      dependencyOverrides: [name.as("agent")],
+    });
+    const model = (): AgentOptions["model"] => scripted([call("t"), say("done")]);
+    const agent = (): Agent => new Agent({ ...options, model: model() });
+    expect(resultsOf((await agent().run("go")).messages)).toEqual(["agent"]);
+    const once = await agent().run("go", { dependencies: [name.as("run")] });
+    expect(resultsOf(once.messages)).toEqual(["run"]);
+  });
+});
