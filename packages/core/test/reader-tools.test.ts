@@ -175,13 +175,8 @@ describe("the reader tools", () => {
     const model = scripted(({ messages }, at) => {
       if (at === 1) return call("big");
       const answer = textOf(messages.at(-1) as ToolMessage);
-      if (at > 1)
-        read.push(
-          ...answer
-            .split("\n\n")[0]!
-            .split("\n")
-            .map((row) => row.slice(7)),
-        );
+      const [rows = ""] = answer.split("\n\n");
+      if (at > 2) read.push(...rows.split("\n").map((row) => row.slice(7)));
       const [, line = "0"] = /Use offset to read beyond line (\d+)/.exec(answer) ?? [];
       if (at > 2 && line === "0") return say("read");
       return call("read_output", { ref_id: ref, offset: Number(line) });
