@@ -35,7 +35,7 @@ export interface BlobLimits {
 
 /** Where whole texts are kept. Several processes may use one store unless it lives in memory. */
 export interface BlobStore {
-  /** Keeps a text, durably where the store is durable. Keeping it again costs nothing and gives the same ref. */
+  /** Keeps a text, durably where the store is durable. Keeping it again costs nothing and gives the same ref. Half a surrogate pair has no UTF-8 and becomes U+FFFD. */
   put(session: string, text: string, origin: BlobOrigin): BlobPut | Promise<BlobPut>;
   /** The text of a ref; undefined when the session keeps none of that name. */
   get(session: string, ref: string): string | undefined | Promise<string | undefined>;
@@ -82,7 +82,8 @@ export function memoryBlobs(limits?: BlobLimits): BlobStore {
   const bounds = blobLimits(limits);
   const sessions = new Map<string, { bytes: number; texts: Map<string, string> }>();
   return {
-    put(session, text): BlobPut {
+    put(session, given): BlobPut {
+      const text = given.toWellFormed();
       const held = sessions.get(session) ?? { bytes: 0, texts: new Map<string, string>() };
       const bytes = new TextEncoder().encode(text).length;
       const info = blobInfo(text, bytes);

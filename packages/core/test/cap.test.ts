@@ -267,6 +267,42 @@ describe("the immediate cut", () => {
   });
 });
 
+describe("a store that never answers", () => {
+  const blobs: BlobStore = { ...memoryBlobs(), put: () => new Promise(() => {}) };
+
+  test("holds up neither an abort nor the tool's own time", async () => {
+    const stop = new AbortController();
+    const options = { tools: [saying(linesOf(5000))], blobs, abortGraceMs: 20 };
+    const waiting = new Agent({ model: scripted([call("big"), say("done")]), ...options }).run("go", {
+      signal: stop.signal,
+      onEvent: (event) => {
+        if (event.type === "tool_start") stop.abort("enough");
+      },
+    });
+    await expect(waiting).rejects.toThrow("enough");
+    const timed = new Agent({ model: scripted([call("big"), say("done")]), ...options, toolTimeoutMs: 20 });
+    const { messages, end } = await timed.run("go");
+    expect(end?.reason).toBe("completed");
+    expect(textOf(messages[2] as ToolMessage)).toContain("timed out after 20 ms");
+  });
+});
+
+describe("a large result inside a turn", () => {
+  test("F186: 400 KB of a file never reach the next request, whatever tool read it", async () => {
+    const model = scripted([calls([["big"], ["big"], ["failing"]]), say("done")]);
+    const failing = echo("failing", {
+      execute: () => {
+        throw new Error(linesOf(20_000));
+      },
+    });
+    await new Agent({ model, tools: [saying(linesOf(20_000)), failing] }).run("read it");
+    const request = model.requests[1];
+    const results = (request?.messages ?? []).filter((message) => message.role === "tool");
+    expect(results.map((message) => bytesOf(textOf(message)) < 51_300)).toEqual([true, true, true]);
+    expect(bytesOf(JSON.stringify(request?.messages))).toBeLessThan(170_000);
+  });
+});
+
 describe("for any result", () => {
   const line = fc.string({ unit: "grapheme", maxLength: 30 });
   const text = fc.array(fc.tuple(line, fc.constantFrom("\n", "\r\n", "")), { maxLength: 30 }).map((lines) =>

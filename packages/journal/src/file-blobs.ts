@@ -49,8 +49,9 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
     }
   };
   return {
-    put: (session, text) =>
+    put: (session, given) =>
       perform("keep a text in", async (): Promise<BlobPut> => {
+        const text = given.toWellFormed();
         const bytes = Buffer.from(text, "utf8");
         const info = blobInfo(text, bytes.length);
         const place = file(session, info.ref);

@@ -53,8 +53,9 @@ export class SqliteBlobs implements BlobStore {
     this.#limits = blobLimits(limits);
   }
 
-  put(session: string, text: string, origin: BlobOrigin): BlobPut {
+  put(session: string, given: string, origin: BlobOrigin): BlobPut {
     return this.#perform("keep a text in", () => {
+      const text = given.toWellFormed();
       const bytes = Buffer.from(text, "utf8");
       const info = blobInfo(text, bytes.length);
       return this.#transaction((statements): BlobPut => {

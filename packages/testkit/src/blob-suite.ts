@@ -77,6 +77,15 @@ const cases: (readonly [name: string, body: Body])[] = [
     },
   ],
   [
+    "half a surrogate pair becomes what UTF-8 makes of it, and the text is found all the same",
+    async (open) => {
+      const store = await open();
+      const { ref, bytes } = kept(await store.put("a", "half \ud83d a pair", origin));
+      strictEqual(await store.get("a", ref), "half \ufffd a pair");
+      strictEqual(bytes, 15);
+    },
+  ],
+  [
     "the same text has the same ref and takes its room once; another text has another",
     async (open) => {
       const store = await open({ sessionBytes: 10 });

@@ -15,7 +15,7 @@ export function textLength(content: readonly ContentPart[]): number {
 }
 
 /** All text of some parts, a line end between two of them. */
-export function joinedText(content: readonly ContentPart[], between = "\n"): string {
+export function joinedText(content: readonly ContentPart[], between: string = "\n"): string {
   return content
     .filter(isText)
     .map((part) => part.text)

@@ -61,7 +61,7 @@ export function headEnd(text: string, chars: number, share: number): number {
 }
 
 /** Where a tail of so many characters begins: after the first line end within that share of it, if there is one. */
-export function tailStart(text: string, chars: number, share: number, from = 0): number {
+export function tailStart(text: string, chars: number, share: number, from: number = 0): number {
   const start = Math.max(from, text.length - chars);
   const line = text.indexOf("\n", start);
   return cutAfter(text, line >= 0 && line < start + chars * share ? line + 1 : start);

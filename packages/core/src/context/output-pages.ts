@@ -103,7 +103,7 @@ export function lineCall(
   { ref, readTool }: Kept,
   line: number,
   offset: number,
-  limit = defaultChars,
+  limit: number = defaultChars,
 ): string {
   return `${readTool}(${JSON.stringify({ ref_id: ref, line_number: line, char_offset: offset, char_limit: limit })})`;
 }

@@ -88,6 +88,8 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     repeats: null,
     malformedRetries: 0,
     emptyNudges: 0,
+    // A strategy shows its model every result whole.
+    context: { cap: null },
     throwOnError: true,
     context: noContext,
     toolTimeoutMs: timeoutMs,
