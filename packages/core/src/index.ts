@@ -19,6 +19,7 @@ export {
   type GuardedContext,
   type GuardHookOptions,
   guardedContext,
+  type TransformContext,
 } from "./context/guard-hook.ts";
 export {
   fittingOutput,
