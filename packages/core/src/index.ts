@@ -33,11 +33,11 @@ export { type PruneAt, type Pruned, prune, pruneNow } from "./context/prune.ts";
 export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune-settings.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export {
+  knownWindow,
   type Replacement,
   type Staged,
   type StageNote,
   type WindowFacts,
-  windowOf,
 } from "./context/stage.ts";
 export {
   refIn,

@@ -6,12 +6,12 @@ import {
   type Estimator,
   estimateRequest,
   guardWeights,
+  knownWindow,
   lastCounted,
   type Message,
   pruneWeights,
   tokenizerEstimator,
   userText,
-  windowOf,
 } from "@rondo/core";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer";
@@ -217,11 +217,11 @@ describe("what a request will take", () => {
 
   test("is measured against the window, or against the input limit, whichever is asked for first", () => {
     const both = { contextWindow: 200_000, maxInputTokens: 150_000 };
-    expect(windowOf(both)).toBe(200_000);
-    expect(windowOf(both, "maxInputTokens")).toBe(150_000);
-    expect(windowOf({ maxInputTokens: 9 })).toBe(9);
-    expect(windowOf({ contextWindow: 9 }, "maxInputTokens")).toBe(9);
-    expect(windowOf({ contextWindow: 0 })).toBeUndefined();
-    expect(windowOf({})).toBeUndefined();
+    expect(knownWindow(both)).toBe(200_000);
+    expect(knownWindow(both, "maxInputTokens")).toBe(150_000);
+    expect(knownWindow({ maxInputTokens: 9 })).toBe(9);
+    expect(knownWindow({ contextWindow: 9 }, "maxInputTokens")).toBe(9);
+    expect(knownWindow({ contextWindow: 0 })).toBeUndefined();
+    expect(knownWindow({})).toBeUndefined();
   });
 });

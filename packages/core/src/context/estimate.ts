@@ -174,7 +174,8 @@ export interface RequestEstimate {
 
 /**
  * What a request will take: what the provider counted for its last answer (input and output, cached input among them) and
- * the estimate of what came after it. Where nothing was counted, everything is estimated.
+ * the estimate of what came after it. Where nothing was counted, everything is estimated. When a stage has changed what was
+ * counted, take off what it freed, by its note, until the next answer is counted.
  * @param from answers before this message do not count: what was counted for them is no longer what would be sent, since a
  * stage or a compaction changed it. Default: 0.
  */
