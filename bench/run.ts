@@ -5,14 +5,22 @@
 
 import { parseArgs } from "node:util";
 import { printTable } from "./measure.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario, Tabled } from "./scenario.ts";
 import { decoding } from "./scenarios/decoding.ts";
 import { deltas } from "./scenarios/deltas.ts";
+import { estimate } from "./scenarios/estimate.ts";
 import { imports } from "./scenarios/imports.ts";
 import { loop } from "./scenarios/loop.ts";
 import { steps } from "./scenarios/steps.ts";
 
-const scenarios: Readonly<Record<string, Scenario>> = { loop, decoding, deltas, steps, imports };
+const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
+  loop,
+  decoding,
+  deltas,
+  steps,
+  imports,
+  estimate,
+};
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +36,16 @@ for (const name of values.scenarios.split(",")) {
   const scenario = scenarios[name];
   if (scenario === undefined)
     throw new Error(`there is no scenario ${name}; there are ${Object.keys(scenarios).join(", ")}`);
+  if ("table" in scenario) {
+    const table = await scenario.table();
+    if (values.json) console.log(JSON.stringify({ scenario: name, table }));
+    else {
+      console.log(`\n${name}: ${scenario.about}\n`);
+      if (typeof table === "string") console.log(table);
+      else printTable(table.head, table.rows);
+    }
+    continue;
+  }
   const rows: string[][] = [];
   for await (const figures of scenario.run(Number(values.runs ?? scenario.rounds)))
     for (const figure of figures) {

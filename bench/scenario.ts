@@ -1,4 +1,4 @@
-// The room of the scenario: what a file in `scenarios/` offers the runner.
+// The room of the scenario: what a file in `scenarios/` offers the runner: a measurement of time, or a table of another kind.
 
 import type { Figure } from "./measure.ts";
 
@@ -11,4 +11,11 @@ export interface Scenario {
   rounds: number;
   /** Gives figures as they are measured, and lets go of everything it started. */
   run(rounds: number): AsyncIterable<Figure[]>;
+}
+
+export interface Tabled {
+  /** One line: what is shown. */
+  about: string;
+  /** The table, or why there is none. */
+  table(): Promise<{ head: string[]; rows: string[][] } | string>;
 }

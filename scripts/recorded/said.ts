@@ -25,7 +25,7 @@ export interface Theirs extends Said {
   helper?: { said: { text: string; calls: unknown[]; stop: string | undefined }; quirks: string[] };
 }
 
-const codecs: { readonly [P in Protocol]: Codec } = {
+export const codecs: { readonly [P in Protocol]: Codec } = {
   "anthropic-messages": anthropicMessages,
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,

@@ -83,6 +83,7 @@ export {
   type GuardedContext,
   type GuardHookOptions,
   guardedContext,
+  type TransformContext,
 } from "./context/guard-hook.ts";
 export {
   fittingOutput,
@@ -100,11 +101,11 @@ export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/
 export { readerTools } from "./context/reader-tools.ts";
 export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
 export {
+  knownWindow,
   type Replacement,
   type Staged,
   type StageNote,
   type WindowFacts,
-  windowOf,
 } from "./context/stage.ts";
 export {
   refIn,

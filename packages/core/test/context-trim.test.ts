@@ -229,6 +229,7 @@ describe("a ref", () => {
     ["whole lines\n\n[tool output truncated; ref=a_B-9.z:1]", "a_B-9.z:1"],
     ["[tool output trimmed; ref=x]", "x"],
     ["[tool output truncated: the first 12 of 50000 bytes; ref=x]\n", "x"],
+    ["a partial view\n[full output: ref=x]", "x"],
     ["[tool output truncated]", undefined],
     ["[tool output truncated; ref=x] and then more", undefined],
     ["[tool output truncated; ref=x]\n\n[tool output truncated]", undefined],
@@ -237,6 +238,14 @@ describe("a ref", () => {
     ["", undefined],
   ])("is read from the note at the very end: %j", (words, ref) => {
     expect(refIn(result("c", words))).toBe(ref);
+  });
+
+  test("is the message's own where it has one, and stays with what is put in the result's place", () => {
+    const stored = { ...result("c0", `${tokens(900)}[tool output truncated; ref=text]`), ref: "own" };
+    expect(refIn(stored)).toBe("own");
+    const messages = [...history("x").slice(0, 2), stored];
+    const after = [...trim(messages, trimSettings(strict(10)), {}).messages][2] as typeof stored;
+    expect(after).toMatchObject({ ref: "own", content: [text("[tool output trimmed; ref=own]")] });
   });
 
   test("is read from a text whatever it is, quickly", () => {

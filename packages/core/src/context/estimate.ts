@@ -1,6 +1,6 @@
 // The room of the estimate: how many tokens something will take, before the provider has counted it.
 //
-// Nobody's tokenizer is in core, so characters are weighed. An estimate may be off by a third; what the provider counted
+// Nobody's tokenizer is in core, so characters are weighed. An estimate may be off by a quarter; what the provider counted
 // in its last answer is not, so a request is that count plus the estimate of what is new since (`estimateRequest`).
 // A message is measured once: messages never change.
 
@@ -19,6 +19,11 @@ export interface Estimator {
 export interface CharWeights {
   /** Characters a token stands for. */
   perToken: number;
+  /**
+   * `by_kind`: digits, capitals and punctuation weigh more than small letters, as tokenizers have them: data and logs come
+   * to twice the tokens of prose. `by_length`: all characters but `cjk` count one.
+   */
+  text: "by_kind" | "by_length";
   /** What a Chinese, Japanese or Korean character counts. */
   cjk: number;
   /** What every character of a tool result is multiplied by. */
@@ -27,8 +32,10 @@ export interface CharWeights {
   file: number;
   /** What every character of reasoning that cannot be read (signed, encrypted) is multiplied by. */
   opaque: number;
-  /** Added for each message, and for each call: roles, names and ids. */
+  /** Added for each message: its role, and what sets it apart. */
   overhead: number;
+  /** Added for each call: its name and id, and what sets it apart. */
+  call: number;
   /** Arguments that are no JSON. */
   badArguments: number;
   /** A message of a role that is not known. */
@@ -38,11 +45,13 @@ export interface CharWeights {
 /** What Rondo goes by. Measured against providers' own counts: see `npm run -s bench -- --scenarios estimate`. */
 export const plainWeights: Readonly<CharWeights> = {
   perToken: 4,
+  text: "by_kind",
   cjk: 4,
-  toolResult: 1.25,
+  toolResult: 1,
   file: 8_000,
   opaque: 0.75,
-  overhead: 12,
+  overhead: 16,
+  call: 64,
   badArguments: 128,
   unknownRole: 256,
 };
@@ -50,10 +59,11 @@ export const plainWeights: Readonly<CharWeights> = {
 /** What pruning goes by: text as it is long. */
 export const pruneWeights: Readonly<CharWeights> = {
   ...plainWeights,
+  text: "by_length",
   cjk: 1,
-  toolResult: 1,
   opaque: 0,
   overhead: 0,
+  call: 0,
 };
 
 /** What the guard goes by: tool results count twice, for output of programs makes more tokens than prose. */
@@ -81,7 +91,9 @@ export function charsBy(weights: Readonly<CharWeights>): (message: Message) => n
 const measures = new WeakMap<Readonly<CharWeights>, (message: Message) => number>();
 
 /**
- * Estimates by characters: 4 to a token, more for Chinese, Japanese and Korean and for tool results, 8,000 for a file.
+ * Estimates by characters, 4 to a token: digits, capitals and punctuation weigh more, Chinese, Japanese and Korean most, a
+ * file counts 8,000. Within about a tenth of o200k for requests full of prose, code, data or logs; for models whose
+ * tokenizers make more of a text, lower `perToken`.
  * @param given weights that differ from `plainWeights`
  */
 export function charEstimator(given: Partial<CharWeights> = {}): Estimator {
@@ -89,7 +101,7 @@ export function charEstimator(given: Partial<CharWeights> = {}): Estimator {
   const chars = charsBy(weights);
   const tokens = (weight: number): number => Math.ceil(weight / weights.perToken);
   const message = (one: Message): number => tokens(chars(one));
-  const text = (one: string): number => tokens(charsIn(one, weights.cjk));
+  const text = (one: string): number => tokens(charsIn(one, weights));
   return { message, text, tools: toolsBy((one) => tokens(jsonChars(one, weights) + weights.overhead)) };
 }
 
@@ -163,7 +175,8 @@ export interface RequestEstimate {
 
 /**
  * What a request will take: what the provider counted for its last answer (input and output, cached input among them) and
- * the estimate of what came after it. Where nothing was counted, everything is estimated.
+ * the estimate of what came after it. Where nothing was counted, everything is estimated. When a stage has changed what was
+ * counted, take off what it freed, by its note, until the next answer is counted.
  * @param from answers before this message do not count: what was counted for them is no longer what would be sent, since a
  * stage or a compaction changed it. Default: 0.
  */
@@ -207,7 +220,7 @@ export function countedTokens(usage: Usage | undefined): number | undefined {
 function weigh(message: Message, weights: Readonly<CharWeights>, said?: (text: string) => void): number {
   const words = (text: unknown): number => {
     if (typeof text !== "string") return 0;
-    if (said === undefined) return charsIn(text, weights.cjk);
+    if (said === undefined) return charsIn(text, weights);
     said(text);
     return 0;
   };
@@ -241,7 +254,7 @@ function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unk
       return Math.ceil((jsonOf(part.opaque)?.length ?? 0) * weights.opaque);
     case "tool_call": {
       const args = jsonOf(part.args ?? {});
-      return args === undefined ? weights.badArguments : words(args) + weights.overhead;
+      return args === undefined ? weights.badArguments : words(args) + weights.call;
     }
     case "file":
       return weighFile(part, weights);
@@ -263,7 +276,7 @@ function weighFile(part: FilePart, weights: Readonly<CharWeights>): number {
 
 function jsonChars(value: unknown, weights: Readonly<CharWeights>): number {
   const json = jsonOf(value);
-  return json === undefined ? weights.badArguments : charsIn(json, weights.cjk);
+  return json === undefined ? weights.badArguments : charsIn(json, weights);
 }
 
 function jsonOf(value: unknown): string | undefined {
@@ -274,13 +287,36 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
-/** Length of a text, in which Chinese, Japanese and Korean characters count more than one. */
-export function charsIn(text: string, weight: number): number {
-  if (weight === 1) return text.length;
-  let many = 0;
-  for (let at = 0; at < text.length; at += 1) if (isCjk(text.charCodeAt(at))) many += 1;
-  return text.length + many * (weight - 1);
+/** What a text weighs, in characters. */
+export function charsIn(text: string, { text: how, cjk }: Pick<CharWeights, "text" | "cjk">): number {
+  if (how === "by_length" && cjk === 1) return text.length;
+  let weight = 0;
+  let before = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 128) weight += isCjk(code) ? cjk : how === "by_length" ? 1 : foreign;
+    else if (how === "by_length") weight += 1;
+    // Spaces in a row are one token, or few.
+    else weight += code === space && before === space ? spaceAgain : (kinds[code] as number);
+    before = code;
+  }
+  return Math.ceil(weight);
 }
+
+const space = 0x20;
+const spaceAgain = 0.35;
+/** Letters of other alphabets. */
+const foreign = 1.6;
+
+/** What an ASCII character weighs: fitted to what tokenizers count of prose, code, JSON, logs, listings and tables. */
+const kinds: Float64Array = Float64Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (character === "\n") return 6;
+  if (/[a-z]/.test(character)) return 0.74;
+  if (/[A-Z]/.test(character)) return 3;
+  if (/[0-9]/.test(character)) return 2.8;
+  return /\s/.test(character) ? 1 : 1.7;
+});
 
 function isCjk(code: number): boolean {
   if (code < 0x1100) return false;

@@ -3,7 +3,7 @@
 import { RondoError } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Message } from "../message.ts";
-import { charEstimator } from "./estimate.ts";
+import { charEstimator, guardWeights } from "./estimate.ts";
 import { type GuardOptions, guard } from "./guard.ts";
 import { routeOf } from "./guard-route.ts";
 import { reducibleChars } from "./guard-shorten.ts";
@@ -50,4 +50,4 @@ export function guardedContext(options: GuardHookOptions, inner?: TransformConte
   return Object.assign(transform, { uninstall: () => inner });
 }
 
-const estimator = charEstimator();
+const estimator = charEstimator(guardWeights);

@@ -5,7 +5,7 @@
 // the provider's cache. It puts messages in the place of others, one for one, so that no call loses its result (P1).
 
 import { Log } from "../loop/log.ts";
-import type { ContentPart, Message, ToolMessage } from "../message.ts";
+import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 
 /** What a stage did. `before` and `after` are estimated tokens, unless the stage counts otherwise and its note says so. */
@@ -38,7 +38,10 @@ export interface WindowFacts {
 }
 
 /** The window that stages go by. `first`: which fact wins where both are known. Default: `contextWindow`. */
-export function windowOf(facts: WindowFacts, first: keyof WindowFacts = "contextWindow"): number | undefined {
+export function knownWindow(
+  facts: WindowFacts,
+  first: keyof WindowFacts = "contextWindow",
+): number | undefined {
   const known = [facts.contextWindow, facts.maxInputTokens].map((tokens) =>
     tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined,
   );
@@ -104,11 +107,24 @@ export function resultText(message: Message): string {
 
 export const hasFile = (message: Message): boolean => partsOf(message).some((part) => part.type === "file");
 
-/** A result with one text in place of all it had, and nothing that is not a result's. */
+/** A result with one text in place of all it had, the ref of its whole text, and nothing that is not a result's. */
 export function withText(result: ToolMessage, text: string): ToolMessage {
-  const content: ContentPart[] = [{ type: "text", text }];
   const { role, callId, name, isError } = result;
-  return { role, callId, name, content, isError };
+  const ref = storedRef(result);
+  return {
+    role,
+    callId,
+    name,
+    content: [{ type: "text", text }],
+    isError,
+    ...(ref === undefined ? {} : { ref }),
+  };
+}
+
+/** Where the whole text of a result is kept, if whoever kept it said so on the message. */
+export function storedRef(result: ToolMessage): string | undefined {
+  const { ref } = result as { ref?: unknown };
+  return typeof ref === "string" && ref !== "" ? ref : undefined;
 }
 
 /** The first `length` characters, one less where that would cut a pair in two. */

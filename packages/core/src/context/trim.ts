@@ -8,14 +8,15 @@ import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import {
   grouped,
+  knownWindow,
   many,
   partsOf,
   type Replacement,
   resultText,
   type Staged,
+  storedRef,
   sumOf,
   type WindowFacts,
-  windowOf,
   withEdits,
   withText,
 } from "./stage.ts";
@@ -59,7 +60,7 @@ export function trimSettings(given: TrimOptions = {}): TrimSettings {
 /** Tokens that all results together may take. */
 export function trimBudget(settings: TrimSettings, facts: WindowFacts): number {
   if (settings.budgetTokens !== undefined) return Math.max(0, settings.budgetTokens);
-  const window = windowOf(facts, settings.window);
+  const window = knownWindow(facts, settings.window);
   if (window === undefined) return settings.maxTokens;
   return Math.min(settings.maxTokens, Math.max(settings.minTokens, Math.floor(window * 0.25)));
 }
@@ -67,7 +68,7 @@ export function trimBudget(settings: TrimSettings, facts: WindowFacts): number {
 /**
  * The history with its oldest results replaced by a short note, where all of them together are over the budget. Tokens of
  * a result are its bytes (UTF-8) by 4; a file counts 8,000 bytes. To be stored in place of what was given.
- * @param refOf the ref under which the full text of a result is kept; by default it is read from the note at the result's end
+ * @param refOf the ref under which the whole text of a result is kept. Default: `refIn`.
  */
 export function trim(
   messages: MessageList,
@@ -116,14 +117,21 @@ export function trimmedResult(result: ToolMessage, { ref }: { ref: string | unde
 
 const made = new WeakMap<ToolMessage, ToolMessage>();
 
-/** The ref in the note at a result's end, as capping and trimming write it: `[tool output truncated; ref=ID]`. */
+/**
+ * The ref under which a result's whole text is kept: the message's own, else the one in the note at its end, as capping and
+ * trimming write it (`[tool output truncated; ref=ID]`).
+ */
 export function refIn(result: ToolMessage): string | undefined {
+  const stored = storedRef(result);
+  if (stored !== undefined) return stored;
   const part = partsOf(result).findLast((one) => one.type === "text");
   const text = part?.type === "text" && typeof part.text === "string" ? part.text : "";
   // Only the very end is looked at: a note in the middle is what the tool said, not what was noted about it.
   const end = text.slice(-300);
-  const note = end.slice(end.lastIndexOf("[tool output "));
-  return /^\[tool output (?:truncated|trimmed)[^\]\n]*\bref=([\w.:-]+)\]\s*$/.exec(note)?.[1];
+  const note = end.slice(end.lastIndexOf("["));
+  return /^\[(?:tool output (?:truncated|trimmed)|full output)\b[^\]\n]*\bref=([\w.:-]+)\]\s*$/.exec(
+    note,
+  )?.[1];
 }
 
 const measured = new WeakMap<Message, number>();

@@ -364,7 +364,7 @@ export const table: Table = {
       (state, rules) => (compactsAtEnd(state) ? compactionDue(state, rules) : undefined),
     ),
     row("the answer stands", "end the run as completed", ["idle"], (state) =>
-      end(state, { reason: "completed", rule: "answer", evidence: steps: runOf(state).steps }),
+      end(state, { reason: "completed", rule: "answer", evidence: { steps: runOf(state).steps } }),
     ),
   ],
 };
