@@ -32,8 +32,10 @@ export async function runIn(
   context.signal.throwIfAborted();
   const outcome = await ran(plan, timeoutMs, options, context);
   context.signal.throwIfAborted();
+  const stopped = outcome.timedOutMs !== undefined || outcome.signal !== null;
   return toolResult(told(outcome, plan), {
-    isError: outcome.timedOutMs !== undefined || outcome.signal !== null,
+    isError: stopped,
+    ledger: [{ kind: "command", command, exitCode: stopped ? null : outcome.code }],
   });
 }
 
