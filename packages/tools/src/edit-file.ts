@@ -8,6 +8,7 @@ import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { type FileToolOptions, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
+import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
 import { binaryKind } from "./text-file.ts";
 
 export interface EditFileOptions extends FileToolOptions {
@@ -67,6 +68,7 @@ export function editFile(options: EditFileOptions): Tool {
           const fresh = bytesOf(newText, "the new text");
           let places: number[] = [];
           let size = "";
+          let content: ContentId | undefined;
           const { place } = await change(set, path, bounds, context.signal, (before, there) => {
             if (before === undefined) throw new Refusal(`File not found: ${shown(there.shown)}`);
             mustBeAsSeen(set, before, there);
@@ -84,11 +86,13 @@ export function editFile(options: EditFileOptions): Tool {
             places = lineNumbers(before.bytes, found);
             const bytes = replaced(before.bytes, found, passage.length, instead);
             size = `${counted(linesIn(bytes), "line")}, ${counted(bytes.length, "byte")}`;
+            content = contentIdOf(bytes);
             return { bytes };
           });
           const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
           return toolResult(
             `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} ${where} (now ${size})`,
+            { ledger: [fileEntry("file_written", place.shown, content)] },
           );
         },
         path,

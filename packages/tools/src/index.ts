@@ -5,6 +5,7 @@ export { type EditFileOptions, editFile } from "./edit-file.ts";
 export { type FileGuardOptions, fileGuard, type GuardedFile } from "./file-guard.ts";
 export { type FileToolsOptions, fileTools } from "./files.ts";
 export { type ListFilesOptions, listFiles } from "./list-files.ts";
+export { type NoteProgressOptions, noteProgress } from "./note-progress.ts";
 export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";
 export { type ReadFileOptions, readFile } from "./read-file.ts";
 export { type RunCommandOptions, runCommand } from "./run-command.ts";

@@ -10,7 +10,7 @@ import { type FileToolOptions, fileToolSet } from "./options.ts";
 import { counted, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { Place } from "./root.ts";
-import { type ContentId, contentIdOf } from "./seen.ts";
+import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
 import { binaryKind, clip, firstBytes, visible } from "./text-file.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
@@ -70,7 +70,7 @@ export function readFile(options: ReadFileOptions): Tool {
             if (kind !== undefined) {
               const { result, content } = await binary(handle, place, kind, size, maxImageBytes);
               if (content !== undefined) seen.set(place.real, content);
-              return result;
+              return noted(result, place, content);
             }
             const lines = new Lines(offset, limit ?? options.maxLines ?? 2000, {
               maxBytes: options.maxBytes ?? 49_152,
@@ -79,7 +79,7 @@ export function readFile(options: ReadFileOptions): Tool {
             const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
             const scan = await scanned(handle, lines, maxScanBytes, context.signal);
             if (scan.content !== undefined) seen.set(place.real, scan.content);
-            return shownLines(lines, scan, offset, place);
+            return noted(shownLines(lines, scan, offset, place), place, scan.content);
           } finally {
             await handle.close();
           }
@@ -88,6 +88,12 @@ export function readFile(options: ReadFileOptions): Tool {
       );
     },
   });
+}
+
+/** The result with its entry for the ledger; one that says that nothing was read has none. */
+function noted(result: ToolResult, place: Place, content: ContentId | undefined): ToolResult {
+  if (result.isError) return result;
+  return toolResult(result.content, { ledger: [fileEntry("file_read", place.shown, content)] });
 }
 
 async function binary(

@@ -28,8 +28,10 @@ export async function runIn(
   context: ToolContext,
 ): Promise<ToolResult> {
   const outcome = await outcomeIn(root, cwd, command, timeoutMs, options, context);
+  const stopped = outcome.timedOutMs !== undefined || outcome.signal !== null;
   return toolResult(told(outcome), {
-    isError: outcome.timedOutMs !== undefined || outcome.signal !== null,
+    isError: stopped,
+    ledger: [{ kind: "command", command, exitCode: stopped ? null : outcome.code }],
   });
 }
 

@@ -4,6 +4,7 @@
 // process, makes "compare, write, rename" one step: two calls on one file go one after the other, in any toolset.
 
 import { createHash } from "node:crypto";
+import type { LedgerEntry } from "@rondo/core";
 
 /** Names a content: its hash. */
 export type ContentId = string;
@@ -32,6 +33,17 @@ export class Seen {
 /** The id of bytes in memory. */
 export function contentIdOf(bytes: Uint8Array): ContentId {
   return createHash("sha256").update(bytes).digest("base64");
+}
+
+/** The ledger's entry for a file: its path under the root, and what was in it. */
+export function fileEntry(
+  kind: "file_read" | "file_written",
+  path: string,
+  content: ContentId | undefined,
+): LedgerEntry {
+  const hash =
+    content === undefined ? {} : { hash: `sha256:${Buffer.from(content, "base64").toString("hex")}` };
+  return { kind, path, ...hash };
 }
 
 const locks = new Map<string, Promise<void>>();

@@ -5,6 +5,7 @@ import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { type FileToolOptions, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
+import { contentIdOf, fileEntry } from "./seen.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
   /** Write over a file the model has not read. Default: false. */
@@ -71,9 +72,16 @@ export function writeFile(options: WriteFileOptions): Tool {
           });
           const size = `${counted(linesIn(bytes), "line")}, ${counted(bytes.length, "byte")}`;
           const name = shown(place.shown);
+          // Unchanged is written too: a call made again after a crash did what the first one did.
+          const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
           if (did === "Unchanged")
-            return toolResult(`Unchanged: ${name} already holds this content (${size})`);
-          return toolResult(`${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`);
+            return toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger });
+          return toolResult(
+            `${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`,
+            {
+              ledger,
+            },
+          );
         },
         path,
       );

@@ -3,13 +3,14 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ContentPart, JsonObject, Tool, ToolContext, ToolResult } from "@rondo/core";
+import type { ContentPart, JsonObject, LedgerEntry, Tool, ToolContext, ToolResult } from "@rondo/core";
 import { onTestFinished } from "vitest";
 
 export interface Answer {
   text: string;
   parts: ContentPart[];
   isError: boolean;
+  ledger: readonly LedgerEntry[];
 }
 
 /** A new folder; its path has no links in it. */
@@ -37,7 +38,7 @@ export async function call(
   );
   if (tool === undefined) throw new Error(`no tool ${name}`);
   const checked = await tool.check(args);
-  if (!checked.ok) return { text: checked.error, parts: [], isError: true };
+  if (!checked.ok) return { text: checked.error, parts: [], isError: true, ledger: [] };
   const result = (await tool.execute(checked.value as never, {
     signal: new AbortController().signal,
     idempotencyKey: "key",
@@ -51,5 +52,5 @@ export async function call(
   const text = result.content
     .map((part) => (part.type === "text" ? part.text : `<${part.mediaType}>`))
     .join("");
-  return { text, parts: result.content, isError: result.isError };
+  return { text, parts: result.content, isError: result.isError, ledger: result.ledger };
 }

@@ -13,7 +13,7 @@ import { unitStarts } from "./units.ts";
 
 /** What a plan is made from, beside the history. */
 export interface CompactionFacts {
-  /** Tokens of the run's model; unknown: as many as the history has. */
+  /** Tokens of the run's model; unknown: as many as the history has, and whatever is read fits. */
   window?: number;
   /** Tokens of the model that summarises. Default: `window`. */
   summariserWindow?: number;
@@ -85,7 +85,9 @@ export function planCompaction(
 
   // The tagged format reads everything, as its last turns lose their calls or are told twice.
   const end = tagged ? history.length : keepFrom;
-  const reading = facts.summariserWindow ?? window;
+  const reading = facts.summariserWindow ?? facts.window ?? (used > 0 ? before : Number.POSITIVE_INFINITY);
+  // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
+  const density = Math.min(scale, 3);
   const pieces: Piece[] = [];
   const omitted: CompactionPlan["omitted"] = [];
   for (let index = 0; index < end; index += 1) {
@@ -93,7 +95,7 @@ export function planCompaction(
     const message = history.at(index) as Message;
     const text = messageText(message, settings, index === history.length - 1);
     if (text === "") continue;
-    const tokens = estimator({ role: "user", content: [{ type: "text", text }] });
+    const tokens = Math.ceil(estimator({ role: "user", content: [{ type: "text", text }] }) * density);
     if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
     else pieces.push({ index, tokens });
   }

@@ -1,0 +1,69 @@
+// The room of note_progress: the model's own word on how far it is, kept as data.
+//
+// A summary may lose a decision; the ledger does not. What is left and what comes next are states: a new list takes
+// the place of the old one, an empty one says that there is nothing any more.
+
+import { type JsonObject, type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { counted } from "./reasons.ts";
+
+export interface NoteProgressOptions {
+  /** Default: `allow`. */
+  permission?: Permission;
+}
+
+const maxItems = 20;
+const maxItemLength = 500;
+
+const lists = [
+  { name: "decisions", kind: "decision", word: "decision" },
+  { name: "done", kind: "done", word: "item done" },
+  { name: "left", kind: "left", word: "item left" },
+  { name: "next", kind: "next", word: "next step" },
+] as const;
+
+const plurals: Readonly<Record<string, string>> = { "item done": "items done", "item left": "items left" };
+
+/** The tool `note_progress`: decisions, what is done, what is left and what comes next, kept through every compaction. */
+export function noteProgress(options: NoteProgressOptions = {}): Tool {
+  const list = (description: string): JsonObject => ({
+    type: "array",
+    items: { type: "string", minLength: 1, maxLength: maxItemLength },
+    maxItems,
+    description,
+  });
+  return tool({
+    name: "note_progress",
+    description:
+      "Notes how far the work is. Notes stay known when the conversation grows too long to be kept whole. " +
+      "Give only what is new; the lists of what is left and what is next replace the earlier ones.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        decisions: list("Decisions made, each with its reason."),
+        done: list("What is finished."),
+        left: list("Everything still to be done. Empty: nothing is."),
+        next: list("The next steps. Empty: there are none."),
+      },
+    },
+    effect: "idempotent",
+    permission: options.permission ?? "allow",
+    execute: (given) => {
+      const args = given as Partial<Record<(typeof lists)[number]["name"], string[]>>;
+      const ledger: LedgerEntry[] = [];
+      const told: string[] = [];
+      for (const { name, kind, word } of lists) {
+        const items = args[name];
+        if (items === undefined) continue;
+        for (const text of items) ledger.push({ kind, text });
+        const state = kind === "left" || kind === "next";
+        if (items.length === 0 && state) ledger.push({ kind, text: "" });
+        if (items.length > 0 || state) told.push(counted(items.length, word, plurals[word]));
+      }
+      if (told.length === 0)
+        return toolResult("Error: nothing was given to note: give decisions, done, left or next", {
+          isError: true,
+        });
+      return toolResult(`Noted: ${told.join(", ")}`, { ledger });
+    },
+  });
+}
