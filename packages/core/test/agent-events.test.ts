@@ -140,10 +140,10 @@ describe("shapes", () => {
     const told: AgentEvent[] = [];
     const view = new AgentEventsView({ clock: { now: () => 9 } }, (event) => told.push(event));
     const heard: RondoEvent[] = [
-      { type: "compaction_start" },
-      { type: "compaction_end", before: 10, after: 3 },
-      { type: "compaction_start" },
-      { type: "compaction_end", before: 3, after: 3 },
+      { type: "compaction_start", rule: "compaction", evidence: {} },
+      { type: "compaction_end", before: 10, after: 3, helped: true, note: "smaller" },
+      { type: "compaction_start", rule: "compaction", evidence: {} },
+      { type: "compaction_end", before: 3, after: 3, helped: false, note: "no gain" },
     ];
     for (const event of heard) view.hear(event);
     expect(wire(told)).toEqual([

@@ -7,7 +7,7 @@
 import { type ContextAccount, contextAccount } from "../context/account.ts";
 import { cutLongest } from "../context/cut.ts";
 import { fittingOutput } from "../context/guard-route.ts";
-import { type WindowFacts, windowOf as windowIn } from "../context/stage.ts";
+import { knownWindow, type WindowFacts } from "../context/stage.ts";
 import { trim } from "../context/trim.ts";
 import type { JsonObject } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -23,7 +23,7 @@ export function windowFacts({ options, run }: State): WindowFacts {
 }
 
 /** Tokens of the window, input and output together; undefined when nobody knows. */
-export const windowOf = (state: State): number | undefined => windowIn(windowFacts(state));
+export const windowOf = (state: State): number | undefined => knownWindow(windowFacts(state));
 
 /** Tokens that the next request is estimated to take. Costs what is newer than the provider's last count. */
 export function sizeOf(state: State, rules: Pick<Rules, "estimator">): number {
@@ -52,7 +52,7 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   const settings = options?.context?.compaction;
   const { id = "" } = options?.models[run?.model ?? 0] ?? {};
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
-  const limit = windowIn(
+  const limit = knownWindow(
     windowFacts(state),
     settings.limit === "input_tokens" ? "maxInputTokens" : undefined,
   );

@@ -89,7 +89,6 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     malformedRetries: 0,
     emptyNudges: 0,
     // A strategy shows its model every result whole.
-    context: { cap: null },
     throwOnError: true,
     context: noContext,
     toolTimeoutMs: timeoutMs,

@@ -53,7 +53,7 @@ export function usageSummary(
     summary.last = sumsOf(usage);
     if (options.enableUsageTracking === false) continue;
     add(summary, summary.last);
-    const name = record.type === "model_finished" ? record.message.origin.model : model;
+    const name = "message" in record && record.type !== "queued" ? record.message.origin.model : model;
     const known = Object.hasOwn(summary.by_model, name) ? summary.by_model[name] : undefined;
     const sums = known ?? nothing();
     add(sums, summary.last);
@@ -64,8 +64,9 @@ export function usageSummary(
 
 /** What a record says of a call's usage: null when nobody counted, undefined when it is about no call. */
 function usageIn(record: LogRecord): Usage | null | undefined {
-  if (record.type === "model_finished") return record.message.usage ?? null;
-  if (record.type === "model_failed" || record.type === "compacted") return record.usage;
+  if (record.type === "model_finished" || record.type === "summary_finished")
+    return record.message.usage ?? null;
+  if (record.type === "model_failed" || record.type === "summary_failed") return record.usage;
   return undefined;
 }
 
