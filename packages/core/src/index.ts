@@ -24,6 +24,14 @@ export {
   agentStrategy,
   shouldContinue,
 } from "./presets/agent-strategy.ts";
+export { type SteerableOptions, steerable } from "./presets/steerable.ts";
+export { type SteerablePrompt, steerableLines, steerablePrompt } from "./presets/steerable-prompt.ts";
+export {
+  type PullMessages,
+  type SteerableSessionOptions,
+  steerableSession,
+} from "./presets/steerable-session.ts";
+export { type SteerableStop, steerableStop } from "./presets/steerable-stops.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles, ToolOutput } from "./presets/strategy-outputs.ts";
@@ -34,6 +42,15 @@ export {
   policyKeys,
   promptPolicy,
 } from "./prompt/policy.ts";
+export {
+  isSilentAnswer,
+  isSilentPrefix,
+  isSilentReply,
+  SilentFilter,
+  type SilentOptions,
+  silentTokens,
+  stripSilentToken,
+} from "./prompt/silent.ts";
 export {
   shouldEmitResponseText,
   splitThoughts,
@@ -59,6 +76,8 @@ export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
+export { type DetectorName, detectorNames } from "./rules/repeats/detectors.ts";
+export { type LoopDetection, loopDetection } from "./rules/repeats/loop-detection.ts";
 export { type Repeats, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";
 export * from "./rules/rule.ts";
@@ -91,6 +110,7 @@ export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export * from "./tool.ts";
+export { withoutSilentReplies } from "./views/silent-events.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

@@ -1,6 +1,14 @@
 // The room of subjects: the loops that are checked, each under options that open other rows of the table.
 
-import { type AgentOptions, type Rule, type RunOptions, resolve, skipRepeatedFailures } from "@rondo/core";
+import {
+  type AgentOptions,
+  loopDetection,
+  type Rule,
+  type RunOptions,
+  resolve,
+  skipRepeatedFailures,
+  steerable,
+} from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
 import { checkedOptions, type Fuel } from "./world.ts";
@@ -16,6 +24,15 @@ function subject(
 ): Subject {
   const { rules } = resolve({ model: scripted([]), maxSteps: 3, retry: { attempts: 2 }, ...agent });
   return { name, options: checkedOptions(change), rules, fuel };
+}
+
+/** Thresholds that a short run meets. */
+const tight = { window: 6, warnAt: 2, unknownToolAt: 2, criticalAt: 3, globalAt: 4 };
+
+/** The steerable preset, its ceiling low enough to be met. */
+function steered(name: string, fuel: Fuel): Subject {
+  const agent = steerable({ model: scripted([]), ceiling: 4, loopDetection: tight });
+  return subject(name, { toolOrder: "sequential" }, agent, fuel);
 }
 
 /** The loop as it is, in its several shapes. */
@@ -40,6 +57,14 @@ export function subjects(): Subject[] {
       "skipping repeated failures",
       { toolOrder: "sequential" },
       { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
+    ),
+    steered("steerable", all),
+    ...(["block", "land", "stop"] as const).map((onCritical) =>
+      subject(
+        `detecting loops, to ${onCritical}`,
+        { toolOrder: "sequential" },
+        { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
+      ),
     ),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
