@@ -49,7 +49,8 @@ describe("what goes on and what ends", () => {
       const on = await run([[call("look"), stop(kind, { kind })], say("done")]);
       expect([kind, on.toolCalls, on.text]).toEqual([kind, 1, "done"]);
       const over = await run([[say("text"), stop(kind, { kind })]]);
-      expect([kind, over.end?.reason, over.text, over.steps]).toEqual([kind, "completed", "text", 1]);
+      const reason = kind === "max_tokens" ? "truncated" : "completed";
+      expect([kind, over.end?.reason, over.text, over.steps]).toEqual([kind, reason, "text", 1]);
     }
   });
 
@@ -112,6 +113,16 @@ describe("what goes on and what ends", () => {
     expect([end?.reason, session.state.inbox]).toEqual(["completed", []]);
   });
 
+  test("C1.4 an answer without calls that was cut off is an end like any other: a follow-up that waits comes after it", async () => {
+    const model = scripted([[say("half a"), stop("max_tokens")], say("all of it")]);
+    const session = await new Agent(steerable({ model })).open("s");
+    const running = session.send("go");
+    session.followUp("go on");
+    const { end, messages } = await running;
+    expect(end?.reason).toBe("completed");
+    expect(shortly(messages).slice(1)).toEqual(["assistant: half a", "user: go on", "assistant: all of it"]);
+  });
+
   test("C1.5 the words for an answer's end: an unknown one is unknown, and its raw word is kept", async () => {
     const words: [StopKind, string][] = [
       ["end_turn", "stop"],
@@ -149,7 +160,7 @@ describe("what goes on and what ends", () => {
     expect((await run([empty()])).end).toMatchObject({ reason: "completed" });
     expect((await run([fail("overloaded")])).end).toMatchObject({ reason: "error" });
     const cut = await run([[say("half a"), stop("max_tokens")]]);
-    expect([cut.text, cut.steps]).toEqual(["half a", 1]);
+    expect([cut.end?.reason, cut.text, cut.steps]).toEqual(["truncated", "half a", 1]);
     const last = cut.messages.at(-1);
     expect(last?.role === "assistant" && steerableStop(last.stop)).toBe("length");
     const on = await run([[call("look"), badArgs("look", '{"a":'), stop("max_tokens")], say("done")]);

@@ -88,7 +88,13 @@ function steerableContinue(): Rule {
       // An answer with nothing in it ends the run as any other, but no provider would take it again.
       const blank =
         text.trim() === "" && content.every(({ type }) => type === "text" || type === "reasoning");
-      return { follows: { do: "finish" }, store: !blank, evidence };
+      // What was cut off is no completed answer; but if somebody waits to speak, it is not the end either.
+      const truncated = word === "length" && state.inbox.length === 0;
+      return {
+        follows: truncated ? { do: "stop", reason: "truncated" } : { do: "finish" },
+        store: !blank,
+        evidence,
+      };
     },
   };
 }

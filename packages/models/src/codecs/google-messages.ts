@@ -259,7 +259,7 @@ export class GoogleTurns {
       }
     }
     const words = texts.join("\n") || (inside.length > 0 ? "(see the attached file)" : "(no output)");
-    const response = result.isError ? { error: words } : { output: words };
+    const response = { [result.isError ? "error" : this.#traits.resultKey]: words };
     const piece = { call, response: this.#response(call, own, response, inside), media };
     this.#results.set(result, piece);
     return piece;

@@ -31,6 +31,8 @@ export interface GoogleCompat {
   thinking?: "level" | "budget" | "none";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
   callIds?: "echo" | "always" | "never";
+  /** Under which key a functionResponse holds what a tool said; Google takes either. Default: `output`. */
+  resultKey?: "output" | "result";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
 }
@@ -45,6 +47,7 @@ export interface GoogleTraits {
   /** Pro models cannot stop thinking. */
   pro: boolean;
   callIds: "echo" | "always" | "never";
+  resultKey: "output" | "result";
   streamArguments: boolean;
   output: "native" | "native_without_tools" | "none";
   /** Google's own tools (search, code execution) beside functions, in one request. */
@@ -81,6 +84,7 @@ export function googleTraits(target: Target): GoogleTraits {
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
     pro: /-pro\b/i.test(model),
     callIds: compat.callIds ?? "echo",
+    resultKey: compat.resultKey ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
     output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),
     mixedTools: current,
