@@ -183,6 +183,43 @@ describe("nothing is lost and nothing comes twice", () => {
     expect([session.state.inbox, isPaired(session.messages)]).toEqual([[], true]);
   });
 
+  test("an abort while somebody is asked does not wait for the answer, keeps what the model said, and loses no message", async () => {
+    const asked = deferred();
+    const answer = deferred<readonly string[]>();
+    const session = await steerableSession("s", {
+      model: scripted([say("the answer"), say("more of it")]),
+      getFollowUpMessages: () => {
+        asked.resolve();
+        return answer.promise;
+      },
+    });
+    const running = session.send("go");
+    await asked.promise;
+    session.abort("enough");
+    const { end, messages } = await running;
+    expect([end?.reason, shortly(messages)]).toEqual(["aborted", ["user: go", "assistant: the answer"]]);
+    answer.resolve(["late"]);
+    await expect.poll(() => session.state.inbox.map((one) => one.message)).toEqual([userText("late")]);
+  });
+
+  test("options of the agent go through, and its fall-backs are asked after as well", async () => {
+    const followUps = source(["more"]);
+    const session = await steerableSession("s", {
+      model: scripted([fail("overloaded", { retryable: false }), fail("overloaded", { retryable: false })], {
+        id: "one",
+      }),
+      getFollowUpMessages: followUps.pull,
+      agent: { fallback: [scripted([say("here"), say("and here")], { id: "two" })], retry: { attempts: 1 } },
+    });
+    await session.send("go");
+    expect(shortly(session.messages)).toEqual([
+      "user: go",
+      "assistant: here",
+      "user: more",
+      "assistant: and here",
+    ]);
+  });
+
   test("C1.7 C1.4 steering and follow-ups that a crash cut off are delivered by the next process, once", async () => {
     const journal = memoryJournal();
     const started = deferred();

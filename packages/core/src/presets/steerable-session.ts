@@ -8,6 +8,7 @@ import { Agent } from "../agent.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import { callsOf, type UserMessage } from "../message.ts";
 import type { Model } from "../model.ts";
+import type { AgentOptions } from "../options.ts";
 import type { Session } from "../session.ts";
 import { type SteerableOptions, steerable } from "./steerable.ts";
 import { steerableStop } from "./steerable-stops.ts";
@@ -23,6 +24,8 @@ export interface SteerableSessionOptions extends SteerableOptions {
   getSteeringMessages?: PullMessages;
   /** Asked each time the run would end. */
   getFollowUpMessages?: PullMessages;
+  /** Options of the agent beyond these, e.g. `pauseResumes`; they win. */
+  agent?: Partial<Omit<AgentOptions, "model" | "hooks">>;
 }
 
 /**
@@ -30,13 +33,16 @@ export interface SteerableSessionOptions extends SteerableOptions {
  * ends the run with its error.
  */
 export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
-  const { getSteeringMessages, getFollowUpMessages, ...rest } = options;
+  const { getSteeringMessages, getFollowUpMessages, agent: more = {}, ...rest } = options;
   const { hooks = {} } = rest;
   const opened: { session?: Session } = {};
   const ask = async (lane: "steer" | "followUp", pull: PullMessages | undefined): Promise<boolean> => {
     const messages = (await pull?.()) ?? [];
     for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
     return messages.length > 0;
+  };
+  const askAtEnd = async (): Promise<void> => {
+    if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
   };
   let failure: unknown;
   const agent = new Agent({
@@ -64,9 +70,11 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
         },
       },
     }),
-    model: asking(rest.model, async () => {
-      if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
-    }),
+    ...more,
+    ...(more.fallback === undefined
+      ? {}
+      : { fallback: more.fallback.map((model) => asking(model, askAtEnd)) }),
+    model: asking(rest.model, askAtEnd),
   });
   opened.session = await agent.open(id);
   return opened.session;
@@ -81,8 +89,25 @@ function asking(model: Model, ask: () => Promise<void>): Model {
     async call(request, io) {
       const message = await model.call(request, io);
       const isEnd = callsOf(message).length === 0;
-      if (isEnd && !["error", "aborted"].includes(steerableStop(message.stop))) await ask();
+      if (isEnd && !["error", "aborted"].includes(steerableStop(message.stop)))
+        await unlessAborted(ask(), io.signal);
       return message;
     },
   };
+}
+
+/** Waits for it, but not beyond an abort: the answer that is there must not be lost with it. */
+async function unlessAborted(asked: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop = (): void => {};
+  const aborted = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await (signal.aborted ? undefined : Promise.race([asked, aborted]));
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // What it still throws after an abort is nobody's to hear.
+    asked.catch(() => {});
+  }
 }

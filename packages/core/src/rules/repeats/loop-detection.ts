@@ -104,7 +104,11 @@ export function loopDetection(options: LoopDetection = {}): Rule<Memory> {
       const { detector, count, text } = found;
       return { do: "answer", code: "repeated", text, evidence: { detector, count, tool: call.name } };
     },
-    judgeStart(memory, call) {
+    judgeStart(memory, call, state) {
+      // In sequence a call's time comes when the one before it has its result; until then there is nothing to look at.
+      const before = state.run?.turn?.calls[Number(call.key.split(".")[1]) - 1];
+      if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
+        return undefined;
       const found = blocking(memory, call);
       return found && { code: "repeated", text: found.text };
     },
