@@ -122,6 +122,23 @@ describe("what is shown", () => {
     expect(events.filter((event) => event.type === "text_delta")).toHaveLength(5);
   });
 
+  test("C9.65 what is shown goes by the same tokens and the same case as what counts", async () => {
+    const texts: string[] = [];
+    for (const options of [
+      {},
+      { tokens: ["NO_REPLY"] },
+      { anyCase: true },
+      { tokens: ["hush"], anyCase: true },
+    ]) {
+      const agent = new Agent(steerable({ model: scripted([say("no_reply", { chunk: 1 })]) }));
+      let text = "";
+      for await (const event of withoutSilentReplies(agent.stream("go"), options))
+        if (event.type === "text_delta") text += event.text;
+      texts.push(text);
+    }
+    expect(texts).toEqual(["no_reply", "no_reply", "", "no_reply"]);
+  });
+
   test("each piece stays with its part, and a token before a call is not shown either", async () => {
     const { text, events } = await shown(
       [
