@@ -163,6 +163,14 @@ export {
 } from "./presets/managed-context.ts";
 export { type FailureKind, failureKind } from "./presets/managed-context-failures.ts";
 export type { ManagedRetry } from "./presets/managed-context-retry.ts";
+export { type SteerableOptions, steerable } from "./presets/steerable.ts";
+export { type SteerablePrompt, steerableLines, steerablePrompt } from "./presets/steerable-prompt.ts";
+export {
+  type PullMessages,
+  type SteerableSessionOptions,
+  steerableSession,
+} from "./presets/steerable-session.ts";
+export { type SteerableStop, steerableStop } from "./presets/steerable-stops.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles } from "./presets/strategy-outputs.ts";
@@ -178,6 +186,15 @@ export {
   policyKeys,
   promptPolicy,
 } from "./prompt/policy.ts";
+export {
+  isSilentAnswer,
+  isSilentPrefix,
+  isSilentReply,
+  SilentFilter,
+  type SilentOptions,
+  silentTokens,
+  stripSilentToken,
+} from "./prompt/silent.ts";
 export {
   shouldEmitResponseText,
   splitThoughts,
@@ -203,6 +220,8 @@ export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
+export { type DetectorName, detectorNames } from "./rules/repeats/detectors.ts";
+export { type LoopDetection, loopDetection } from "./rules/repeats/loop-detection.ts";
 export { type Repeats, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";
 export * from "./rules/rule.ts";
@@ -264,6 +283,7 @@ export {
   type UsageSums,
   usageSummary,
 } from "./views/agent-events-usage.ts";
+export { withoutSilentReplies } from "./views/silent-events.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

@@ -31,6 +31,8 @@ export interface GoogleCompat {
   thinking?: "level" | "budget" | "none";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
   callIds?: "echo" | "always" | "never";
+  /** Under which key a functionResponse holds what a tool said; Google takes either. Default: `output`. */
+  resultKey?: "output" | "result";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
   /** Under which key a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
@@ -47,6 +49,7 @@ export interface GoogleTraits {
   /** Pro models cannot stop thinking. */
   pro: boolean;
   callIds: "echo" | "always" | "never";
+  resultKey: "output" | "result";
   streamArguments: boolean;
   resultKey: "output" | "result";
   output: "native" | "native_without_tools" | "none";
@@ -84,6 +87,7 @@ export function googleTraits(target: Target): GoogleTraits {
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
     pro: /-pro\b/i.test(model),
     callIds: compat.callIds ?? "echo",
+    resultKey: compat.resultKey ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
     resultKey: compat.resultKey ?? "output",
     output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),

@@ -3,10 +3,12 @@
 import {
   type AgentOptions,
   contextFacts,
+  loopDetection,
   type Rule,
   type RunOptions,
   resolve,
   skipRepeatedFailures,
+  steerable,
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
@@ -27,6 +29,14 @@ function subject(
 
 /** So small that a few answers fill it. */
 const small = contextFacts({ window: 120, compaction: { at: 0.5, minSummaryCharacters: 1 } });
+/** Thresholds that a short run meets. */
+const tight = { window: 6, warnAt: 2, unknownToolAt: 2, criticalAt: 3, globalAt: 4 };
+
+/** The steerable preset, its ceiling low enough to be met. */
+function steered(name: string, fuel: Fuel): Subject {
+  const agent = steerable({ model: scripted([]), ceiling: 4, loopDetection: tight });
+  return subject(name, { toolOrder: "sequential" }, agent, fuel);
+}
 
 /** The loop as it is, in its several shapes. */
 export function subjects(): Subject[] {
@@ -78,6 +88,14 @@ export function subjects(): Subject[] {
     subject("cutting what does not fit", {
       context: contextFacts({ window: 200, compaction: null, trim: { budgetTokens: 5 } }),
     }),
+    steered("steerable", all),
+    ...(["block", "land", "stop"] as const).map((onCritical) =>
+      subject(
+        `detecting loops, to ${onCritical}`,
+        { toolOrder: "sequential" },
+        { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
+      ),
+    ),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

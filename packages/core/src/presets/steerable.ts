@@ -1,0 +1,100 @@
+// The room of the steerable preset: a loop that somebody can talk to while it works.
+//
+// A preset sets options and nothing else. Calls run one after the other and a word from outside skips the rest of
+// them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
+// goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
+
+import type { ErrorData } from "../errors.ts";
+import type { Run } from "../loop/state.ts";
+import { textOf } from "../message.ts";
+import type { AgentOptions } from "../options.ts";
+import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { Texts } from "../rules/texts.ts";
+import { type SteerablePrompt, steerablePrompt } from "./steerable-prompt.ts";
+import { steerableStop } from "./steerable-stops.ts";
+
+/** Options that mean here what they mean of an Agent. */
+type Passed = Pick<
+  AgentOptions,
+  "model" | "tools" | "system" | "settings" | "context" | "hooks" | "logger" | "journal" | "clock"
+>;
+
+export interface SteerableOptions extends Passed {
+  /** Lines to compose the system prompt of, after `system`. Default: none. */
+  prompt?: SteerablePrompt;
+  /** Watch for calls that repeat without getting anywhere; `true` is with its defaults. Default: off. */
+  loopDetection?: boolean | LoopDetection;
+  /** There is no step limit, only this ceiling, where a run that went astray lands. Default: 10,000. */
+  ceiling?: number;
+}
+
+/** The options of a steerable agent. Spread them to set what is not named here. */
+export function steerable(options: SteerableOptions): AgentOptions {
+  const { prompt, loopDetection: watch = false, ceiling = 10_000, system = "", ...passed } = options;
+  const words = [system, prompt === undefined ? "" : steerablePrompt(prompt)].filter((text) => text !== "");
+  return {
+    ...passed,
+    ...(words.length === 0 ? {} : { system: words.join("\n\n") }),
+    ...(watch === false ? {} : { rules: [loopDetection(watch === true ? {} : watch) as Rule] }),
+    continueRule: steerableContinue(),
+    maxSteps: ceiling,
+    toolOrder: "sequential",
+    maxCallsPerTurn: 1_000,
+    retry: null,
+    repeats: null,
+    maxTruncations: null,
+    onTruncated: "run_complete",
+    malformedRetries: null,
+    pauseResumes: null,
+    emptyNudges: null,
+    degenerateRetries: null,
+    texts: steerableTexts,
+  };
+}
+
+/** What the model reads of calls that did not come to a result of their own. */
+const steerableTexts: Partial<Texts> = {
+  unknownTool: (name) => `Tool ${name} not found`,
+  invalidArgs: (name, error) => `Validation failed for tool "${name}": ${error}`,
+  badJson: (name, error) => `Validation failed for tool "${name}": ${error}`,
+  threw: (_name, message) => message,
+};
+
+/** Goes on exactly when the answer holds calls. An error or an abort is the end, whatever else there is. */
+function steerableContinue(): Rule {
+  return {
+    name: "steerable",
+    version: 1,
+    judge(_memory, state) {
+      const { turn } = state.run as Run;
+      // A failed call has no content to read: the loop ends the run with its error.
+      if (turn === undefined) return undefined;
+      const { stop, content } = turn.message;
+      const word = steerableStop(stop);
+      const text = textOf(turn.message);
+      const calls = turn.calls.length;
+      const evidence = { calls, stop: word, ...(stop.raw === undefined ? {} : { raw: stop.raw }) };
+      if (word === "aborted")
+        return { follows: { do: "stop", reason: "aborted", text }, store: false, evidence };
+      if (word === "error") {
+        const message = stop.detail ?? `the answer ended with an error (${stop.raw ?? stop.wire})`;
+        const kind: ErrorData["kind"] =
+          stop.wire === "malformed_call" ? "malformed_tool_call" : "stream_error";
+        const error: ErrorData = { kind, message, retryable: false };
+        return { follows: { do: "stop", reason: "error", text, error }, store: false, evidence };
+      }
+      if (calls > 0) return { follows: { do: "act" }, evidence };
+      // An answer with nothing in it ends the run as any other, but no provider would take it again.
+      const blank =
+        text.trim() === "" && content.every(({ type }) => type === "text" || type === "reasoning");
+      // What was cut off is no completed answer; but if somebody waits to speak, it is not the end either.
+      const truncated = word === "length" && state.inbox.length === 0;
+      return {
+        follows: truncated ? { do: "stop", reason: "truncated" } : { do: "finish" },
+        store: !blank,
+        evidence,
+      };
+    },
+  };
+}

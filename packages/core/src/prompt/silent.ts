@@ -1,0 +1,149 @@
+// The room of silence: replies that are a token and nothing else are not for anybody to see.
+//
+// A model that may have nothing to say is given a word for it. Only the whole reply is that word: the same word inside
+// or at the end of real text is text, though at the end it can be taken off. Nothing here ends a run: whoever shows
+// replies asks.
+
+import { type AssistantMessage, textOf } from "../message.ts";
+
+/** Words for silence: the one prompts teach, an older one, and the one that answers a heartbeat. */
+export const silentTokens: readonly string[] = ["__SILENT__", "NO_REPLY", "HEARTBEAT_OK"];
+
+export interface SilentOptions {
+  /** Default: `__SILENT__`, `NO_REPLY` and `HEARTBEAT_OK`. */
+  tokens?: readonly string[];
+  /** Whether `no_reply` is `NO_REPLY`. Default: false. */
+  anyCase?: boolean;
+}
+
+/** Whether a reply is a silent token and nothing else but space around it. */
+export function isSilentReply(text: string, options: SilentOptions = {}): boolean {
+  const trimmed = text.trim();
+  return tokensOf(options).some((token) => same(trimmed, token, options));
+}
+
+/** Whether an answer says a silent token and nothing else: no call, no file. Reasoning beside it is not said to anybody. */
+export function isSilentAnswer(message: AssistantMessage, options: SilentOptions = {}): boolean {
+  const quiet = message.content.every((part) => part.type === "text" || part.type === "reasoning");
+  return quiet && isSilentReply(textOf(message), options);
+}
+
+/** The text without a silent token at its end, trimmed. A token elsewhere, or grown into a word, stays; without one the text is only trimmed. */
+export function stripSilentToken(text: string, options: SilentOptions = {}): string {
+  let kept = text.trim();
+  for (const token of tokensOf(options)) {
+    const at = kept.length - token.length;
+    if (at < 0 || !same(kept.slice(at), token, options) || !isBoundary(kept, at, true)) continue;
+    kept = kept.slice(0, runStart(kept, at)).trim();
+  }
+  return kept;
+}
+
+/**
+ * Whether what has arrived of a reply looks like the beginning of a silent token, for those who show a reply again
+ * and again as it grows. Capitals only, and either past the token's first underscore or its whole first word of two
+ * letters: `NO` may become `NO_REPLY`, while `N`, `No` and `HEART` are more likely words.
+ */
+export function isSilentPrefix(text: string, options: SilentOptions = {}): boolean {
+  const start = text.trimStart();
+  if (start.length < 2 || /[^A-Z_]/.test(start)) return false;
+  return tokensOf(options).some((token) => {
+    const upper = token.toUpperCase();
+    if (!upper.startsWith(start)) return false;
+    return start.includes("_") || (start.length === 2 && upper[2] === "_");
+  });
+}
+
+/** More than this is not held back, in characters: a reply that only brings space must not be kept for ever. */
+const longestHeld = 1024;
+
+/**
+ * Holds back, of a text that arrives in pieces, what may turn out to be a silent token at its end. Everything else
+ * goes through at once.
+ */
+export class SilentFilter {
+  readonly #options: SilentOptions;
+  readonly #tokens: readonly string[];
+  #held = "";
+  #shown = false;
+  #started = false;
+
+  constructor(options: SilentOptions = {}) {
+    this.#options = options;
+    this.#tokens = tokensOf(options);
+  }
+
+  /** What may be shown now; often nothing, sometimes what was held back before. */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    const at = this.#heldFrom(text);
+    const from = text.length - at > longestHeld ? text.length : at;
+    this.#held = text.slice(from);
+    return this.#show(text.slice(0, from));
+  }
+
+  /** The text has ended: what is left to show, and whether all of it was a silent token. */
+  end(): { text: string; silent: boolean } {
+    const held = this.#held;
+    const trimmed = held.trimEnd();
+    this.#held = "";
+    for (const token of this.#tokens) {
+      const at = trimmed.length - token.length;
+      if (at < 0 || !same(trimmed.slice(at), token, this.#options) || !this.#mayStart(held, at)) continue;
+      const text = this.#show(held.slice(0, runStart(held, at)));
+      return { text, silent: !this.#shown };
+    }
+    return { text: this.#show(held), silent: false };
+  }
+
+  #show(text: string): string {
+    if (text !== "") this.#started = true;
+    if (text.trim() !== "") this.#shown = true;
+    return text;
+  }
+
+  /** From where on the text may be a token, with the space or asterisks before it. */
+  #heldFrom(text: string): number {
+    const end = text.trimEnd().length;
+    let from = Math.min(end, runStart(text, text.length));
+    for (const token of this.#tokens) {
+      const whole = end - token.length;
+      if (whole >= 0 && same(text.slice(whole, end), token, this.#options) && this.#mayStart(text, whole))
+        from = Math.min(from, runStart(text, whole));
+      if (end < text.length) continue;
+      for (let length = Math.min(token.length - 1, text.length); length > 0; length -= 1) {
+        const at = text.length - length;
+        if (!same(text.slice(at), token.slice(0, length), this.#options) || !this.#mayStart(text, at))
+          continue;
+        from = Math.min(from, runStart(text, at));
+        break;
+      }
+    }
+    return from;
+  }
+
+  #mayStart(text: string, at: number): boolean {
+    return isBoundary(text, at, !this.#started);
+  }
+}
+
+function tokensOf({ tokens = silentTokens }: SilentOptions): readonly string[] {
+  return tokens.filter((token) => token !== "");
+}
+
+function same(text: string, token: string, { anyCase = false }: SilentOptions): boolean {
+  return anyCase ? text.toUpperCase() === token.toUpperCase() : text === token;
+}
+
+/** A token stands at the start of a text, or behind space or asterisks. */
+function isBoundary(text: string, at: number, isStart: boolean): boolean {
+  return at === 0 ? isStart : /[\s*]/.test(text.charAt(at - 1));
+}
+
+/** Where the space or the asterisks begin that stand right before a place, the space before asterisks with them. */
+function runStart(text: string, before: number): number {
+  let at = before;
+  while (at > 0 && text.charAt(at - 1) === "*") at -= 1;
+  while (at > 0 && /\s/.test(text.charAt(at - 1))) at -= 1;
+  return at;
+}

@@ -1,0 +1,145 @@
+// The room of loop detection: calls that go in circles are spoken of, then blocked.
+//
+// A rule over a window of the last calls. A warning is a word to the model before its next answer, again for every ten
+// more. What is critical is not run: the call is answered, or the run ends. A blocked call is not counted, so that it
+// stays blocked until something else has happened.
+
+import type { Call } from "../../loop/state.ts";
+import type { Decision, Judgement, Rule } from "../rule.ts";
+import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
+import { type Entry, entryOf, nameOf, type Window } from "./window.ts";
+
+export interface LoopDetection {
+  /** Calls looked back at. Default: 30. */
+  window?: number;
+  /** Equal calls, polls without progress, or calls in turn, at which the model is warned. Default: 10. */
+  warnAt?: number;
+  /** Calls in a row of a tool that does not exist, which is critical. Default: 10. */
+  unknownToolAt?: number;
+  /** The same as for a warning, with equal outcomes, which is critical. Default: 20. */
+  criticalAt?: number;
+  /** Equal calls with equal outcomes of any kind, which is critical. Default: 30. */
+  globalAt?: number;
+  /** Which detectors are asked. Default: all. */
+  detectors?: readonly DetectorName[];
+  /** Which calls are polls: they may repeat as long as their outcome changes. Must be pure. Default: `command_status`, and `process` with the action `poll` or `log`. */
+  isPoll?: (call: { name: string; args: Call["args"] }) => boolean;
+  /** `block`: the call is answered with what was found. `land`, `stop`: the run ends, with or without a last answer. Default: `block`. */
+  onCritical?: "block" | "land" | "stop";
+}
+
+interface Memory {
+  readonly window: Window;
+  /** What was warned of, and at which count. */
+  readonly warned: ReadonlyMap<string, number>;
+}
+
+const name = "loop_detection";
+
+/** One warning for this many more repeats. */
+const warnAgainAfter = 10;
+
+/** Watches for calls that go in circles. Off unless it is among the rules. @throws RangeError for a number that cannot be used, naming it */
+export function loopDetection(options: LoopDetection = {}): Rule<Memory> {
+  const { window: size = 30, onCritical = "block", isPoll = isKnownPoll } = options;
+  const { warnAt = 10, unknownToolAt = 10, criticalAt = 20, globalAt = 30 } = options;
+  const thresholds: Thresholds = { warnAt, unknownToolAt, criticalAt, globalAt };
+  const asked = new Set(options.detectors ?? detectorNames);
+  check({ window: size, ...thresholds });
+  const look = ({ window }: Memory, call: Call): Finding | undefined =>
+    detect(window, { call: nameOf(call), tool: call.name, poll: isPoll(call) }, thresholds, asked);
+  const blocking = (memory: Memory, call: Call): Finding | undefined => {
+    const found = look(memory, call);
+    return found?.level === "critical" ? found : undefined;
+  };
+
+  return {
+    name,
+    version: 1,
+    init: () => ({ window: [], warned: new Map() }),
+    fold(memory, record, before) {
+      if (record.type === "noted" && record.rule === name) {
+        const { subject, count } = record.evidence;
+        return { ...memory, warned: new Map(memory.warned).set(String(subject), Number(count)) };
+      }
+      if (record.type !== "tool_finished" || record.result.code === "repeated") return memory;
+      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      if (call === undefined || call.result !== undefined) return memory;
+      // Only what was tried counts: not what was skipped, refused or cut off before it could run.
+      if (call.startedAt === undefined && record.result.code !== "unknown_tool") return memory;
+      return add(memory, entryOf(call, record.result, isPoll(call)), size);
+    },
+    decide(memory): Decision | undefined {
+      const newest = memory.window.at(-1);
+      if (newest === undefined) return undefined;
+      const found = detect(memory.window, newest, thresholds, asked);
+      // What is critical is met when it is asked for again; only a tool that does not exist has nothing to block.
+      if (found === undefined || (found.level === "critical" && found.detector !== "unknown_tool_repeat"))
+        return undefined;
+      const { detector, count, level, subject, text } = found;
+      const last = memory.warned.get(subject);
+      if (last !== undefined && count < last + warnAgainAfter && count >= last) return undefined;
+      return { do: "nudge", text, evidence: { detector, level, count, subject, tool: newest.tool } };
+    },
+    judge(memory, state, texts): Judgement | undefined {
+      if (onCritical === "block") return undefined;
+      for (const call of state.run?.turn?.calls ?? []) {
+        const found = blocking(memory, call);
+        if (found === undefined) continue;
+        const { detector, count, text } = found;
+        return {
+          follows: { do: onCritical, reason: "no_progress" },
+          evidence: { detector, count, tool: call.name },
+          answerAll: {
+            code: "repeated",
+            text: (other) => (other.key === call.key ? text : texts.notExecuted(other.name)),
+          },
+        };
+      }
+      return undefined;
+    },
+    judgeCall(memory, call) {
+      const found = blocking(memory, call);
+      if (found === undefined) return undefined;
+      const { detector, count, text } = found;
+      return { do: "answer", code: "repeated", text, evidence: { detector, count, tool: call.name } };
+    },
+    judgeStart(memory, call, state) {
+      // In sequence a call's time comes when the one before it has its result; until then there is nothing to look at.
+      const before = state.run?.turn?.calls[Number(call.key.split(".")[1]) - 1];
+      if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
+        return undefined;
+      const found = blocking(memory, call);
+      return found && { code: "repeated", text: found.text };
+    },
+  };
+}
+
+function check(numbers: { [option: string]: number }): void {
+  for (const [option, value] of Object.entries(numbers))
+    if (!Number.isInteger(value) || value < 1)
+      throw new RangeError(
+        `loopDetection: ${option} must be a whole number of at least 1, not ${String(value)}`,
+      );
+  const { window = 0, ...thresholds } = numbers;
+  for (const [option, value] of Object.entries(thresholds))
+    if (value > window)
+      throw new RangeError(
+        `loopDetection: ${option} (${value}) is more than the window of ${window} calls can hold: raise window`,
+      );
+}
+
+function add(memory: Memory, entry: Entry, size: number): Memory {
+  const window = [...memory.window.slice(memory.window.length >= size ? 1 : 0), entry];
+  // What has left the window is warned of anew when it comes back.
+  const here = (subject: string): boolean =>
+    window.some(({ call, tool }) => subject === tool || subject.includes(call));
+  const warned = [...memory.warned].filter(([subject]) => here(subject));
+  return { window, warned: warned.length === memory.warned.size ? memory.warned : new Map(warned) };
+}
+
+function isKnownPoll({ name: tool, args }: { name: string; args: Call["args"] }): boolean {
+  return (
+    tool === "command_status" || (tool === "process" && (args.action === "poll" || args.action === "log"))
+  );
+}
