@@ -297,6 +297,42 @@ describe("one result", () => {
     }
   });
 
+  test("for any parts: an excerpt is never longer than it may be, no character is cut, and files stay", () => {
+    const text = fc.string({
+      unit: fc.constantFrom("😀", "ä", "a", "\n", "\r\n", " done"),
+      maxLength: 2_000,
+    });
+    const content = fc.array(
+      fc.oneof(
+        text.map((words) => parts(words)[0] as ContentPart),
+        fc.constant(image),
+      ),
+      {
+        maxLength: 4,
+      },
+    );
+    fc.assert(
+      fc.property(content, fc.integer({ min: 1, max: 1_500 }), (given, max) => {
+        const message = toolMessage(given);
+        for (const form of ["excerpt", "notice"] as const) {
+          const cut = capMessage(message, max, { form, minKeep: 100 });
+          if (lengthOf(message) <= max) {
+            expect(cut).toBe(message);
+            continue;
+          }
+          const count = given.filter((part) => part.type === "text").length;
+          expect(lengthOf(cut)).toBeLessThanOrEqual(
+            form === "excerpt" ? max : max + count * (100 + noticeSuffix.length),
+          );
+          expect(textOf(cut).isWellFormed()).toBe(true);
+          expect(cut.content.filter((part) => part === image)).toEqual(
+            given.filter((part) => part === image),
+          );
+        }
+      }),
+    );
+  });
+
   test("C3.29 in a run names its call and the ref of the whole, in either form", async () => {
     const text = "x".repeat(50_000);
     const excerpt = await resultOf(text, {});
