@@ -137,7 +137,7 @@ describe("one text", () => {
     expect(wide).toBe(`${text.slice(0, 50_000 - 4_000 - marker.length)}${marker}${text.slice(-4_000)}[cut]`);
     expect(capText(text, 4_005, { suffix: "[cut]" })).not.toContain(marker);
     expect(capText(text, 4_006, { suffix: "[cut]" })).toContain(marker);
-    // 1,001 - 300 - 64 is no more than 650, though twice 500 is less than 1,001.
+    // 1,001 is more than twice 500, and 1,001 - 300 - the marker is more than 500; 201 - 60 - the marker is less than 100.
     expect(capText(text, 1_006, { suffix: "[cut]", minKeep: 500 })).toContain(marker);
     expect(capText(text, 206, { suffix: "[cut]", minKeep: 100 })).not.toContain(marker);
   });
