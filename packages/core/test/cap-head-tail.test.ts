@@ -137,7 +137,7 @@ describe("one text", () => {
     expect(wide).toBe(`${text.slice(0, 50_000 - 4_000 - marker.length)}${marker}${text.slice(-4_000)}[cut]`);
     expect(capText(text, 4_005, { suffix: "[cut]" })).not.toContain(marker);
     expect(capText(text, 4_006, { suffix: "[cut]" })).toContain(marker);
-    // 1,001 - 300 - 64 is no more than 650, though twice 500 is less than 1,001.
+    // 1,001 is more than twice 500, and 1,001 - 300 - the marker is more than 500; 201 - 60 - the marker is less than 100.
     expect(capText(text, 1_006, { suffix: "[cut]", minKeep: 500 })).toContain(marker);
     expect(capText(text, 206, { suffix: "[cut]", minKeep: 100 })).not.toContain(marker);
   });
@@ -295,6 +295,42 @@ describe("one result", () => {
       expect(capMessage(message, 1_000, { form })).toBe(message);
       expect(capMessage(message, 999, { form, minKeep: 10 })).not.toBe(message);
     }
+  });
+
+  test("for any parts: an excerpt is never longer than it may be, no character is cut, and files stay", () => {
+    const text = fc.string({
+      unit: fc.constantFrom("😀", "ä", "a", "\n", "\r\n", " done"),
+      maxLength: 2_000,
+    });
+    const content = fc.array(
+      fc.oneof(
+        text.map((words) => parts(words)[0] as ContentPart),
+        fc.constant(image),
+      ),
+      {
+        maxLength: 4,
+      },
+    );
+    fc.assert(
+      fc.property(content, fc.integer({ min: 1, max: 1_500 }), (given, max) => {
+        const message = toolMessage(given);
+        for (const form of ["excerpt", "notice"] as const) {
+          const cut = capMessage(message, max, { form, minKeep: 100 });
+          if (lengthOf(message) <= max) {
+            expect(cut).toBe(message);
+            continue;
+          }
+          const count = given.filter((part) => part.type === "text").length;
+          expect(lengthOf(cut)).toBeLessThanOrEqual(
+            form === "excerpt" ? max : max + count * (100 + noticeSuffix.length),
+          );
+          expect(textOf(cut).isWellFormed()).toBe(true);
+          expect(cut.content.filter((part) => part === image)).toEqual(
+            given.filter((part) => part === image),
+          );
+        }
+      }),
+    );
   });
 
   test("C3.29 in a run names its call and the ref of the whole, in either form", async () => {

@@ -264,6 +264,18 @@ describe("the immediate cut", () => {
       /maxLineLength/,
     );
     expect(() => new Agent({ model, context: { window: 0 } })).toThrow(/context\.window/);
+    const refused = (cap: object, words: RegExp): void =>
+      expect(() => new Agent({ model, context: { cap } })).toThrow(words);
+    refused({ mode: "tail" }, /context\.cap\.mode: "tail" is not one of lines, head_tail/);
+    refused({ keep: "all" }, /context\.cap\.keep/);
+    refused({ withFiles: "drop" }, /context\.cap\.withFiles/);
+    refused({ mode: "head_tail", form: "short" }, /context\.cap\.form/);
+    refused({ mode: "head_tail", share: Number.NaN }, /context\.cap\.share/);
+    refused({ readers: { read: "one", search: "one" } }, /two tools cannot both be named "one"/);
+    const tools = [echo("small")];
+    expect(() => new Agent({ model, tools, context: { cap: { readers: { read: "a b" } } } })).toThrow(
+      /"a b"/,
+    );
   });
 });
 

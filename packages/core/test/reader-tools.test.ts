@@ -364,6 +364,16 @@ describe("a search", () => {
     expect(await searchLines(text, { pattern: "^(a|a)*b$", regex: true })).toBe("ref:out_1\n    2  ab");
   });
 
+  test("a regular expression says which line it did not see all of; a literal search sees all", async () => {
+    const text = kept(`short\n${"a".repeat(100_000)}needle`);
+    expect(await searchLines(text, { pattern: "ne+dle", regex: true })).toBe(
+      "No matches for: ne+dle\n\n(A regular expression looks at the first 100000 characters of a line; line 2 is longer.)",
+    );
+    expect(await searchLines(text, { pattern: "needle" })).toMatch(
+      /^MATCH_TOO_LARGE_TO_RENDER: match at line 2 /,
+    );
+  });
+
   test("a pattern that cannot be used is an error the model reads", async () => {
     const whole = numberedLines(100);
     const [open, behind, long] = await asked(whole, [

@@ -116,9 +116,22 @@ export class SqliteBlobs implements BlobStore {
     }
   }
 
+  /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
+  #makeTables(): void {
+    const known = this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get();
+    if (known !== undefined) return;
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      this.#db.exec(`${tables}; COMMIT`);
+    } catch (thrown) {
+      if (this.#db.isTransaction !== false) this.#db.exec("ROLLBACK");
+      throw thrown;
+    }
+  }
+
   get #statements(): Record<Name, StatementSync> {
     if (this.#prepared === undefined) {
-      this.#db.exec(tables);
+      this.#makeTables();
       this.#prepared = {
         begin: this.#db.prepare("BEGIN IMMEDIATE"),
         commit: this.#db.prepare("COMMIT"),

@@ -75,6 +75,15 @@ interface Fault {
 
 const faults: Fault[] = [
   {
+    what: "the fold forgets that a result was cut",
+    subject: "cutting results",
+    shows: /the tools that read what was cut/,
+    reduce: (state, record, rules) => {
+      const { readable: _readable, ...rest } = reduce(state, record, rules);
+      return rest;
+    },
+  },
+  {
     what: "the row that delivers steering is removed",
     subject: "spoken to",
     shows: /P8/,

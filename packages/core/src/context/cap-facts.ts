@@ -62,10 +62,11 @@ export type CapFacts = ({ mode: "lines"; bytes: number } | ({ mode: "head_tail" 
 /** The facts of given options. @throws RondoError `invalid_request` naming the option that cannot be used */
 export function capFacts(given: CapOptions = {}): CapFacts {
   const { read, search } = readerNames(given);
+  oneOf("mode", given.mode ?? "lines", ["lines", "head_tail"]);
   const shared: Pick<CapFacts, "exempt" | "keep" | "withFiles"> = {
     exempt: [...(given.exempt ?? []), read, search],
-    keep: given.keep ?? "cut",
-    withFiles: given.withFiles ?? "cut_text",
+    keep: oneOf("keep", given.keep ?? "cut", ["cut", "every"]),
+    withFiles: oneOf("withFiles", given.withFiles ?? "cut_text", ["cut_text", "leave"]),
   };
   if (given.mode === "head_tail") return { mode: "head_tail", ...headTailNumbers(given), ...shared };
   return { mode: "lines", bytes: above("bytes", given.bytes ?? 50 * 1024), ...shared };
@@ -73,13 +74,13 @@ export function capFacts(given: CapOptions = {}): CapFacts {
 
 /** The numbers of `head_tail`, with their defaults. */
 export function headTailNumbers(given: Partial<HeadTailNumbers> = {}): HeadTailNumbers {
-  const form = given.form ?? "excerpt";
+  const form = oneOf("form", given.form ?? "excerpt", ["excerpt", "notice"]);
   return {
     form,
     share: above("share", given.share ?? 0.3),
     charsPerToken: above("charsPerToken", given.charsPerToken ?? 4),
     hardCap: above("hardCap", given.hardCap ?? (form === "excerpt" ? 16_000 : 400_000)),
-    minKeep: given.minKeep ?? 2_000,
+    minKeep: given.minKeep === 0 ? 0 : above("minKeep", given.minKeep ?? 2_000),
     by: given.by ?? "Rondo",
   };
 }
@@ -87,14 +88,20 @@ export function headTailNumbers(given: Partial<HeadTailNumbers> = {}): HeadTailN
 /** The names of the reader tools. */
 export function readerNames(given: CapOptions): Required<ReaderOptions> {
   const { read = "read_output", search = "search_output", maxLineLength = 1_000 } = given.readers ?? {};
+  if (read === search) throw wrong("readers", `two tools cannot both be named ${JSON.stringify(read)}`);
   return { read, search, maxLineLength: above("readers.maxLineLength", maxLineLength) };
 }
 
 function above(option: string, value: number): number {
-  if (!(value > 0))
-    throw new RondoError(
-      "invalid_request",
-      `option context.cap.${option}: a number above 0 is needed, not ${String(value)}`,
-    );
+  if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
   return value;
 }
+
+function oneOf<const T extends string>(option: string, value: T, known: readonly T[]): T {
+  if (!known.includes(value))
+    throw wrong(option, `${JSON.stringify(value)} is not one of ${known.join(", ")}`);
+  return value;
+}
+
+const wrong = (option: string, message: string): RondoError =>
+  new RondoError("invalid_request", `option context.cap.${option}: ${message}`);

@@ -40,6 +40,7 @@ export async function searchLines(kept: Kept, ask: SearchAsk, signal?: AbortSign
   let bytes = 0;
   let looked = 0;
   let more = false;
+  let half: number | undefined;
   for (const [at, line] of lines.entries()) {
     looked += line.length + 1;
     if (looked > stride) {
@@ -47,6 +48,7 @@ export async function searchLines(kept: Kept, ask: SearchAsk, signal?: AbortSign
       await new Promise((resolve) => setTimeout(resolve, 0));
       signal?.throwIfAborted();
     }
+    if (ask.regex === true && line.length > mostOfLine) half ??= at + 1;
     if (!matches(line)) continue;
     more = shown.length >= most;
     if (more) break;
@@ -58,8 +60,12 @@ export async function searchLines(kept: Kept, ask: SearchAsk, signal?: AbortSign
     shown.push(found);
     bytes += size;
   }
-  if (shown.length === 0) return `No matches for: ${ask.pattern}`;
-  return `${shown.join("\n\n")}${more ? "\n... (truncated)" : ""}`;
+  const found =
+    shown.length === 0
+      ? `No matches for: ${ask.pattern}`
+      : `${shown.join("\n\n")}${more ? "\n... (truncated)" : ""}`;
+  if (half === undefined) return found;
+  return `${found}\n\n(A regular expression looks at the first ${mostOfLine} characters of a line; line ${half} is longer.)`;
 }
 
 async function matcherOf({ pattern, regex }: SearchAsk): Promise<(line: string) => boolean> {

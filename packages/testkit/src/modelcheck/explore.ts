@@ -226,7 +226,17 @@ function keyOf({ state, shadow, fuel }: Node): string {
   const grace = run?.cancelledAt === undefined ? 0 : Math.min(2, Math.ceil((now - run.cancelledAt) / 50));
   // Long chains of the loop's own acts are told apart, so that a circle among them shows.
   const chain = Math.max(0, shadow.busy - 10);
-  const rest = [chain, age, late, grace, inbox.map((one) => one.id), memories, fuel, shadow.ended];
+  const rest = [
+    chain,
+    age,
+    late,
+    grace,
+    state.readable ?? false,
+    inbox.map((one) => one.id),
+    memories,
+    fuel,
+    shadow.ended,
+  ];
   return JSON.stringify([past, run, rest], (name, value: unknown) => {
     if (value instanceof Map) return [...value];
     if (name === "key" || name === "seq" || name === "id" || name === "startedAt")

@@ -22,11 +22,13 @@ export interface Shadow {
   readonly queued: readonly string[];
   readonly delivered: readonly string[];
   readonly ended: number;
+  /** A result was cut and its whole text kept. */
+  readonly cut: boolean;
   /** Actions since the world last answered. */
   readonly busy: number;
 }
 
-export const noShadow: Shadow = { started: [], queued: [], delivered: [], ended: 0, busy: 0 };
+export const noShadow: Shadow = { started: [], queued: [], delivered: [], ended: 0, cut: false, busy: 0 };
 
 /** Actions the loop may take in a row before the world answers something. */
 const mostBusy = 25;
@@ -44,6 +46,11 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
       return { ...shadow, queued: [...shadow.queued, record.id] };
     case "delivered":
       return { ...shadow, delivered: [...shadow.delivered, ...record.ids] };
+    case "tool_finished": {
+      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const taken = call !== undefined && call.result === undefined;
+      return taken && record.result.ref !== undefined ? { ...shadow, cut: true } : shadow;
+    }
     case "run_ended":
       return { ...shadow, ended: shadow.ended + 1 };
     default:
@@ -124,6 +131,14 @@ export function brokenByDecision(
     action.until <= state.now
   )
     broken.push("P2: a wait for a time that has passed");
+  if (action.do === "call_model") {
+    const waiting = new Set(
+      state.options?.tools.flatMap(({ definition, when }) => (when === undefined ? [] : [definition.name])),
+    );
+    const offered = action.request.tools.filter(({ name }) => waiting.has(name));
+    if (offered.length !== (shadow.cut ? waiting.size : 0))
+      broken.push("the tools that read what was cut are offered exactly when something was");
+  }
   if (action.do === "park" && state.run?.end === undefined && !waitsForSomebody(state))
     broken.push("P6: the run parked, and nobody was asked anything");
   return broken;

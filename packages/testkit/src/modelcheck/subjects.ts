@@ -12,7 +12,7 @@ import {
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
-import { checkedOptions, type Fuel } from "./world.ts";
+import { checkedOptions, cuttingOptions, type Fuel } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };
@@ -96,6 +96,7 @@ export function subjects(): Subject[] {
         { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
       ),
     ),
+    subject("cutting results", cuttingOptions()),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

@@ -7,6 +7,7 @@ import {
   type Action,
   type AssistantMessage,
   type CallCheck,
+  type CallResult,
   callsOf,
   type ErrorKind,
   errorKinds,
@@ -17,6 +18,7 @@ import {
   type RunOptions,
   type State,
   type StopKind,
+  type TextPart,
   userText,
 } from "@rondo/core";
 
@@ -40,13 +42,27 @@ const origin = { api: "checked", provider: "checked", model: "checked" };
 
 /** A tool of each kind that matters to the loop. */
 export function checkedTools(): RunOptions["tools"] {
-  const facts = (name: string, effect: "read" | "write", permission: "allow" | "ask" = "allow") => ({
+  return [toolFacts("read", "read"), toolFacts("write", "write"), toolFacts("guarded", "write", "ask")];
+}
+
+/** Options of a run whose results may be cut, and the tool that reads them. */
+export function cuttingOptions(): Partial<RunOptions> {
+  const cap = { mode: "lines", bytes: 3, exempt: [], keep: "cut", withFiles: "cut_text" } as const;
+  const reader = { ...toolFacts("reader", "read"), when: "capped" as const };
+  return { cap: { ...cap, exempt: [] }, tools: [...checkedTools(), reader] };
+}
+
+function toolFacts(
+  name: string,
+  effect: "read" | "write",
+  permission: "allow" | "ask" = "allow",
+): RunOptions["tools"][number] {
+  return {
     definition: { name, description: name, inputSchema: { type: "object", properties: {} } },
     effect,
     permission,
     timeoutMs: 1_000,
-  });
-  return [facts("read", "read"), facts("write", "write"), facts("guarded", "write", "ask")];
+  };
 }
 
 /** Options for a checked run; a part may be replaced. */
@@ -122,7 +138,7 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
   if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
   if (run.compacting?.call !== undefined) list.push(...summaries());
   for (const one of run.turn?.calls ?? []) {
-    if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key));
+    if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key, state));
     const waits = one.permission === undefined || one.permission.answer === "ask";
     if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
   }
@@ -198,7 +214,7 @@ function check(part: Part & { type: "tool_call" }): CallCheck {
   return { ok: true, args: {}, keys: null };
 }
 
-function toolAnswers(key: (Fact & { type: "tool_finished" })["call"]): WorldAnswer[] {
+function toolAnswers(key: (Fact & { type: "tool_finished" })["call"], state: State): WorldAnswer[] {
   const finished = (name: string, result: (Fact & { type: "tool_finished" })["result"]): WorldAnswer => ({
     name: `tool ${key}: ${name}`,
     facts: [{ type: "tool_finished", call: key, result }],
@@ -208,8 +224,16 @@ function toolAnswers(key: (Fact & { type: "tool_finished" })["call"]): WorldAnsw
     finished("ok", { content: said("ok"), isError: false }),
     finished("error", { content: said("Error: no"), isError: true, code: "threw" }),
     finished("done", { content: said("done"), isError: false, done: true }),
+    ...(state.options?.cap === undefined ? [] : [finished("cut", cut)]),
   ];
 }
+
+const cut: CallResult = {
+  content: [text("cut") as TextPart],
+  isError: false,
+  ref: "out_1",
+  capped: { bytes: 100, keptBytes: 3, lines: 1 },
+};
 
 function approvals(key: (Fact & { type: "approval_given" })["call"]): WorldAnswer[] {
   const given = (name: string, approval: (Fact & { type: "approval_given" })["approval"]): WorldAnswer => ({
