@@ -138,7 +138,7 @@ function transcriptBlock(
     const note = notes.get(at);
     if (note !== undefined) texts.push(note);
     else if (at >= from && at < to && !memories.has(at))
-      texts.push(messageText(history.at(at) as Message, settings, at === history.length - 1));
+      texts.push(messageText(history.at(at) as Message, plan.resultCharacters, at === history.length - 1));
   }
   return `[start of the conversation]\n${texts.filter((text) => text !== "").join("\n\n")}\n[end of the conversation]`;
 }
