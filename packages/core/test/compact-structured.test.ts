@@ -1,6 +1,7 @@
 // Rondo's own format: the task, one memory message, the newest request, the last answers.
 
 import {
+  applyEdit,
   assemble,
   type CompactionFacts,
   type CompactionOptions,
@@ -112,6 +113,18 @@ describe("what stays", () => {
     const made = assemble(history, plan, [long("s").repeat(8)], emptyLedger, settings, estimator);
     expect(made).toMatchObject({ unchanged: "no_gain", before: plan.before });
     expect(made).not.toHaveProperty("edit");
+  });
+
+  test("a plan holds for its own history, and for one that only grew", () => {
+    const history = rounds(4);
+    const plan = planned(history, { window: 6000 });
+    const answers = Array.from({ length: plan.calls }, () => "<summary>four rounds were made</summary>");
+    const grown = [...history, user("one more thing")];
+    const made = assemble(grown, plan, answers, emptyLedger, settings, estimator);
+    expect("edit" in made && applyEdit(grown, made.edit).at(-1)).toEqual(user("one more thing"));
+    expect(assemble([user("another")], plan, answers, emptyLedger, settings, estimator)).toMatchObject({
+      unchanged: "invalid",
+    });
   });
 
   test.each(["", "<summary></summary>", "<summary>-</summary>\n<decisions>\n</decisions>", "## Summary\n"])(

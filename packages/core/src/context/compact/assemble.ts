@@ -34,7 +34,7 @@ export type Compacted =
 type Place = { at: number } | { put: Message; from?: readonly number[] };
 
 /**
- * The history after a compaction, as an edit.
+ * The history after a compaction, as an edit. What was added to it since it was planned stays.
  * @param answers texts of the summarising calls, in order; the last one is the summary. Empty where they failed.
  */
 export function assemble(
@@ -46,6 +46,8 @@ export function assemble(
   estimator: Estimator,
 ): Compacted {
   const { before, scale } = plan;
+  if (history.length < plan.length)
+    return { unchanged: "invalid", before, note: "the plan was made from another history" };
   const last = answers.at(-1);
   const parsed =
     last !== undefined && answers.length >= plan.calls && plan.calls > 0

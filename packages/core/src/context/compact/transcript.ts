@@ -4,7 +4,7 @@
 // for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
 // A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
 
-import type { AssistantMessage, FilePart, JsonObject, Message, ToolMessage } from "../../message.ts";
+import type { AssistantMessage, FilePart, JsonObject, Message } from "../../message.ts";
 
 /**
  * One message in words; empty when there is nothing in it to read.
@@ -75,8 +75,5 @@ function cutMiddle(text: string, limit: number | null): string {
 
 /** What stands for a message that is too large for any summariser. @param tokens as estimated */
 export function omittedText(message: Message, tokens: number): string {
-  return `[Large ${roleWord(message)} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
+  return `[Large ${message.role} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
 }
-
-const roleWord = (message: Message): string =>
-  message.role === "tool" ? `${message.role} result of ${(message as ToolMessage).name}` : message.role;
