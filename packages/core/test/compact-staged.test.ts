@@ -180,6 +180,25 @@ describe("without a summary", () => {
     }
   });
 
+  test("a note in place of a summary keeps what an earlier compaction knew", () => {
+    const settings = compactionSettings({ onFailure: "note" });
+    const plan = (history: readonly Message[]) => {
+      const made = planCompaction(history, settings, { estimator, window: 10_000 });
+      if (made === undefined) throw new Error("no plan");
+      return made;
+    };
+    const first = [...talk(6), user("and now?")];
+    const answers = Array.from(
+      { length: plan(first).calls },
+      () => "<summary>the early story</summary><done>- step one</done>",
+    );
+    const once = compacted(first, plan(first), answers, settings) ?? [];
+    const later = [...once, ...talk(6).slice(1), user("and then?")];
+    const memory = textOf((compacted(later, plan(later), [], settings) ?? [])[1] as Message);
+    expect(memory).toContain(`the early story\n\n${failureNote(plan(later))}`);
+    expect(memory).toContain("- step one");
+  });
+
   test("C10.66 where everything is too large for any summariser no model is asked", () => {
     const history = [
       answer("a".repeat(50_000)),

@@ -34,6 +34,11 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   return bounded(parsed, settings);
 }
 
+/** What an earlier memory holds; undefined when there was none. */
+export function readEarlier(text: string): Summary | undefined {
+  return text.trim() === "" ? undefined : readStructured(text);
+}
+
 /** A summary that ran on past its limit is cut: memories must not grow from one compaction to the next. */
 function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   if (settings.summaryMaxTokens === null) return parsed;
