@@ -211,9 +211,9 @@ describe("for any history, settings and summaries", () => {
           }
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 300 },
     );
-    expect(happened).toBeGreaterThan(100);
+    expect(happened).toBeGreaterThan(50);
   });
 
   test("C10.67 a plain cut stays within its share where it can, and leaves whole pairs", () => {
@@ -226,9 +226,9 @@ describe("for any history, settings and summaries", () => {
         expect(kept.reduce((sum, one) => sum + quarter(one), 0)).toBe(pruned.keptTokens);
         expect(kept.length + pruned.droppedMessages).toBe(messages.length);
         if (pruned.keptTokens > pruned.budgetTokens) {
-          // Only what must stay is left, and the last unit that may go.
-          const rest = kept.slice(1).filter((one) => one.role !== "system" && one.role !== "tool");
-          expect(rest.length).toBeLessThanOrEqual(messages.length);
+          // Only what must stay is left, and one unit that may go: a message of the user's, or answers with their results.
+          const rest = kept.slice(1).filter((one) => one.role !== "system");
+          expect(rest.length <= 1 || rest.every((one) => one.role !== "user")).toBe(true);
         }
       }),
     );

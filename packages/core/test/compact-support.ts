@@ -46,7 +46,9 @@ export function compacted(
   settings: CompactionSettings,
   ledger: Ledger = emptyLedger,
 ): Message[] | undefined {
-  const made = assemble(history, plan, answers, ledger, settings, quarter);
+  // One answer stands for every call of a plan in stages.
+  const all = answers.length === 1 ? Array.from({ length: plan.calls }, () => answers[0] as string) : answers;
+  const made = assemble(history, plan, all, ledger, settings, quarter);
   return "edit" in made ? applyEdit(history, made.edit) : undefined;
 }
 

@@ -11,7 +11,7 @@ import { isPaired } from "../../pairing.ts";
 import { repairTexts } from "../repair.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
 import { memoriesOf, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
-import { parseSummary, type Summary, summaryBlocks, tagged } from "./parse.ts";
+import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
 import type { Estimator } from "./staged.ts";
@@ -34,7 +34,7 @@ export type Compacted =
 type Place = { at: number } | { put: Message; from?: readonly number[] };
 
 /**
- * The history after a compaction, as an edit.
+ * The history after a compaction, as an edit. What was added to it since it was planned stays.
  * @param answers texts of the summarising calls, in order; the last one is the summary. Empty where they failed.
  */
 export function assemble(
@@ -46,12 +46,15 @@ export function assemble(
   estimator: Estimator,
 ): Compacted {
   const { before, scale } = plan;
+  if (history.length < plan.length)
+    return { unchanged: "invalid", before, note: "the plan was made from another history" };
   const last = answers.at(-1);
   const parsed =
     last !== undefined && answers.length >= plan.calls && plan.calls > 0
       ? parseSummary(last, settings)
       : undefined;
-  const summary = parsed ?? (settings.onFailure === "note" ? { summary: failureNote(plan) } : undefined);
+  const summary =
+    parsed ?? (settings.onFailure === "note" ? withoutModel(history, plan, settings) : undefined);
   if (summary === undefined)
     return { unchanged: "no_summary", before, note: "the model gave no summary: the history stays as it is" };
 
@@ -85,6 +88,15 @@ export function assemble(
 /** The deterministic words for a history that no model could summarise. */
 export function failureNote(plan: CompactionPlan): string {
   return `Context contained ${plan.length} messages (${plan.omitted.length} oversized). Summary unavailable due to size limits.`;
+}
+
+/** What stands in for a summary no model could make: the note, after what an earlier compaction knew. */
+function withoutModel(history: MessageList, plan: CompactionPlan, settings: CompactionSettings): Summary {
+  const note = failureNote(plan);
+  const earlier = settings.format === "structured" ? readEarlier(memoriesOf(history).summary) : undefined;
+  return earlier === undefined
+    ? { summary: note }
+    : { ...earlier, summary: [earlier.summary, note].filter((text) => text !== "").join("\n\n") };
 }
 
 /** What no summariser read is named beside what they wrote. */

@@ -34,6 +34,11 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   return bounded(parsed, settings);
 }
 
+/** What an earlier memory holds; undefined when there was none. */
+export function readEarlier(text: string): Summary | undefined {
+  return text.trim() === "" ? undefined : readStructured(text);
+}
+
 /** A summary that ran on past its limit is cut: memories must not grow from one compaction to the next. */
 function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   if (settings.summaryMaxTokens === null) return parsed;
@@ -79,17 +84,22 @@ function readStructured(text: string): Summary {
   const sections = new Map<string, string[]>();
   const outside: string[] = [];
   const tag = /<(\/?)(summary|retain|decisions|done|left|next|ledger|refs)(?:\s[^<>]{0,100})?>/gi;
-  let name: string | undefined;
+  /** The sections that are open, the innermost last. No answer nests them; a few levels are kept for one that quotes a tag. */
+  const open: string[] = [];
   let from = 0;
   const take = (to: number): void => {
     const piece = text.slice(from, to);
-    if (name === undefined) outside.push(piece);
-    else sections.set(name, [...(sections.get(name) ?? []), piece]);
+    const name = open.at(-1);
+    const pieces = name === undefined ? outside : sections.get(name);
+    if (pieces !== undefined) pieces.push(piece);
+    else sections.set(name as string, [piece]);
   };
   for (let match = tag.exec(text); match !== null; match = tag.exec(text)) {
     take(match.index);
     from = tag.lastIndex;
-    name = match[1] === "" ? (match[2] as string).toLowerCase() : undefined;
+    const name = (match[2] as string).toLowerCase();
+    if (match[1] !== "") open.splice(open.lastIndexOf(name) < 0 ? open.length : open.lastIndexOf(name));
+    else if (open.push(name) > 4) open.shift();
   }
   take(text.length);
   const of = (section: string): string => (sections.get(section) ?? []).join("\n");

@@ -43,6 +43,8 @@ export interface CompactionPlan {
   before: number;
   /** How many tokens the provider counted for one that was estimated; 1 or more. */
   scale: number;
+  /** The most the summariser reads of one tool result; null: all of it. */
+  resultCharacters: number | null;
 }
 
 /** Plans a compaction; undefined when there is nothing that would help. */
@@ -88,12 +90,13 @@ export function planCompaction(
   const reading = facts.summariserWindow ?? facts.window ?? (used > 0 ? before : Number.POSITIVE_INFINITY);
   // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
   const density = Math.min(scale, 3);
+  const resultCharacters = cutFor(settings, reading);
   const pieces: Piece[] = [];
   const omitted: CompactionPlan["omitted"] = [];
   for (let index = 0; index < end; index += 1) {
     if (memories.has(index)) continue;
     const message = history.at(index) as Message;
-    const text = messageText(message, settings, index === history.length - 1);
+    const text = messageText(message, resultCharacters, index === history.length - 1);
     if (text === "") continue;
     const tokens = Math.ceil(estimator({ role: "user", content: [{ type: "text", text }] }) * density);
     if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
@@ -110,7 +113,14 @@ export function planCompaction(
     keepFrom,
     before,
     scale,
+    resultCharacters,
   };
+}
+
+/** A small window reads less of each result, so that a summary does not take many calls: a twentieth, at four characters a token. */
+function cutFor({ resultCharacters }: CompactionSettings, window: number): number | null {
+  if (resultCharacters === null) return null;
+  return Math.min(resultCharacters, Math.max(200, Math.floor(window / 5)));
 }
 
 function indicesOf(history: MessageList, test: (message: Message, at: number) => boolean): number[] {

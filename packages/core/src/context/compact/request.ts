@@ -7,9 +7,9 @@ import type { Message, UserMessage } from "../../message.ts";
 import type { MessageList, ModelRequest } from "../../model.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
 import { memoriesOf } from "./memory.ts";
-import { parseSummary, summaryBlocks, tagged } from "./parse.ts";
+import { parseSummary, readEarlier, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
-import { type CompactionSettings, compactionSettings } from "./settings.ts";
+import type { CompactionSettings } from "./settings.ts";
 import { messageText } from "./transcript.ts";
 
 /**
@@ -97,7 +97,7 @@ const noHistory = "No prior history.";
 function earlierBlocks(history: MessageList, settings: CompactionSettings, call: number): string[] {
   if (settings.format === "tagged" || call > 0) return [];
   const memories = memoriesOf(history);
-  const earlier = memories.summary === "" ? undefined : parseSummary(memories.summary, readable);
+  const earlier = readEarlier(memories.summary);
   const retained = memories.retained.join("\n\n");
   if (earlier === undefined && retained === "") return [];
   const text = [
@@ -108,8 +108,6 @@ function earlierBlocks(history: MessageList, settings: CompactionSettings, call:
     `[record of what came before, from an earlier compaction: bring it up to date, so that yours takes its place]\n${text}`,
   ];
 }
-
-const readable: CompactionSettings = compactionSettings({ minSummaryCharacters: 1 });
 
 function ledgerBlocks(ledger: Ledger): string[] {
   const text = renderLedger(ledger);
@@ -138,7 +136,7 @@ function transcriptBlock(
     const note = notes.get(at);
     if (note !== undefined) texts.push(note);
     else if (at >= from && at < to && !memories.has(at))
-      texts.push(messageText(history.at(at) as Message, settings, at === history.length - 1));
+      texts.push(messageText(history.at(at) as Message, plan.resultCharacters, at === history.length - 1));
   }
   return `[start of the conversation]\n${texts.filter((text) => text !== "").join("\n\n")}\n[end of the conversation]`;
 }

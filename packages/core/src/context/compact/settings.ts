@@ -44,7 +44,7 @@ export interface CompactionOptions {
   summaryMaxTokens?: number | null;
   /** A shorter summary is none. Default: 16 characters; `tagged`: 1. */
   minSummaryCharacters?: number;
-  /** Characters of one tool result the summariser reads, from both ends; null: all of it. Default: 4,000. */
+  /** Characters of one tool result the summariser reads, from both ends; less where its window is small; null: all of it. Default: 4,000. */
   resultCharacters?: number | null;
   /** `note`: a history that cannot be summarised becomes a note with its numbers. `keep`: it stays as it is. Default: `keep`. */
   onFailure?: "keep" | "note";

@@ -4,11 +4,18 @@
 // for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
 // A line that looks like one of the transcript's own headings is set in by a blank: what a tool says is not the user's.
 
-import type { AssistantMessage, FilePart, JsonObject, Message, ToolMessage } from "../../message.ts";
-import type { CompactionSettings } from "./settings.ts";
+import type { AssistantMessage, FilePart, JsonObject, Message } from "../../message.ts";
 
-/** One message in words; empty when there is nothing in it to read. @param open its calls have no results: they are left out */
-export function messageText(message: Message, settings: CompactionSettings, open: boolean = false): string {
+/**
+ * One message in words; empty when there is nothing in it to read.
+ * @param resultCharacters the most of one tool result; null: all of it
+ * @param open its calls have no results: they are left out
+ */
+export function messageText(
+  message: Message,
+  resultCharacters: number | null,
+  open: boolean = false,
+): string {
   switch (message.role) {
     case "system":
       return "";
@@ -16,15 +23,15 @@ export function messageText(message: Message, settings: CompactionSettings, open
       return headed("user", bodyOf(message, null));
     case "tool": {
       const what = `${message.isError ? "error" : "result"} of ${message.name} (${message.callId})`;
-      return `[${what}]\n${bodyOf(message, settings.resultCharacters)}`;
+      return `[${what}]\n${bodyOf(message, resultCharacters)}`;
     }
     case "assistant":
-      return assistantText(message, settings, open);
+      return assistantText(message, resultCharacters, open);
   }
 }
 
-function assistantText(message: AssistantMessage, settings: CompactionSettings, open: boolean): string {
-  const limit = settings.resultCharacters === null ? null : Math.max(200, settings.resultCharacters / 4);
+function assistantText(message: AssistantMessage, resultCharacters: number | null, open: boolean): string {
+  const limit = resultCharacters === null ? null : Math.max(200, resultCharacters / 4);
   const pieces: string[] = [];
   const spoken: string[] = [];
   for (const part of message.content) {
@@ -68,8 +75,5 @@ function cutMiddle(text: string, limit: number | null): string {
 
 /** What stands for a message that is too large for any summariser. @param tokens as estimated */
 export function omittedText(message: Message, tokens: number): string {
-  return `[Large ${roleWord(message)} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
+  return `[Large ${message.role} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
 }
-
-const roleWord = (message: Message): string =>
-  message.role === "tool" ? `${message.role} result of ${(message as ToolMessage).name}` : message.role;
