@@ -1,6 +1,13 @@
 // The room of subjects: the loops that are checked, each under options that open other rows of the table.
 
-import { type AgentOptions, type Rule, type RunOptions, resolve, skipRepeatedFailures } from "@rondo/core";
+import {
+  type AgentOptions,
+  managedContext,
+  type Rule,
+  type RunOptions,
+  resolve,
+  skipRepeatedFailures,
+} from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
 import { checkedOptions, type Fuel } from "./world.ts";
@@ -40,6 +47,18 @@ export function subjects(): Subject[] {
       "skipping repeated failures",
       { toolOrder: "sequential" },
       { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
+    ),
+    subject(
+      "as a managed context",
+      { toolOrder: "sequential", landing: { omitTools: true, keepOut: true } },
+      managedContext({
+        model: scripted([]),
+        maxIterations: 3,
+        requireDoneTool: true,
+        llmRetry: "by_kind",
+        llmMaxRetries: 1,
+      }),
+      { ...calm, crash: 1, abort: 1 },
     ),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
