@@ -19,7 +19,14 @@ const look = doing("look", () => "seen");
 /** Time that goes on by 7.4 ms whenever somebody looks. */
 const ticking = () => {
   let now = 1_000;
-  return { now: () => (now += 7.4), random: () => 0, after: () => () => {} };
+  return {
+    now: () => {
+      now += 7.4;
+      return now;
+    },
+    random: () => 0,
+    after: () => () => {},
+  };
 };
 /** An event as it leaves: members in their order. */
 const wire = (events: readonly AgentEvent[]): string[] => events.map((event) => JSON.stringify(event));
@@ -120,6 +127,45 @@ describe("shapes", () => {
       raw_args: "{oops",
       tool_call_id: "x",
     });
+  });
+
+  test("D3.18 a duration is never below zero, though the clock be set back", async () => {
+    let now = 1_000_000;
+    const backwards = {
+      now: () => {
+        now -= 500;
+        return now;
+      },
+      random: () => 0,
+      after: () => () => {},
+    };
+    const model = scripted([call("look"), say("done")]);
+    const { events } = await play({ model, tools: [look] }, { agent: { clock: backwards } });
+    expect(only(events, "step_complete").map((event) => event.duration_ms)).toEqual([0]);
+  });
+
+  test("D2.8 D2.10 a compaction is told where it happens: before the final text, and between two iterations", () => {
+    const told: AgentEvent[] = [];
+    const view = new AgentEventsView({}, (event) => told.push(event));
+    const origin = { api: "a", provider: "p", model: "m" };
+    const stopped = { kind: "end_turn", wire: "end_turn" } as const;
+    const heard: RondoEvent[] = [
+      { type: "step_start", step: 1 },
+      {
+        type: "message",
+        step: 1,
+        message: { role: "assistant", content: [{ type: "text", text: "Done." }], origin, stop: stopped },
+      },
+      { type: "compaction_start" },
+      { type: "compaction_end", before: 4, after: 4 },
+      {
+        type: "run_end",
+        end: { reason: "completed", rule: "answer", evidence: {}, landed: false, resumable: true },
+        text: "Done.",
+      },
+    ];
+    for (const event of heard) view.hear(event);
+    expect(typesOf(told)).toEqual(["compaction_start", "compaction_complete", "final"]);
   });
 
   test("D3.18 a picture in a result is told as base64, from data or from its address", async () => {

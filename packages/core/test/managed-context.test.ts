@@ -162,6 +162,16 @@ describe("a run", () => {
     }
   });
 
+  test("D2.7 every call of an answer runs, however many there are, and an answer that repeats itself is an answer", async () => {
+    const many = Array.from({ length: 40 }, () => ["look"] as const);
+    const { result } = await play({ model: scripted([calls(many), say("done")]), tools: [look] });
+    expect(result?.toolCalls).toBe(40);
+    const babble = "over and over again, ".repeat(200);
+    const model = scripted([[say(babble), stop("max_tokens")], say("never")]);
+    const { events } = await play({ model });
+    expect([model.calls, finalIn(events)]).toEqual([1, babble.trim()]);
+  });
+
   test("D2.8 the last answer's texts are the final text, joined by lines and trimmed, and no text event", async () => {
     const model = scripted([[say("  One."), say("Two.  ")]]);
     const { events } = await play({ model });

@@ -61,7 +61,7 @@ describe("what is wrong with a call", () => {
     expect(resultsOf(messages)[0]).toMatch(/^Error: Invalid tool arguments JSON for t: .*JSON.* \(error\)$/);
     const list = await managed([badArgs("t", "[1]"), say("done")], [doing("t", () => "ran")]);
     expect(resultsOf(list.messages)[0]).toBe(
-      "Error: Invalid tool arguments JSON for t: the arguments must be a JSON object (error)",
+      "Error: Invalid tool arguments JSON for t: the arguments must be a JSON object. As received: [1] (error)",
     );
   });
 

@@ -54,7 +54,9 @@ const turnStopped = "Permission request was denied. Turn stopped. Please send yo
 
 const texts: Partial<Texts> = {
   unknownTool: (name) => `Error: Unknown tool '${name}'`,
-  badJson: (name, error) => `Error: Invalid tool arguments JSON for ${name}: ${error}`,
+  // Requests cannot carry what is no JSON: what the model wrote stands here, or it would never see it again.
+  badJson: (name, error, raw) =>
+    `Error: Invalid tool arguments JSON for ${name}: ${error}. As received: ${raw.slice(0, 2000)}`,
   invalidArgs: (name, error) => `Error: Tool input validation failed for ${name}: ${error}`,
   threw: (_name, message) => `Error: ${message}`,
   denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "" : `: ${reason}`}`,

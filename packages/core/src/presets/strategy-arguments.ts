@@ -49,11 +49,11 @@ export function checkedArguments(tool: Tool, rules: ArgumentRules): Tool["check"
     const written = withoutKeys(check.args, (key) => !Object.hasOwn(args, key));
     return { ok: true, args: written, value: withHidden(check.value, hidden) };
   };
-  return (given) => {
+  return (given, defaults) => {
     try {
       const args = checkStrategy(tool, properties, given, rules);
       const merged = { ...withoutKeys(rules.runtime, (key) => !declared.has(key)), ...args };
-      const check = tool.check(merged);
+      const check = tool.check(merged, defaults);
       return check instanceof Promise ? check.then((one) => whole(one, args)) : whole(check, args);
     } catch (thrown) {
       return { ok: false, error: messageOf(thrown) };

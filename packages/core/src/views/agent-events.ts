@@ -48,6 +48,13 @@ export async function finalOf(events: AsyncIterable<AgentEvent>): Promise<string
 /** Results of calls that never came to their turn: the loop gave them, so that the history stays valid. */
 const untold: ReadonlySet<ResultCode | undefined> = new Set<ResultCode>(["skipped", "not_executed"]);
 
+/** What is told of a refusal without a word. */
+function refusedBy({ origin }: AssistantMessage): string {
+  return origin.api.startsWith("anthropic")
+    ? "This request was declined by Anthropic's safety classifier."
+    : "This request was declined by the model provider.";
+}
+
 interface Answer {
   message: AssistantMessage;
   calls: readonly ToolCallPart[];
@@ -252,6 +259,7 @@ export class AgentEventsView {
     const answer = this.#answer;
     if (answer === undefined || this.#landing) return text;
     if (reason === "done_tool") return typeof answer.done === "string" ? answer.done : answer.text;
+    if (reason === "refused" && text.trim() === "" && answer.text === "") return refusedBy(answer.message);
     return reason === "completed" || (reason === "refused" && answer.text !== "") ? answer.text : text.trim();
   }
 }

@@ -4,6 +4,7 @@ import {
   type AgentOptions,
   contextFacts,
   loopDetection,
+  managedContext,
   type Rule,
   type RunOptions,
   resolve,
@@ -97,6 +98,18 @@ export function subjects(): Subject[] {
       ),
     ),
     subject("cutting results", cuttingOptions()),
+    subject(
+      "as a managed context",
+      { toolOrder: "sequential", landing: { omitTools: true, keepOut: true } },
+      managedContext({
+        model: scripted([]),
+        maxIterations: 3,
+        requireDoneTool: true,
+        llmRetry: "by_kind",
+        llmMaxRetries: 1,
+      }),
+      { ...calm, crash: 1, abort: 1 },
+    ),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }

@@ -49,7 +49,7 @@ export function checkedTools(): RunOptions["tools"] {
 export function cuttingOptions(): Partial<RunOptions> {
   const cap = { mode: "lines", bytes: 3, exempt: [], keep: "cut", withFiles: "cut_text" } as const;
   const reader = { ...toolFacts("reader", "read"), when: "capped" as const };
-  return { cap: { ...cap, exempt: [] }, tools: [...checkedTools(), reader] };
+  return { context: { cap: { ...cap, exempt: [] } }, tools: [...checkedTools(), reader] };
 }
 
 function toolFacts(
