@@ -88,7 +88,7 @@ describe("the live view", () => {
   it("says that what was shown is void when an answer is asked for again", () => {
     const screen = shown([
       text("half of"),
-      { type: "retry", step: 1, error, delayMs: 1_500, discard: true, rule: "retry" },
+      { type: "retry", step: 1, error, delayMs: 1_500, discard: true, rule: "retry", evidence: {} },
       text("whole"),
     ]);
     expect(screen).toBe(

@@ -27,6 +27,8 @@ export type RondoEvent =
       origin: Origin;
       digest: string;
       broke?: string;
+      /** The typed output is asked for: the answer's text is to be it. */
+      output?: true;
     }
   | { type: "text_delta"; step: number; index: number; text: string }
   | { type: "reasoning_delta"; step: number; index: number; text: string }
@@ -45,7 +47,16 @@ export type RondoEvent =
   | { type: "approval_request"; call: CallView }
   | { type: "approval_result"; call: CallView; approval: Approval }
   /** `discard`: what was shown of this step is void, the answer is asked for again. */
-  | { type: "retry"; step: number; error: ErrorData; delayMs: number; discard: boolean; rule: string }
+  | {
+      type: "retry";
+      step: number;
+      error: ErrorData;
+      delayMs: number;
+      discard: boolean;
+      rule: string;
+      /** What the rule went by, e.g. `{ attempt: 1, allowed: 4 }`, the first attempt counted. */
+      evidence: JsonObject;
+    }
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
   | { type: "nudge"; rule: string; text: string }

@@ -18,12 +18,28 @@ export { checkAppend, checkFrom, type MemoryJournal, memoryJournal } from "./mem
 export * from "./message.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
+export type { Partially } from "./output/partial.ts";
+export type { OutputReading } from "./output/structured.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,
   agentStrategy,
   shouldContinue,
 } from "./presets/agent-strategy.ts";
+export {
+  askUser,
+  Conversation,
+  type ConversationRun,
+  type ConversationState,
+  type ConversationStep,
+} from "./presets/conversation.ts";
+export { type StepSequenceOptions, stepSequence } from "./presets/step-sequence.ts";
+export {
+  StepSequenceError,
+  type StepSequenceErrorCode,
+  toolError,
+} from "./presets/step-sequence-errors.ts";
+export { type RetryNotice, retryNotice, retryPolicies } from "./presets/step-sequence-retry.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles, ToolOutput } from "./presets/strategy-outputs.ts";
@@ -75,6 +91,7 @@ export {
   type Policy,
   type PolicyDecision,
   standardPolicy,
+  stepLimited,
   type TerminationReason,
   terminateImmediately,
   terminateWithOutput,
@@ -91,6 +108,13 @@ export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export * from "./tool.ts";
+export {
+  type LoopPhase,
+  LoopState,
+  sameCall,
+  type ToolCallRecord,
+  toolCallRecord,
+} from "./views/loop-state.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

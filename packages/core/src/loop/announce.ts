@@ -5,6 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import type { LogRecord } from "./records.ts";
+import { offersOutput } from "./request.ts";
 import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
@@ -84,6 +85,7 @@ function modelStarted(record: LogRecord & { type: "model_started" }, before: Sta
     origin: model?.origin ?? { api: "", provider: "", model: "" },
     digest: record.digest,
     ...(record.broke === undefined ? {} : { broke: record.broke }),
+    ...(before.options?.output !== undefined && offersOutput(before) ? { output: true as const } : {}),
   };
   return record.attempt === 1 ? [{ type: "step_start", step: record.step }, request] : [request];
 }
@@ -102,7 +104,15 @@ function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, 
       return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
     }
     return [
-      { type: "retry", step, error, delayMs: (follows.until ?? failure.at) - failure.at, discard, rule },
+      {
+        type: "retry",
+        step,
+        error,
+        delayMs: (follows.until ?? failure.at) - failure.at,
+        discard,
+        rule,
+        evidence,
+      },
     ];
   }
   if (record.store) return [];

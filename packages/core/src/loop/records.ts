@@ -109,9 +109,24 @@ export interface RunOptions {
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
   /** The most text one result may bring. */
   cap?: { bytes: number };
-  /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
-  output?: { schema: JsonObject; decodeRetries: number };
+  /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
+  output?: OutputOptions;
 }
+
+/** How a typed output is asked for. */
+export interface OutputOptions {
+  schema: JsonObject;
+  decodeRetries: number;
+  /** Default: `auto`. */
+  way?: OutputWay;
+  /** Whether the tools stay declared, though not callable, when the output is asked for. Default: `declared`. */
+  tools?: "declared" | "none";
+  /** Whether the words that ask for it are shown in that request only, or stand in the history. Default: `noted`. */
+  request?: "noted" | "stored";
+}
+
+/** `native`: the provider holds the model to the schema. `tool`: a call of a tool made for it is the answer. `prompted`: the schema is told in words. `auto`: by what is known of the model. */
+export type OutputWay = "auto" | "native" | "tool" | "prompted";
 
 /** A change to the history for one request only, as a list of runs of kept messages and new ones. P7: a hook's answer must be a fact. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
@@ -220,7 +235,8 @@ export type Fact =
   /** From here on the run lands, stops, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
   | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
-  | ({ type: "mode"; mode: "output"; attempt: number } & Because)
+  /** `message`: the words that ask for the output, where they enter the history. */
+  | ({ type: "mode"; mode: "output"; attempt: number; message?: UserMessage } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
   | { type: "model_started"; step: number; attempt: number; model: number; digest: string; broke?: string }
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }

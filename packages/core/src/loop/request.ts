@@ -3,6 +3,7 @@
 import type { Message } from "../message.ts";
 import { userText } from "../message.ts";
 import type { MessageList, ModelRequest, Settings, ToolDefinition } from "../model.ts";
+import { outputWay, toolsWithOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
@@ -16,15 +17,19 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   const run = runOf(state);
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");
   const toolless = run.landing !== undefined || run.output !== undefined;
+  const asked = options.output !== undefined && offersOutput(state) ? options.output : undefined;
+  const way = asked === undefined ? undefined : outputWay(state);
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
     messages: requestMessages(state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
-    tools: definitionsOf(offeredTools(state)),
-    toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
+    ...toolsWithOutput(definitionsOf(offeredTools(state)), asked, way, {
+      toolless,
+      toolChoice: prepared?.toolChoice ?? options.toolChoice,
+    }),
     settings: settingsOf(options.settings, run),
-    ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),
+    ...(asked !== undefined && way?.by === "native" ? { outputSchema: asked.schema } : {}),
   };
 }
 
@@ -64,8 +69,12 @@ function requestMessages(state: State, rules: Rules): MessageList {
   const whole = edit === undefined ? state.history : Log.of(edited(state.history, edit));
   const history = run.dropped.includes("reasoning") ? Log.of(withoutReasoning(whole)) : whole;
   const notes = run.notes.map(userText);
-  if (run.output !== undefined) notes.push(userText(rules.texts.finalOutput(run.output.error)));
+  const { output } = state.options ?? {};
+  if (run.output !== undefined && output?.request !== "stored")
+    notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
+  if (output !== undefined && offersOutput(state) && outputWay(state).by === "prompted")
+    notes.push(userText(rules.texts.outputSchema(JSON.stringify(output.schema))));
   return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
 }
 

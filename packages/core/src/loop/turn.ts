@@ -182,7 +182,11 @@ function closeTurn(state: State): State {
   const { judged } = turn;
   return {
     ...state,
-    history: judged.store ? state.history.push(turn.message, ...results) : state.history,
+    // An answer of no parts is nothing: stored, it would be refused by every provider.
+    history:
+      judged.store && turn.message.content.length > 0
+        ? state.history.push(turn.message, ...results)
+        : state.history,
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),

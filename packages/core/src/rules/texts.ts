@@ -24,6 +24,8 @@ export interface Texts {
   emptyAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
+  /** Tells the schema of the typed output, as JSON, to a model that cannot be held to it otherwise. */
+  outputSchema(schema: string): string;
 }
 
 const clip = (text: string, limit: number): string =>
@@ -58,4 +60,6 @@ export const defaultTexts: Texts = {
     error === undefined
       ? "Please provide your final response in the required JSON format."
       : `The last response does not fit the required JSON format: ${clip(error, 1000)}. Please provide your final response in the required JSON format.`,
+  outputSchema: (schema) =>
+    `The required JSON format is one JSON value and nothing else, which satisfies this JSON Schema:\n${schema}`,
 };
