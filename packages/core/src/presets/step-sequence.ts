@@ -116,7 +116,10 @@ function namingErrors(tool: Tool): Tool {
     async execute(args: never, context) {
       const result: unknown = await tool.execute(args, context);
       if (!(result instanceof ToolResult) || !result.isError) return result;
-      return new ToolResult([{ type: "text", text: "Error: " }, ...result.content], true, result.done);
+      const [first, ...rest] = result.content;
+      const said = first?.type === "text" ? rest : result.content;
+      const text = `Error: ${first?.type === "text" ? first.text : ""}`;
+      return new ToolResult([{ type: "text", text }, ...said], true, result.done);
     },
   };
 }

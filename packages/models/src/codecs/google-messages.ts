@@ -259,7 +259,8 @@ export class GoogleTurns {
       }
     }
     const words = texts.join("\n") || (inside.length > 0 ? "(see the attached file)" : "(no output)");
-    const response = result.isError ? { error: words } : { output: words };
+    const name = this.#traits.results === "result" ? "result" : result.isError ? "error" : "output";
+    const response = { [name]: words };
     const piece = { call, response: this.#response(call, own, response, inside), media };
     this.#results.set(result, piece);
     return piece;

@@ -31,6 +31,8 @@ export interface GoogleCompat {
   thinking?: "level" | "budget" | "none";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
   callIds?: "echo" | "always" | "never";
+  /** Where a result's text stands: under `output`, or `error` when it is one (default); `result`: always under `result`. */
+  results?: "output" | "result";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
 }
@@ -45,6 +47,7 @@ export interface GoogleTraits {
   /** Pro models cannot stop thinking. */
   pro: boolean;
   callIds: "echo" | "always" | "never";
+  results: "output" | "result";
   streamArguments: boolean;
   output: "native" | "native_without_tools" | "none";
   /** Google's own tools (search, code execution) beside functions, in one request. */
@@ -81,6 +84,7 @@ export function googleTraits(target: Target): GoogleTraits {
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
     pro: /-pro\b/i.test(model),
     callIds: compat.callIds ?? "echo",
+    results: compat.results ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
     output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),
     mixedTools: current,
