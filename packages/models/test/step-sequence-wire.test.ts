@@ -461,3 +461,59 @@ describe("the wait a provider asks for", () => {
     expect(wait({ "retry-after": "7" })).toBe(7_000);
   });
 });
+
+describe("the way to a typed output", () => {
+  const wayOf = (model: Model): string | undefined => model.facts?.output;
+
+  test("is known of a model before it is asked, and told facts win", () => {
+    const key = { apiKey: "k" };
+    expect([
+      wayOf(anthropic("claude-sonnet-4-5", key)),
+      wayOf(anthropic("claude-3-5-haiku-20241022", key)),
+      wayOf(anthropic("claude-3-5-haiku-20241022", { ...key, facts: { output: "native" } })),
+      wayOf(google("gemini-3-pro-preview", key)),
+      wayOf(google("gemini-2.5-flash", key)),
+      wayOf(openai.chat("m", { ...key, compat: { structuredOutput: "json_object" } })),
+      wayOf(openai.chat("m", { ...key, compat: { structuredWithTools: false } })),
+    ]).toEqual([
+      "native",
+      "none",
+      "native",
+      "native",
+      "native_without_tools",
+      "none",
+      "native_without_tools",
+    ]);
+  });
+
+  test("of a Claude that cannot be held to a schema is a tool it must call", async () => {
+    const call = {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "c",
+      content: [{ type: "tool_use", id: "t", name: "final_output", input: value }],
+      stop_reason: "tool_use",
+      usage,
+    };
+    await withServer(
+      (_request, response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify(call));
+      },
+      async ({ url, seen }) => {
+        const options = { baseURL: url, apiKey: "k", stream: false };
+        const model = anthropic("claude-3-5-haiku-20241022", options);
+        const { output: given, messages } = await new Agent({ model, output }).run("where?");
+        expect(given).toEqual(value);
+        expect(messages.at(-1)?.content).toEqual([{ type: "text", text: JSON.stringify(value) }]);
+        const body = JSON.parse(seen[0]?.body ?? "") as Body;
+        expect([body.tools[0].name, body.tool_choice, body.output_config]).toEqual([
+          "final_output",
+          { type: "tool", name: "final_output" },
+          undefined,
+        ]);
+      },
+    );
+  });
+});

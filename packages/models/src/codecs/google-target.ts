@@ -86,9 +86,15 @@ export function googleTraits(target: Target): GoogleTraits {
     callIds: compat.callIds ?? "echo",
     results: compat.results ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
-    output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),
+    output: googleOutput(target),
     mixedTools: current,
   };
+}
+
+/** Whether a model behind this protocol can be held to a schema: beside tools from Gemini 3 on, another house's not at all. */
+export function googleOutput({ facts, origin }: Target): GoogleTraits["output"] {
+  const version = geminiVersion(origin.model);
+  return facts.output ?? (version >= 3 ? "native" : version > 0 ? "native_without_tools" : "none");
 }
 
 function pathOf(target: Target, compat: GoogleCompat, vertex: boolean): string {
