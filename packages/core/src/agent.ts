@@ -17,9 +17,9 @@ import type { ToolChoice } from "./model.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { Session } from "./session.ts";
-import { EventQueue, joinDeltas, type RunStream } from "./stream.ts";
+import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
 import type { Tool } from "./tool.ts";
-import { type StepEvent, StepView } from "./views/steps.ts";
+import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
 
 export interface RunOverrides {
   /** Aborts the run: `run` then rejects, the stream ends. */
@@ -40,9 +40,11 @@ export interface RunOverrides {
   forceCompaction?: boolean;
 }
 
-/** Steps, pulled. `result` is what `run` would have resolved with. */
+/** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {
   readonly result: Promise<RunResult<Output>>;
+  /** Cancels the run. What was not pulled is dropped, and the steps end. */
+  abort(reason?: string): void;
 }
 
 export class Agent<Output = unknown> {
@@ -76,40 +78,50 @@ export class Agent<Output = unknown> {
   stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
     const controller = new AbortController();
     const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
+    const partial = new PartialOutputs<Output>(this.#resolved.options.output?.schema);
     let told = false;
     const result = this.#start(input, overrides, controller, undefined, (event) => {
       told = event.type === "run_end";
+      partial.hear(event);
       queue.push(event);
     });
+    result.finally(() => partial.end()).catch(() => {});
     result.then(
       () => queue.end(),
       // A run that said how it ended has said it; one that could not is an error of the stream as well.
       (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
     );
-    return { result, abort: (reason) => controller.abort(reason), [Symbol.asyncIterator]: () => queue };
+    return {
+      result,
+      partialOutput: partial,
+      abort: (reason) => controller.abort(reason),
+      [Symbol.asyncIterator]: () => queue,
+    };
   }
 
   /** Runs a task one step event a pull. The model is not asked again before all of its last answer was pulled. */
   steps(input: Input, overrides: RunOverrides = {}): StepStream<Output> {
     const controller = new AbortController();
     const gate = {
-      pass: (): boolean => queue.wanted && queue.length === 0,
+      pass: (): boolean => {
+        // A thought is a step as well: it is pulled before the model is asked again.
+        view.asking();
+        return queue.wanted && queue.length === 0;
+      },
       open: undefined as (() => void) | undefined,
     };
     const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
     const view = new StepView((event) => queue.push(event as StepEvent<Output>));
-    let ended = false;
-    const result = this.#start(input, overrides, controller, gate, (event) => {
-      ended = event.type === "run_end";
-      view.hear(event);
-    });
+    const result = this.#start(input, overrides, controller, gate, (event) => view.hear(event));
+    // Whoever cancels wants no more steps, those that wait to be pulled among them.
+    controller.signal.addEventListener("abort", () => void queue.return(), { once: true });
     result.then(
-      ({ end, text, output }) => {
-        if (end?.reason === "completed" || end?.landed)
-          queue.push({ type: "final_response", text, ...(output === undefined ? {} : { output }) });
+      (came) => {
+        const last = finalStep(came);
+        if (last !== undefined) queue.push(last);
         queue.end();
       },
-      (thrown: unknown) => (ended ? queue.end() : queue.fail(thrown)),
+      (thrown: unknown) => (controller.signal.aborted ? queue.end() : queue.fail(thrown)),
     );
     const pulled: AsyncIterator<StepEvent<Output>> = {
       next: () => {
@@ -119,7 +131,11 @@ export class Agent<Output = unknown> {
       },
       return: () => queue.return(),
     };
-    return { result, [Symbol.asyncIterator]: () => pulled };
+    return {
+      result,
+      abort: (reason) => controller.abort(reason),
+      [Symbol.asyncIterator]: () => pulled,
+    };
   }
 
   /**
@@ -211,7 +227,9 @@ export class Agent<Output = unknown> {
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
         cause: signal?.reason,
       });
-    if (end?.error !== undefined && this.#given.throwOnError)
+    const { throwOnError } = this.#given;
+    if (end?.error !== undefined && typeof throwOnError === "function") throw throwOnError(end);
+    if (end?.error !== undefined && throwOnError)
       throw new RondoError(end.error.kind, end.error.message, { retryable: end.error.retryable });
     return result;
   }

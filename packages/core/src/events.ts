@@ -37,6 +37,8 @@ export type RondoEvent =
       origin: Origin;
       digest: string;
       broke?: string;
+      /** The typed output is asked for: the answer's text is to be it. */
+      output?: true;
     }
   | { type: "text_delta"; step: number; index: number; text: string }
   | { type: "reasoning_delta"; step: number; index: number; text: string }
@@ -65,7 +67,7 @@ export type RondoEvent =
       delayMs: number;
       discard: boolean;
       rule: string;
-      /** What the rule went by. */
+      /** What the rule went by, e.g. `{ attempt: 1, allowed: 4 }`, the first attempt counted. */
       evidence: JsonObject;
     }
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }

@@ -150,6 +150,8 @@ export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
 export type { ToolOutput } from "./outputs.ts";
+export type { Partially } from "./output/partial.ts";
+export type { OutputReading } from "./output/structured.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,
@@ -171,6 +173,20 @@ export {
   steerableSession,
 } from "./presets/steerable-session.ts";
 export { type SteerableStop, steerableStop } from "./presets/steerable-stops.ts";
+export {
+  askUser,
+  Conversation,
+  type ConversationRun,
+  type ConversationState,
+  type ConversationStep,
+} from "./presets/conversation.ts";
+export { type StepSequenceOptions, stepSequence } from "./presets/step-sequence.ts";
+export {
+  StepSequenceError,
+  type StepSequenceErrorCode,
+  toolError,
+} from "./presets/step-sequence-errors.ts";
+export { type RetryNotice, retryNotice, retryPolicies } from "./presets/step-sequence-retry.ts";
 export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
 export { recalcMaxTokens } from "./presets/strategy-model.ts";
 export type { LocalFiles } from "./presets/strategy-outputs.ts";
@@ -238,6 +254,7 @@ export {
   type Policy,
   type PolicyDecision,
   standardPolicy,
+  stepLimited,
   type TerminationReason,
   terminateImmediately,
   terminateWithOutput,
@@ -284,6 +301,13 @@ export {
   usageSummary,
 } from "./views/agent-events-usage.ts";
 export { withoutSilentReplies } from "./views/silent-events.ts";
+export {
+  type LoopPhase,
+  LoopState,
+  sameCall,
+  type ToolCallRecord,
+  toolCallRecord,
+} from "./views/loop-state.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

@@ -14,9 +14,11 @@ import { messageOf, RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
-import type { ModelRef, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { Fact, ModelRef, OutputWay, RunEnd, RunOptions, ToolFacts } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
+import { checkOutput, type OutputReading } from "./output/structured.ts";
+import { outputToolName } from "./output/ways.ts";
 import {
   emptyAnswers,
   malformedCalls,
@@ -99,10 +101,18 @@ export interface AgentOptions<Output = unknown> {
   output?: SchemaLike & OutputOf<Output>;
   /** Default: 2, which makes 3 attempts. */
   decodeRetries?: number;
+  /** How a model is held to the schema. Default: `auto`: natively where it can be, else by a tool made for it, else in words. */
+  outputWay?: OutputWay;
+  /** Whether tools stay declared, not callable, when the output is asked for: what was cached then stays so. Default: `declared`. */
+  outputTools?: "declared" | "none";
+  /** Whether the words that ask for the output are shown once, or stand in the history from then on. Default: `noted`. */
+  outputRequest?: "noted" | "stored";
+  /** How an output is read out of the text. Default: any value in it that fits, its keys as written. */
+  outputReading?: OutputReading;
   /** `false`: calls are not run but returned as `pending`. Default: true. */
   autoExecuteTools?: boolean;
-  /** Reject when a run ends with an error. Default: false. */
-  throwOnError?: boolean;
+  /** Reject when a run ends with an error; a function makes what is thrown of the end. Default: false. */
+  throwOnError?: boolean | ((end: RunEnd) => Error);
   /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but pruning are on. */
   context?: ContextOptions;
   /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
@@ -139,9 +149,10 @@ export interface Resolved {
   /** Sums up what is compacted, when it is not the model in use. */
   compactor: Model | undefined;
   hooks: Hooks;
-  output: ReturnType<typeof compileSchema> | undefined;
   dependencies: readonly Provided[];
   maskToolErrors: boolean;
+  /** Checks a text against the output schema. */
+  checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
 }
 
 const hookNames = [
@@ -168,6 +179,8 @@ export function resolve(given: AgentOptions): Resolved {
   addReaders(tools, given);
   const toolErrors = oneOf("toolErrors", given.toolErrors, ["message", "masked"]);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
+  if (output !== undefined && tools.has(outputToolName))
+    throw wrong("tools", `with a typed output the name ${outputToolName} is taken: rename the tool`);
   const { hooks = {} } = given;
   for (const name of Object.keys(hooks))
     if (!hookNames.includes(name as (typeof hookNames)[number]))
@@ -195,13 +208,22 @@ export function resolve(given: AgentOptions): Resolved {
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(output === undefined
       ? {}
-      : { output: { schema: output.json, decodeRetries: given.decodeRetries ?? 2 } }),
+      : {
+          output: {
+            schema: output.json,
+            decodeRetries: given.decodeRetries ?? 2,
+            ...(given.outputWay === undefined ? {} : { way: given.outputWay }),
+            ...(given.outputTools === undefined ? {} : { tools: given.outputTools }),
+            ...(given.outputRequest === undefined ? {} : { request: given.outputRequest }),
+          },
+        }),
   };
   for (const rule of rules.list) {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
   const { dependencies = [] } = given;
+  const reading = given.outputReading ?? {};
   return {
     options,
     rules,
@@ -209,9 +231,9 @@ export function resolve(given: AgentOptions): Resolved {
     models,
     compactor,
     hooks,
-    output,
     dependencies,
     maskToolErrors: toolErrors === "masked",
+    checkOutput: (text) => checkOutput(text, output, reading),
   };
 }
 

@@ -12,7 +12,7 @@ import { callsOf } from "./message.ts";
 export interface RunResult<Output = unknown> {
   /** The answer; the refusal's words when it was refused; what there is so far when it landed or broke off. */
   text: string;
-  /** The typed output, when one was asked for and the run completed. */
+  /** The typed output, when one was asked for and the run completed, or landed with one. */
   output?: Output;
   /** How and why the run ended. Absent when it is parked. */
   end?: RunEnd;
@@ -41,7 +41,9 @@ export function resultOf<Output>(state: State, session: string): RunResult<Outpu
   const pending = end?.reason === "requires_action" ? pendingCalls(state) : undefined;
   return {
     text: run.text ?? run.lastText,
-    ...(checked?.ok && end?.reason === "completed" ? { output: checked.value as Output } : {}),
+    ...(checked?.ok && (end?.reason === "completed" || end?.landed)
+      ? { output: checked.value as Output }
+      : {}),
     ...(end === undefined ? { parked: { pending: awaitingApproval(state) } } : { end }),
     ...(pending === undefined ? {} : { pending }),
     usage,

@@ -15,14 +15,7 @@ import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
-import {
-  type Approval,
-  type CallKey,
-  type Fact,
-  formatVersion,
-  type Lane,
-  type LogRecord,
-} from "./loop/records.ts";
+import { type Approval, type CallKey, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
@@ -30,7 +23,6 @@ import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
-import { jsonValues } from "./output/structured.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 import { type LeaseOptions, Writer } from "./writer.ts";
@@ -352,7 +344,7 @@ export class Session<Output = unknown> {
           return index < 0 ? undefined : index;
         },
       },
-      checkOutput: (text) => checkOutput(text, resolved.output),
+      checkOutput: resolved.checkOutput,
       sink: (event) => {
         if (logger !== undefined) logEvent(logger, event);
         for (const listener of this.#listeners) listener(event);
@@ -363,22 +355,6 @@ export class Session<Output = unknown> {
       maskToolErrors: resolved.maskToolErrors,
     };
   }
-}
-
-async function checkOutput(
-  text: string,
-  schema: Resolved["output"],
-): Promise<Fact & { type: "output_checked" }> {
-  const type = "output_checked" as const;
-  let error = "there is no complete JSON value in the text";
-  let tried = 0;
-  for (const value of jsonValues(text)) {
-    const check = schema === undefined ? { ok: true as const, args: value } : await schema.check(value);
-    if (check.ok) return { type, ok: true, value: check.args };
-    tried += 1;
-    if (tried === 1) error = check.error;
-  }
-  return { type, ok: false, error };
 }
 
 const aboutOf = ({ about }: SessionParts): { about?: JsonObject } => (about === undefined ? {} : { about });

@@ -4,6 +4,8 @@
 // joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
 
 import type { RondoEvent } from "./events.ts";
+import type { JsonObject } from "./message.ts";
+import { PartialJson, type Partially } from "./output/partial.ts";
 import type { RunResult } from "./result.ts";
 
 /** More than this many waiting events, and deltas are joined. */
@@ -13,14 +15,20 @@ const joinBeyond = 64;
 export class EventQueue<T> implements AsyncIterator<T, undefined> {
   readonly #items: T[] = [];
   readonly #join: (last: T, item: T) => T | undefined;
+  readonly #joinBeyond: number;
   readonly #onReturn: () => void;
   readonly #waiting: PromiseWithResolvers<IteratorResult<T, undefined>>[] = [];
   #head = 0;
   #ended = false;
   #failure: { error: unknown } | undefined;
 
-  /** @param onReturn called when the reader breaks off */
-  constructor(onReturn: () => void, join: (last: T, item: T) => T | undefined = () => undefined) {
+  /** @param onReturn called when the reader breaks off; `beyond`: how many items wait before any are joined */
+  constructor(
+    onReturn: () => void,
+    join: (last: T, item: T) => T | undefined = () => undefined,
+    beyond: number = joinBeyond,
+  ) {
+    this.#joinBeyond = beyond;
     this.#onReturn = onReturn;
     this.#join = join;
   }
@@ -42,7 +50,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
       return;
     }
     const last = this.#items.at(-1);
-    const joined = this.length > joinBeyond && last !== undefined ? this.#join(last, item) : undefined;
+    const joined = this.length > this.#joinBeyond && last !== undefined ? this.#join(last, item) : undefined;
     if (joined !== undefined) this.#items[this.#items.length - 1] = joined;
     else this.#items.push(item);
   }
@@ -102,8 +110,45 @@ export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | und
   return { ...item, delta: last.delta + item.delta };
 }
 
+/**
+ * The typed output while it arrives, for whoever pulls it. The value grows in place, so that following it costs what
+ * is new; whoever keeps a state of it copies it. Several pieces between two pulls are one.
+ */
+export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> {
+  readonly #queue = new EventQueue<Partially<Output>>(
+    () => {},
+    (last, item) => (last === item ? item : undefined),
+    0,
+  );
+  readonly #schema: JsonObject | undefined;
+  #json: PartialJson | undefined;
+
+  constructor(schema: JsonObject | undefined) {
+    this.#schema = schema;
+  }
+
+  /** Takes a live event in. */
+  hear(event: RondoEvent): void {
+    if (event.type === "request") this.#json = event.output ? new PartialJson(this.#schema) : undefined;
+    if (event.type === "run_end") this.#queue.end();
+    if (event.type !== "text_delta" || this.#json === undefined) return;
+    const { value } = this.#json.feed(event.text) ? this.#json : {};
+    if (value !== undefined) this.#queue.push(value as Partially<Output>);
+  }
+
+  end(): void {
+    this.#queue.end();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Partially<Output>, undefined> {
+    return this.#queue;
+  }
+}
+
 /** A run as a stream of live events. Iterate it once; `result` is what `run` would have resolved with. */
 export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
   readonly result: Promise<RunResult<Output>>;
+  /** The typed output while it arrives, growing in place; it starts anew when it is asked for again. Iterate it once. */
+  readonly partialOutput: AsyncIterable<Partially<Output>>;
   abort(reason?: string): void;
 }

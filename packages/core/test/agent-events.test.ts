@@ -156,8 +156,8 @@ describe("shapes", () => {
         step: 1,
         message: { role: "assistant", content: [{ type: "text", text: "Done." }], origin, stop: stopped },
       },
-      { type: "compaction_start" },
-      { type: "compaction_end", before: 4, after: 4 },
+      { type: "compaction_start", rule: "compaction", evidence: {} },
+      { type: "compaction_end", before: 4, after: 4, helped: false, note: "" },
       {
         type: "run_end",
         end: { reason: "completed", rule: "answer", evidence: {}, landed: false, resumable: true },

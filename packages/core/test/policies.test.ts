@@ -114,7 +114,7 @@ describe("duplicate detection", () => {
 
   test("B5.30 leaves every decision alone that is not to go on with tools", () => {
     const answer = { stop: { kind: "end_turn", wire: "end_turn" } as const, text: "x", calls: [] };
-    const history = { named: () => 99, equal: () => 99 };
+    const history = { step: 1, named: () => 99, equal: () => 99 };
     expect(duplicateDetection()(answer, history)).toEqual(terminateWithOutput("x"));
   });
 

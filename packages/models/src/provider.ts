@@ -93,6 +93,8 @@ export interface ModelOptions extends ProviderOptions {
   /** The provider's model id. */
   model: string;
   baseURL: string;
+  /** Whether the model can be held to a schema, where nobody told it in its facts. */
+  output?: (target: Target) => ModelFacts["output"];
   /** How credentials become headers. Default: `authorization: Bearer`. */
   authorize?: Authorize;
   /** Named when there is no key. */
@@ -124,7 +126,6 @@ class HttpModel implements Model {
     const facts = factsOf(provider, model, options.facts);
     this.id = `${provider}/${model}`;
     this.origin = { api: codec.api, provider, model };
-    if (facts !== undefined) this.facts = facts;
     this.#options = options;
     this.#target = {
       origin: this.origin,
@@ -132,6 +133,9 @@ class HttpModel implements Model {
       ...(stream === undefined ? {} : { stream }),
       ...(compat === undefined ? {} : { compat }),
     };
+    const output = facts?.output ?? options.output?.(this.#target);
+    const all = output === undefined ? facts : { ...facts, output };
+    if (all !== undefined) this.facts = all;
   }
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {

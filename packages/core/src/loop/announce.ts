@@ -5,6 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import type { CallResult, LogRecord } from "./records.ts";
+import { offersOutput } from "./request.ts";
 import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
@@ -110,6 +111,7 @@ function modelStarted(record: LogRecord & { type: "model_started" }, before: Sta
     origin: model?.origin ?? { api: "", provider: "", model: "" },
     digest: record.digest,
     ...(record.broke === undefined ? {} : { broke: record.broke }),
+    ...(before.options?.output !== undefined && offersOutput(before) ? { output: true as const } : {}),
   };
   const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
   return [

@@ -26,8 +26,14 @@ export function startable(calls: readonly Call[], options: RunOptions): CallKey[
 /** The calls that hooks and humans are to be asked about now: all of them, or the first that is not done. */
 export function inTurn(calls: readonly Call[], options: RunOptions): readonly Call[] {
   const open = calls.filter((call) => !isDone(call));
-  return options.toolOrder === "sequential" ? open.slice(0, 1) : open;
+  if (options.toolOrder !== "sequential") return open;
+  const first = open.find((call) => !isQuestion(call));
+  return first === undefined ? open.slice(0, 1) : [first];
 }
+
+/** A call that asks somebody and touches nothing holds nobody up: what else there is to do is done meanwhile. */
+const isQuestion = (call: Call): boolean =>
+  call.tool?.permission === "ask" && call.tool.effect === "read" && keysOf(call)?.length === 0;
 
 /** Whether everything that must be said before a call may run has been said. */
 function isCleared(call: Call, options: RunOptions): boolean {
@@ -48,6 +54,7 @@ export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" 
 const isDone = (call: Call): boolean => call.result !== undefined && call.settled;
 
 function conflict(one: Call, other: Call, order: RunOptions["toolOrder"]): boolean {
+  if (isQuestion(one) || isQuestion(other)) return false;
   if (order === "sequential") return true;
   // What will be answered without running stands in nobody's way.
   if (other.verdict?.do === "answer") return false;

@@ -14,6 +14,7 @@ import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
+import { answeringByTool } from "../output/by-tool.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
@@ -283,7 +284,8 @@ export class Driver {
   #think(action: Action & { do: "call_model" }): void {
     const { models, tools } = this.#shell;
     const { options } = this.#state;
-    const model = models[action.model];
+    const named = models[action.model];
+    const model = named && answeringByTool(named, action.request);
     if (options === undefined || this.#state.run?.call === undefined) return;
     // An abort may have come while the journal was written: nothing starts after it.
     this.#takeMail();

@@ -1,30 +1,57 @@
 // The room of endings: how a run comes to its end, and what its end says.
 
-import { type AssistantMessage, textOf } from "../message.ts";
+import { type AssistantMessage, type JsonObject, textOf, userText } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import type { Fact, RunEnd } from "./records.ts";
 import { type Run, runOf, type State } from "./state.ts";
 
 /** Asks for the typed output, for the first time or again. */
-export function outputMode(attempt: number): Action {
-  return record({ type: "mode", mode: "output", attempt, rule: "output", evidence: { attempt } });
+export function outputMode(attempt: number, state: State, rules: Rules): Action {
+  const stored = state.options?.output?.request === "stored";
+  const words = stored ? rules.texts.finalOutput(runOf(state).checked?.error) : undefined;
+  return record({
+    type: "mode",
+    mode: "output",
+    attempt,
+    ...(words === undefined ? {} : { message: userText(words) }),
+    rule: "output",
+    evidence: { attempt },
+  });
+}
+
+/** Checks what a landed run has to say against the schema of its typed output, once. */
+export function checkLanded(state: State): Action | undefined {
+  const { checked, lastText } = runOf(state);
+  if (!landsTyped(state) || checked !== undefined) return undefined;
+  return { do: "check_output", text: lastText };
+}
+
+/** Whether the run ends by a landing whose answer was to be typed. */
+function landsTyped(state: State): boolean {
+  const { landing, stopping } = runOf(state);
+  if (landing === undefined || stopping === undefined || state.options?.output === undefined) return false;
+  return stopping.reason === landing.reason && stopping.error === undefined && stopping.text === undefined;
 }
 
 /** What follows when the output does not fit: another attempt, or the end. */
-export function badOutput(state: State): Action | undefined {
+export function badOutput(state: State, rules: Rules): Action | undefined {
   const { checked, output } = runOf(state);
   if (checked === undefined || checked.ok) return undefined;
   const retries = output?.attempt ?? 0;
   const allowed = state.options?.output?.decodeRetries ?? 0;
-  if (retries < allowed) return outputMode(retries + 1);
-  const evidence = { attempts: retries + 1, error: checked.error ?? "" };
-  const error = {
-    kind: "structured_output" as const,
-    message: `the output does not fit its schema: ${checked.error ?? "unknown"}`,
-    retryable: false,
+  if (retries < allowed) return outputMode(retries + 1, state, rules);
+  return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
+}
+
+function invalidOutput(error: string = "unknown", evidence: JsonObject): Why {
+  const message = `the output does not fit its schema: ${error}`;
+  return {
+    reason: "output_invalid",
+    rule: "output",
+    evidence: { ...evidence, error },
+    error: { kind: "structured_output", message, retryable: false },
   };
-  return end(state, { reason: "output_invalid", rule: "output", evidence, error });
 }
 
 /** The fact that a model call was given up on: for an answer, or for a summary. */
@@ -70,8 +97,11 @@ export function endAborted(state: State): Action {
 
 /** Ends a run that a judged turn, a tool or a person told to stop. */
 export function endStopped(state: State): Action | undefined {
-  const { stopping } = runOf(state);
+  const { stopping, checked } = runOf(state);
   if (stopping === undefined) return undefined;
+  // A limit lands with an answer of the declared type, or says that it has none; never with one that only looks like it.
+  if (landsTyped(state) && checked?.ok === false)
+    return end(state, invalidOutput(checked.error, { limit: stopping.reason, ...stopping.evidence }));
   const { text: _text, ...why } = stopping;
   return end(state, why);
 }

@@ -14,6 +14,7 @@ import { closeAll, closeSome, deniedResult, openCalls, result } from "./closing.
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import {
   badOutput,
+  checkLanded,
   end,
   endAborted,
   endCompaction,
@@ -106,6 +107,9 @@ export const table: Table = {
       const { broken } = runOf(state);
       return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
     }),
+    row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
+      checkLanded(state),
+    ),
     row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
     row(
       "a compaction was all that was asked for",
@@ -330,12 +334,17 @@ export const table: Table = {
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
-    row("typed output is wanted and tools were in the way so far", "ask for it", ["ready"], (state) => {
-      const { output, answer } = runOf(state);
-      if (answer === undefined || state.options?.output === undefined || output !== undefined)
-        return undefined;
-      return offersOutput(state) ? undefined : outputMode(0);
-    }),
+    row(
+      "typed output is wanted and tools were in the way so far",
+      "ask for it",
+      ["ready"],
+      (state, rules) => {
+        const { output, answer } = runOf(state);
+        if (answer === undefined || state.options?.output === undefined || output !== undefined)
+          return undefined;
+        return offersOutput(state) ? undefined : outputMode(0, state, rules);
+      },
+    ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
       const { answer, checked } = runOf(state);
       if (state.options?.output === undefined || checked !== undefined) return undefined;
@@ -345,7 +354,7 @@ export const table: Table = {
       "the output does not fit its schema",
       "ask for it again, or end the run",
       ["ready", "idle"],
-      (state) => badOutput(state),
+      (state, rules) => badOutput(state, rules),
     ),
     row(
       "the onFinish hook has not been asked",

@@ -118,9 +118,24 @@ export interface RunOptions {
   context?: ContextFacts;
   /** The model that sums up what is compacted. Absent: the one in use. */
   compactor?: ModelRef;
-  /** JSON Schema of the typed output, and how often a failed decoding is asked for again. */
-  output?: { schema: JsonObject; decodeRetries: number };
+  /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
+  output?: OutputOptions;
 }
+
+/** How a typed output is asked for. */
+export interface OutputOptions {
+  schema: JsonObject;
+  decodeRetries: number;
+  /** Default: `auto`. */
+  way?: OutputWay;
+  /** Whether the tools stay declared, though not callable, when the output is asked for. Default: `declared`. */
+  tools?: "declared" | "none";
+  /** Whether the words that ask for it are shown in that request only, or stand in the history. Default: `noted`. */
+  request?: "noted" | "stored";
+}
+
+/** `native`: the provider holds the model to the schema. `tool`: a call of a tool made for it is the answer. `prompted`: the schema is told in words. `auto`: by what is known of the model. */
+export type OutputWay = "auto" | "native" | "tool" | "prompted";
 
 /** A change to the history, as a list of runs of kept messages and new ones: as large as the change, whoever made it. */
 export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message })[];
@@ -246,7 +261,8 @@ export type Fact =
   /** From here on the run lands, stops, asks for its typed output, or hides a tool. `cancel`: what is in flight is no longer wanted. */
   | ({ type: "mode"; mode: "landing"; reason: EndReason; cancel: boolean } & Because)
   | ({ type: "mode"; mode: "stopping"; reason: EndReason; error?: ErrorData; cancel: boolean } & Because)
-  | ({ type: "mode"; mode: "output"; attempt: number } & Because)
+  /** `message`: the words that ask for the output, where they enter the history. */
+  | ({ type: "mode"; mode: "output"; attempt: number; message?: UserMessage } & Because)
   | ({ type: "mode"; mode: "hide_tool"; tool: string } & Because)
   | ({ type: "mode"; mode: "compacting" } & Because)
   /** `stages`: what was left out of this request alone. */

@@ -55,8 +55,11 @@ function fold(state: State, record: LogRecord): State {
       return deliver(state, run, record.ids);
     case "noted":
       return to({ notes: [...run.notes, record.text], spoken: [...run.spoken, record.rule] });
-    case "mode":
-      return { ...state, run: changeMode(run, record) };
+    case "mode": {
+      const asks = record.mode === "output" ? record.message : undefined;
+      const history = asks === undefined ? state.history : state.history.push(asks);
+      return { ...state, history, run: changeMode(run, record) };
+    }
     case "model_started":
       return { ...state, touchedAt: record.at, run: startModel(run, record) };
     case "model_finished":

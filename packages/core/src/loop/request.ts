@@ -7,6 +7,7 @@ import type { Repair } from "../errors.ts";
 import type { Message } from "../message.ts";
 import { userText } from "../message.ts";
 import type { MessageList, ModelRequest, Settings } from "../model.ts";
+import { outputWay, toolsWithOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
@@ -21,15 +22,20 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   const run = runOf(state);
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");
   const toolless = run.landing !== undefined || run.output !== undefined;
+  const asked = options.output !== undefined && offersOutput(state) ? options.output : undefined;
+  const way = asked === undefined ? undefined : outputWay(state);
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
+  const omits = run.landing !== undefined && options.landing?.omitTools === true;
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
     messages: withNotes(shaped(state).messages, state, rules),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
-    tools: run.landing !== undefined && options.landing?.omitTools ? [] : definitionsOf(offeredTools(state)),
-    toolChoice: toolless ? "none" : (prepared?.toolChoice ?? options.toolChoice),
+    ...toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), asked, way, {
+      toolless,
+      toolChoice: prepared?.toolChoice ?? options.toolChoice,
+    }),
     settings: settingsOf(state, rules),
-    ...(options.output !== undefined && offersOutput(state) ? { outputSchema: options.output.schema } : {}),
+    ...(asked !== undefined && way?.by === "native" ? { outputSchema: asked.schema } : {}),
   };
 }
 
@@ -103,8 +109,12 @@ function shapeOf(state: State): Shaped {
 function withNotes(history: MessageList, state: State, rules: Rules): MessageList {
   const run = runOf(state);
   const notes = run.notes.map(userText);
-  if (run.output !== undefined) notes.push(userText(rules.texts.finalOutput(run.output.error)));
+  const { output } = state.options ?? {};
+  if (run.output !== undefined && output?.request !== "stored")
+    notes.push(userText(rules.texts.finalOutput(run.output.error)));
   if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
+  if (output !== undefined && offersOutput(state) && outputWay(state).by === "prompted")
+    notes.push(userText(rules.texts.outputSchema(JSON.stringify(output.schema))));
   return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
 }
 

@@ -203,7 +203,8 @@ function closeTurn(state: State): State {
   const { judged } = turn;
   return {
     ...state,
-    ...(judged.store ? kept(state, turn.message, results) : {}),
+    // An answer of no parts is nothing: stored, it would be refused by every provider.
+    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn.message, results) : {}),
     run: settleCancel(
       follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
     ),

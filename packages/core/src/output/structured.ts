@@ -3,7 +3,51 @@
 // The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
+import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
+import type { CompiledSchema } from "../schema.ts";
+
+/** How an output is read out of a text. */
+export interface OutputReading {
+  /** The whole text must be the value; else any complete value in it that fits will do. Default: false. */
+  wholeText?: boolean;
+  /** Keys in snake_case are also tried in camelCase. Default: false. */
+  camelCaseKeys?: boolean;
+}
+
+/** Checks a text against a schema: the first value in it that fits is the output. What is wrong is said of the likeliest one. */
+export async function checkOutput(
+  text: string,
+  schema: CompiledSchema | undefined,
+  reading: OutputReading,
+): Promise<Fact & { type: "output_checked" }> {
+  const type = "output_checked" as const;
+  let error: string | undefined;
+  const values = reading.wholeText ? wholeValue(text) : jsonValues(text);
+  for (const written of values)
+    for (const value of reading.camelCaseKeys ? [written, camelCased(written)] : [written]) {
+      const check = schema === undefined ? { ok: true as const, args: value } : await schema.check(value);
+      if (check.ok) return { type, ok: true, value: check.args };
+      error ??= check.error;
+    }
+  const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
+  return { type, ok: false, error: error ?? none };
+}
+
+function wholeValue(text: string): Json[] {
+  const whole = parsed(text);
+  return whole === undefined ? [] : [whole.value];
+}
+
+/** The same value, its keys in camelCase: `first_name` is `firstName`; underscores at either end stay. */
+function camelCased(value: Json): Json {
+  if (Array.isArray(value)) return value.map(camelCased);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [camelCase(key), camelCased(one)]));
+}
+
+const camelCase = (key: string): string =>
+  key.replace(/(?<=[^_])_+([^_])/g, (_all, letter: string) => letter.toUpperCase());
 
 /** The JSON values a text holds, the likeliest first: the whole text, else each complete value in it, in order. */
 export function* jsonValues(text: string): Generator<Json> {

@@ -10,13 +10,14 @@ export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
 
 /**
  * Ends a run that has used its model calls.
- * @param max answers allowed, each with its tools run; a paused answer and its rest are one
+ * @param max answers allowed, each with its tools run; a paused answer and its rest are one. 0: none, where that is an error or a stop
  * @param options.onLimit default `land`: one more call without tools for a best-effort answer
  */
 export function maxSteps(max: number, options: { onLimit?: OnLimit } = {}): Rule {
   const onLimit = options.onLimit ?? "land";
-  if (!Number.isInteger(max) || max < 1)
-    throw new RangeError(`maxSteps takes a whole number of at least 1, not ${String(max)}`);
+  const least = onLimit === "error" || onLimit === "stop" ? 0 : 1;
+  if (!Number.isInteger(max) || max < least)
+    throw new RangeError(`maxSteps takes a whole number of at least ${least}, not ${String(max)}`);
   return {
     name: "max_steps",
     version: 1,

@@ -9,12 +9,16 @@ import type { Judgement, Rule } from "./rule.ts";
 export interface Retry {
   /** Attempts at one step, the first among them. Default: 4. */
   attempts?: number;
-  /** The first wait, doubled each time, with up to half of it added at random. Default: 500 ms. */
+  /** The first wait, doubled each time. Default: 500 ms. */
   baseMs?: number;
   /** The longest wait of our own choosing. Default: 30,000 ms. */
   capMs?: number;
   /** The longest wait a provider may ask for; a longer one counts as a failure for good. Default: 60,000 ms. */
   longestRetryAfterMs?: number;
+  /** The largest share of a wait that is added to it at random. Default: 0.5; of a wait the provider asks for, 0.1. */
+  jitter?: number;
+  /** Of the failures that may pass, only these are tried again. Default: all. */
+  kinds?: readonly ErrorKind[];
 }
 
 /** Failures that say more about the answer than about the server: asked again less often. */
@@ -33,7 +37,7 @@ const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 
 /** Retries a failed model call with back-off, then falls back to the next model, then ends the run. */
 export function retry(options: Retry = {}): Rule {
-  const { attempts = 4, baseMs = 500, capMs = 30_000, longestRetryAfterMs = 60_000 } = options;
+  const { attempts = 4, baseMs = 500, capMs = 30_000, longestRetryAfterMs = 60_000, jitter, kinds } = options;
   return {
     name: "retry",
     version: 1,
@@ -46,11 +50,12 @@ export function retry(options: Retry = {}): Rule {
       const allowed = Math.min(attempts, fewerAttempts[error.kind] ?? attempts);
       const evidence = { kind: error.kind, attempt, allowed };
       const tooLong = (error.retryAfterMs ?? 0) > longestRetryAfterMs;
-      if (error.retryable && attempt < allowed && !tooLong) {
-        const backOff = Math.min(capMs, baseMs * 2 ** (attempt - 1)) * (1 + failure.rand / 2);
-        const waitMs = Math.round(
-          error.retryAfterMs === undefined ? backOff : error.retryAfterMs * (1 + failure.rand / 10),
-        );
+      const mayPass = error.retryable && (kinds === undefined || kinds.includes(error.kind));
+      if (mayPass && attempt < allowed && !tooLong) {
+        const asked = error.retryAfterMs;
+        const wait = asked ?? Math.min(capMs, baseMs * 2 ** (attempt - 1));
+        const added = failure.rand * (jitter ?? (asked === undefined ? 0.5 : 0.1));
+        const waitMs = Math.round(wait * (1 + added));
         return {
           follows: { do: "ask_again", until: failure.at + waitMs },
           evidence: { ...evidence, waitMs },

@@ -32,6 +32,8 @@ export interface Texts {
   finalOutput(error: string | undefined): string;
   /** The text of a run that was for a compaction alone. */
   compacted(): string;
+  /** Tells the schema of the typed output, as JSON, to a model that cannot be held to it otherwise. */
+  outputSchema(schema: string): string;
 }
 
 const clip = (text: string, limit: number): string =>
@@ -70,4 +72,6 @@ export const defaultTexts: Texts = {
       ? "Please provide your final response in the required JSON format."
       : `The last response does not fit the required JSON format: ${clip(error, 1000)}. Please provide your final response in the required JSON format.`,
   compacted: () => "Compaction run completed.",
+  outputSchema: (schema) =>
+    `The required JSON format is one JSON value and nothing else, which satisfies this JSON Schema:\n${schema}`,
 };

@@ -53,7 +53,8 @@ export function usageSummary(
     summary.last = sumsOf(usage);
     if (options.enableUsageTracking === false) continue;
     add(summary, summary.last);
-    const name = "message" in record && record.type !== "queued" ? record.message.origin.model : model;
+    const answered = record.type === "model_finished" || record.type === "summary_finished";
+    const name = answered ? record.message.origin.model : model;
     const known = Object.hasOwn(summary.by_model, name) ? summary.by_model[name] : undefined;
     const sums = known ?? nothing();
     add(sums, summary.last);

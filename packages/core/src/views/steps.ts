@@ -4,14 +4,28 @@
 // its first call is delivered; then come call and result, call and result, in call order.
 
 import type { CallView, RondoEvent } from "../events.ts";
-import type { AssistantMessage, ContentPart } from "../message.ts";
+import type { ResultCode } from "../loop/records.ts";
+import type { AssistantMessage, ContentPart, UserMessage } from "../message.ts";
+import type { RunResult } from "../result.ts";
 
 export type StepEvent<Output = unknown> =
   /** An answer after which the model is asked again without a tool in between. */
   | { type: "thinking"; message: AssistantMessage }
   | { type: "tool_call"; call: CallView }
-  | { type: "tool_result"; call: CallView; content: ContentPart[]; isError: boolean }
+  /** `code`: how the result came about when the tool did not simply return. */
+  | { type: "tool_result"; call: CallView; content: ContentPart[]; isError: boolean; code?: ResultCode }
+  /** A word from outside was put into the conversation, before the next model call. */
+  | { type: "interrupted"; message: UserMessage }
   | { type: "final_response"; text: string; output?: Output };
+
+/** The last step of a run: its answer, if it came to one. */
+export function finalStep<Output>(result: RunResult<Output>): StepEvent<Output> | undefined {
+  const { end, text, output } = result;
+  // A run that was ended, not answered, has no last word, whatever its end is called.
+  const answered = end?.rule === "answer" || end?.landed || end?.reason === "done_tool";
+  if (!answered) return undefined;
+  return { type: "final_response", text, ...(output === undefined ? {} : { output }) };
+}
 
 /** Gathers the events of one step and gives them out in the order of the view. */
 export class StepView {
@@ -31,25 +45,36 @@ export class StepView {
         this.#message = event.message;
         return;
       case "tool_end":
+        // What the run ended over was never a step: its result only keeps the history valid.
+        if (event.code === "not_executed") return;
         this.#order.push(event.call);
         this.#results.set(event.call.key, {
           type: "tool_result",
           call: event.call,
           content: event.content,
           isError: event.isError,
+          ...(event.code === undefined ? {} : { code: event.code }),
         });
+        return;
+      case "message_delivered":
+        this.asking();
+        if (event.lane === "steer") this.#push({ type: "interrupted", message: event.message });
         return;
       case "step_end":
         this.#drain();
         return;
       case "step_start":
-        // The answer before this one was not final, and brought no calls: it was thinking.
-        if (this.#message !== undefined) this.#push({ type: "thinking", message: this.#message });
-        this.#message = undefined;
+        this.asking();
         return;
       default:
         return;
     }
+  }
+
+  /** The model is about to be asked: the answer before was not final, and if it brought no calls, it was thinking. */
+  asking(): void {
+    if (this.#message !== undefined) this.#push({ type: "thinking", message: this.#message });
+    this.#message = undefined;
   }
 
   #drain(): void {

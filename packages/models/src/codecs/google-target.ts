@@ -31,8 +31,6 @@ export interface GoogleCompat {
   thinking?: "level" | "budget" | "none";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
   callIds?: "echo" | "always" | "never";
-  /** Under which key a functionResponse holds what a tool said; Google takes either. Default: `output`. */
-  resultKey?: "output" | "result";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
   /** Under which key a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
@@ -49,7 +47,6 @@ export interface GoogleTraits {
   /** Pro models cannot stop thinking. */
   pro: boolean;
   callIds: "echo" | "always" | "never";
-  resultKey: "output" | "result";
   streamArguments: boolean;
   resultKey: "output" | "result";
   output: "native" | "native_without_tools" | "none";
@@ -89,10 +86,15 @@ export function googleTraits(target: Target): GoogleTraits {
     callIds: compat.callIds ?? "echo",
     resultKey: compat.resultKey ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
-    resultKey: compat.resultKey ?? "output",
-    output: target.facts.output ?? (current ? "native" : version > 0 ? "native_without_tools" : "none"),
+    output: googleOutput(target),
     mixedTools: current,
   };
+}
+
+/** Whether a model behind this protocol can be held to a schema: beside tools from Gemini 3 on, another house's not at all. */
+export function googleOutput({ facts, origin }: Target): GoogleTraits["output"] {
+  const version = geminiVersion(origin.model);
+  return facts.output ?? (version >= 3 ? "native" : version > 0 ? "native_without_tools" : "none");
 }
 
 function pathOf(target: Target, compat: GoogleCompat, vertex: boolean): string {

@@ -68,10 +68,11 @@ class PromptedModel implements Model {
   constructor(model: Model, options: PromptedOptions) {
     this.id = options.id ?? model.id;
     this.origin = options.origin ?? { ...model.origin, api: "prompted-json" };
-    this.facts = { ...model.facts, tools: true };
     this.#model = model;
     this.#options = options;
     this.#strict = options.mode === "strict";
+    // A schema is told in words here, which is as native as anything else this model is given.
+    this.facts = { ...model.facts, tools: true, ...(this.#strict ? {} : { output: "native" }) };
     this.#history = new TextHistory({
       strict: this.#strict,
       neutralise: options.neutralise ?? !this.#strict,

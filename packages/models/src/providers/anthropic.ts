@@ -4,6 +4,7 @@ import type { Model } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
 import { anthropicMessages } from "./codecs.ts";
+import { claudeOutput } from "./output.ts";
 
 const keyVariables = ["ANTHROPIC_API_KEY"];
 
@@ -16,6 +17,7 @@ export function anthropic(model: string, options: ProviderOptions = {}): Model {
   return createModel({
     ...options,
     codec: anthropicMessages,
+    output: claudeOutput,
     provider: "anthropic",
     model,
     baseURL: options.baseURL ?? "https://api.anthropic.com",

@@ -4,6 +4,7 @@ import { type Model, RondoError } from "@rondo/core";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
 import { bedrockConverse } from "./codecs.ts";
+import { claudeOutput } from "./output.ts";
 
 export interface BedrockOptions extends ProviderOptions {
   /** Default: `AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`. */
@@ -29,6 +30,7 @@ export function bedrock(model: string, options: BedrockOptions = {}): Model {
   return createModel({
     ...rest,
     codec: bedrockConverse,
+    output: claudeOutput,
     provider: "bedrock",
     model,
     baseURL: rest.baseURL ?? `https://bedrock-runtime.${region}.amazonaws.com`,

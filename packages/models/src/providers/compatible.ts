@@ -5,6 +5,7 @@ import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } f
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type ProviderOptions } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
+import { chatOutput } from "./output.ts";
 import { watchingCuts } from "./prompt-cut.ts";
 
 export interface CompatibleOptions extends ProviderOptions {
@@ -41,6 +42,7 @@ export function openaiCompatible(options: CompatibleOptions): Model {
   const wire = createModel({
     ...rest,
     codec: openaiChat,
+    output: chatOutput,
     provider,
     model,
     baseURL,

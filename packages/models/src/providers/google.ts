@@ -4,6 +4,7 @@ import type { Model } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
 import { googleGenerativeAi } from "./codecs.ts";
+import { googleOutput } from "./output.ts";
 
 const keyVariables = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"];
 
@@ -12,6 +13,7 @@ export function google(model: string, options: ProviderOptions = {}): Model {
   return createModel({
     ...options,
     codec: googleGenerativeAi,
+    output: googleOutput,
     provider: "google",
     model,
     baseURL: options.baseURL ?? "https://generativelanguage.googleapis.com",

@@ -5,6 +5,7 @@ import { chooseServer, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel, type LazyCodec, type ProviderOptions } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
+import { chatOutput } from "./output.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
   organization?: string;
@@ -37,6 +38,7 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   return createModel({
     ...rest,
     codec,
+    ...(codec === openaiChat ? { output: chatOutput } : {}),
     provider: "openai",
     model,
     baseURL,

@@ -8,6 +8,7 @@ import { type Model, messageOf, RondoError } from "@rondo/core";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
+import { claudeOutput, googleOutput } from "./output.ts";
 
 export interface VertexOptions extends ProviderOptions {
   /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */
@@ -45,6 +46,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     ...rest,
     ...(tokens === undefined ? {} : { credentials: tokens }),
     codec: claude ? anthropicOnVertex : googleGenerativeAi,
+    output: claude ? claudeOutput : googleOutput,
     provider: "vertex",
     model,
     baseURL: rest.baseURL ?? (claude ? `${host}${place}` : host),

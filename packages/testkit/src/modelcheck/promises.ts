@@ -102,6 +102,13 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     broken.push("P8: a queued message was lost");
   if (record.type === "run_ended" && record.end.reason === "completed" && inbox.length > 0)
     broken.push("P8: the run completed over a queued message");
+  if (
+    record.type === "run_ended" &&
+    after.options?.output !== undefined &&
+    (record.end.rule === "answer" || record.end.landed) &&
+    before.run?.checked?.ok !== true
+  )
+    broken.push("a run came to an answer that was to be typed, and is not");
   if (record.type === "run_ended" && (record.end.rule === "" || record.end.evidence === undefined))
     broken.push("a run ended without naming its rule");
   return broken;

@@ -51,6 +51,9 @@ export function subjects(): Subject[] {
       hooks: ["permission", "prepareStep", "beforeTool", "afterTool", "transformContext", "onFinish"],
     }),
     subject("with typed output", { output: { schema: { type: "object" }, decodeRetries: 1 } }, {}, calm),
+    subject("with typed output asked for in the history", {
+      output: { schema: { type: "object" }, decodeRetries: 1, way: "tool", tools: "none", request: "stored" },
+    }),
     subject("against the clock", {}, { budget: { ms: 500 } }, calm),
     subject("on a token budget", {}, { budget: { tokens: 5 }, onLimit: "stop" }),
     subject("refusing tools at the limit", {}, { onLimit: "refuse_tools" }),

@@ -224,7 +224,7 @@ function toolAnswers(key: (Fact & { type: "tool_finished" })["call"], state: Sta
     finished("ok", { content: said("ok"), isError: false }),
     finished("error", { content: said("Error: no"), isError: true, code: "threw" }),
     finished("done", { content: said("done"), isError: false, done: true }),
-    ...(state.options?.cap === undefined ? [] : [finished("cut", cut)]),
+    ...(state.options?.context?.cap === undefined ? [] : [finished("cut", cut)]),
   ];
 }
 

@@ -33,6 +33,8 @@ export type PolicyDecision =
 
 /** The calls of a run before the answer at hand. */
 export interface CallHistory {
+  /** Number of the answer at hand, from 1. */
+  step: number;
   /** Calls of a tool, whatever their arguments. */
   named(tool: string): number;
   /** Calls of a tool with the same arguments, as written. */
@@ -102,6 +104,14 @@ export function duplicateDetection(
   };
 }
 
+/** A policy that ends the run with its `max`th answer, whatever that says: it is thrown away. */
+export function stepLimited(policy: Policy, max: number): Policy {
+  return (answer, history) =>
+    history.step >= max
+      ? terminateImmediately({ reason: "max_steps", steps: history.step })
+      : policy(answer, history);
+}
+
 /** The first policy that ends the run wins; otherwise the last one's answer stands. */
 export function composite(first: Policy, ...rest: readonly Policy[]): Policy {
   return (answer, history) => {
@@ -137,6 +147,7 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
       if (turn === undefined) return undefined;
       const { message, calls } = turn;
       const history: CallHistory = {
+        step: (state.run as Run).steps + 1,
         named: (tool) => counts[tool] ?? 0,
         equal: (tool, rawArgs) => counts[equalKey(tool, rawArgs)] ?? 0,
       };

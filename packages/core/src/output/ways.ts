@@ -1,0 +1,84 @@
+// The room of the ways to a typed output: how a model is held to a schema, by what it can do.
+//
+// Natively, by a schema on the request. By a tool made for it, whose call is the answer. Or in words alone. The way
+// changes what the request carries, never what the loop does: what comes back is a text, and is checked as one.
+
+import type { OutputOptions } from "../loop/records.ts";
+import type { State } from "../loop/state.ts";
+import type { JsonObject } from "../message.ts";
+import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
+
+/** The name of the tool whose call is the answer. */
+export const outputToolName = "final_output";
+
+/** How the output is asked for now. `alone`: it cannot be beside tools. */
+export interface Way {
+  by: "native" | "tool" | "prompted";
+  alone: boolean;
+}
+
+/** How the model that is asked next is held to the schema. */
+export function outputWay(state: State): Way {
+  const { options, run } = state;
+  const prepared = run !== undefined && run.prepared?.step === run.steps + 1 ? run.prepared.model : undefined;
+  const facts = options?.models[prepared ?? run?.model ?? 0]?.facts ?? {};
+  const alone = facts.output === "native_without_tools";
+  const given = options?.output?.way ?? "auto";
+  if (given === "native") return { by: "native", alone };
+  if (given !== "auto") return { by: given, alone: false };
+  // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so.
+  if (facts.output !== "none") return { by: "native", alone };
+  return { by: facts.tools === false ? "prompted" : "tool", alone: false };
+}
+
+const nothing: readonly ToolDefinition[] = [];
+const withOutput = new WeakMap<readonly ToolDefinition[], WeakMap<JsonObject, readonly ToolDefinition[]>>();
+const made = new WeakMap<readonly ToolDefinition[], ToolDefinition>();
+
+/** The tools of a request and its tool choice. Equal lists are the same object from step to step. */
+export function toolsWithOutput(
+  declared: readonly ToolDefinition[],
+  asked: OutputOptions | undefined,
+  way: Way | undefined,
+  usual: { toolless: boolean; toolChoice: ToolChoice },
+): Pick<ModelRequest, "tools" | "toolChoice"> {
+  const toolChoice = usual.toolless ? "none" : usual.toolChoice;
+  if (asked === undefined || way === undefined) return { tools: declared, toolChoice };
+  // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
+  const tools = asked.tools === "none" || way.alone ? nothing : declared;
+  if (way.by !== "tool") return { tools, toolChoice };
+  return { tools: extended(tools, asked.schema), toolChoice: { tool: outputToolName } };
+}
+
+/** The tool of a request whose call is the answer, if there is one. */
+export function outputToolOf(tools: readonly ToolDefinition[]): ToolDefinition | undefined {
+  return made.get(tools);
+}
+
+const wrapped = new WeakSet<ToolDefinition>();
+
+/** Whether the value stands in an object under the key `value`: arguments are objects, an output may be anything. */
+export const isWrapped = (definition: ToolDefinition): boolean => wrapped.has(definition);
+
+function extended(tools: readonly ToolDefinition[], schema: JsonObject): readonly ToolDefinition[] {
+  let bySchema = withOutput.get(tools);
+  if (bySchema === undefined) {
+    bySchema = new WeakMap();
+    withOutput.set(tools, bySchema);
+  }
+  const known = bySchema.get(schema);
+  if (known !== undefined) return known;
+  const tool: ToolDefinition = {
+    name: outputToolName,
+    description: "Gives the final response. Call it once, with the whole response.",
+    inputSchema:
+      schema.type === "object"
+        ? schema
+        : { type: "object", properties: { value: schema }, required: ["value"] },
+  };
+  if (schema.type !== "object") wrapped.add(tool);
+  const list = [...tools, tool];
+  made.set(list, tool);
+  bySchema.set(schema, list);
+  return list;
+}

@@ -1,0 +1,214 @@
+// The room of the conversation: a session that people talk in, with what may be done at each moment.
+//
+// Made of the session's own means: a word while it works is steering, a question to the user is a call that waits for
+// an approval, cancelling is an abort, and going on is a new run. What the model is told of a call that was cut off
+// is written when it is cut off, so that the history is whole at any time.
+
+import { Agent } from "../agent.ts";
+import { RondoError } from "../errors.ts";
+import type { CallView, RondoEvent } from "../events.ts";
+import { type Input, readInput } from "../input.ts";
+import type { Journal } from "../journal.ts";
+import type { Message } from "../message.ts";
+import type { AgentOptions } from "../options.ts";
+import type { RunResult } from "../result.ts";
+import type { Session } from "../session.ts";
+import { EventQueue } from "../stream.ts";
+import { type Tool, tool } from "../tool.ts";
+import { finalStep, type StepEvent, StepView } from "../views/steps.ts";
+
+/** `awaiting`: somebody must reply or approve. `paused`: cancelled, or left by a process that is gone. `failed`: the last run ended with an error. */
+export type ConversationState = "idle" | "running" | "awaiting" | "paused" | "failed";
+
+export type ConversationStep<Output = unknown> =
+  | StepEvent<Output>
+  /** The model asks the user: answer with `reply`. */
+  | { type: "asking"; question: string; call: CallView };
+
+/** Steps as they come. Breaking off stops listening and nothing else. */
+export interface ConversationRun<Output = unknown> extends AsyncIterable<ConversationStep<Output>> {
+  /** Resolves when the run has ended: never while somebody is awaited. */
+  readonly result: Promise<RunResult<Output>>;
+}
+
+const cutOff = "Session was interrupted. Continuing from where we left off.";
+const goOn = "Please continue where you left off.";
+const noAnswer = "No answer provided";
+
+/** The tool with which a model asks the user. What it is answered comes from `reply`, never from the model. */
+export const askUser: Tool = tool({
+  name: "ask_user",
+  description:
+    "Asks the user a question and waits for the answer. Use it when only the user can decide or know.",
+  inputSchema: {
+    type: "object",
+    properties: { question: { type: "string", description: "The question, in full." } },
+    required: ["question"],
+  },
+  effect: "read",
+  keys: () => [],
+  permission: "ask",
+  execute: ({ answer }) => (typeof answer === "string" && answer.trim() !== "" ? answer : noAnswer),
+});
+
+export class Conversation<Output = unknown> {
+  readonly session: Session<Output>;
+  #cleared = false;
+
+  private constructor(session: Session<Output>) {
+    this.session = session;
+  }
+
+  /**
+   * Opens a conversation: a new one, or one that is in the journal already.
+   * @param options those of the agent; `ask_user` is added to its tools
+   */
+  static async open<Output = unknown>(
+    options: AgentOptions<Output>,
+    id: string,
+    from: { journal?: Journal } = {},
+  ): Promise<Conversation<Output>> {
+    const agent = new Agent<Output>({
+      ...options,
+      tools: [...(options.tools ?? []), askUser],
+      texts: { aborted: () => cutOff, notExecuted: () => cutOff, ...options.texts },
+    });
+    return new Conversation(await agent.open(id, from));
+  }
+
+  get state(): ConversationState {
+    const { status, result } = this.session;
+    if (status === "running" || status === "parked") return status === "parked" ? "awaiting" : "running";
+    if (status === "interrupted") return "paused";
+    if (this.#cleared || result?.end === undefined) return "idle";
+    if (result.end.reason === "aborted") return "paused";
+    return result.end.error === undefined ? "idle" : "failed";
+  }
+
+  get canRun(): boolean {
+    return this.state === "idle";
+  }
+
+  get canResume(): boolean {
+    return ["idle", "paused", "failed"].includes(this.state);
+  }
+
+  get canInterrupt(): boolean {
+    return this.state === "running";
+  }
+
+  get canReply(): boolean {
+    return this.state === "awaiting" && this.#question !== undefined;
+  }
+
+  get canCancel(): boolean {
+    return this.state === "running" || this.state === "awaiting";
+  }
+
+  get canClear(): boolean {
+    return this.state === "paused" || this.state === "failed";
+  }
+
+  /** The conversation so far; nothing once it was cleared. */
+  get messages(): Message[] {
+    return this.#cleared ? [] : this.session.messages;
+  }
+
+  /** What the model asks the user now. */
+  get question(): string | undefined {
+    return this.#question === undefined ? undefined : questionOf(this.#question);
+  }
+
+  /** @throws RondoError `invalid_request` unless idle */
+  run(input: Input): ConversationRun<Output> {
+    if (!this.canRun) throw this.#refused("resume() it, or clear() it first");
+    const { input: messages, history } = readInput(input);
+    // A history given to a run replaces what the session holds.
+    const whole = this.#cleared ? (history ?? messages) : input;
+    this.#cleared = false;
+    return this.#follow(() => this.session.send(whole));
+  }
+
+  /** Goes on after a cancellation, a failure or a crash. @throws RondoError `invalid_request` while it runs or waits */
+  resume(): ConversationRun<Output> {
+    if (!this.canResume) throw this.#refused("reply() to it first");
+    if (this.#cleared) return this.run(goOn);
+    const left = this.session.status === "interrupted";
+    return this.#follow(() => (left ? this.session.resume() : this.session.send(goOn)));
+  }
+
+  /** A word while it works, put into the conversation before the next model call. Returns whether it was taken: only while running. */
+  interrupt(message: string): boolean {
+    if (!this.canInterrupt) return false;
+    this.session.steer(message);
+    return true;
+  }
+
+  /** Answers the question that is open. An empty answer is told as such. @throws RondoError `invalid_request` when none is */
+  async reply(answer: string): Promise<void> {
+    const asked = this.#question;
+    if (!this.canReply || asked === undefined) throw this.#refused("no question is open");
+    await this.session.edit(asked.key, { ...asked.args, answer });
+  }
+
+  /** Stops what is at work; `resume` goes on. Resolves when it has stopped. */
+  async cancel(): Promise<void> {
+    if (!this.canCancel) return;
+    this.session.abort("cancelled");
+    await this.session.settled();
+  }
+
+  /** Forgets the conversation: the next run begins a new one. @throws RondoError `invalid_request` unless paused or failed */
+  async clear(): Promise<void> {
+    if (!this.canClear) throw this.#refused("there is nothing to clear up; cancel() what is at work first");
+    // What a process that is gone has left is not gone on with.
+    this.session.abort("cleared");
+    await this.session.settled();
+    this.#cleared = true;
+  }
+
+  get #question(): CallView | undefined {
+    return this.session.pending.find((call) => call.name === askUser.name);
+  }
+
+  #refused(advice: string): RondoError {
+    const { state } = this;
+    const message = state === "running" ? "Session is already running" : `Session is ${state}: ${advice}`;
+    return new RondoError("invalid_request", message);
+  }
+
+  #follow(start: () => Promise<RunResult<Output>>): ConversationRun<Output> {
+    const { session } = this;
+    const over = Promise.withResolvers<void>();
+    const asked = new Set<string>();
+    const ask = (call: CallView): void => {
+      if (call.name !== askUser.name || asked.has(call.key)) return;
+      asked.add(call.key);
+      queue.push({ type: "asking", question: questionOf(call), call });
+    };
+    const view = new StepView((step) => queue.push(step as StepEvent<Output>));
+    const stop = session.subscribe((event: RondoEvent) => {
+      view.hear(event);
+      if (event.type === "approval_request") ask(event.call);
+      if (event.type === "run_end") over.resolve();
+    });
+    const queue = new EventQueue<ConversationStep<Output>>(stop);
+    // What another process asked, it told nobody here.
+    start().then(({ parked }) => parked?.pending.forEach(ask), over.reject);
+    const result = over.promise
+      .then(() => session.settled())
+      .then(() => session.result as RunResult<Output>)
+      .finally(stop);
+    result.then(
+      (came) => {
+        const last = finalStep(came);
+        if (last !== undefined) queue.push(last);
+        queue.end();
+      },
+      (thrown: unknown) => queue.fail(thrown),
+    );
+    return { result, [Symbol.asyncIterator]: () => queue };
+  }
+}
+
+const questionOf = (call: CallView): string => String(call.args.question ?? "");

@@ -1,0 +1,143 @@
+// The room of the step sequence: an agent that is pulled step by step and ends in a value of a type.
+//
+// A preset sets options and nothing else: few steps, and an error past them; a policy that distrusts the stop reason
+// and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
+// again a bounded number of times. What the user pulls of it is `agent.steps()`.
+
+import type { RunEnd } from "../loop/records.ts";
+import type { AssistantMessage } from "../message.ts";
+import type { Model, Settings } from "../model.ts";
+import type { AgentOptions } from "../options.ts";
+import type { Retry } from "../rules/retry.ts";
+import {
+  continueBy,
+  duplicateDetection,
+  type Policy,
+  standardPolicy,
+  stepLimited,
+} from "../rules/stop/policy.ts";
+import type { Texts } from "../rules/texts.ts";
+import { type Tool, ToolResult } from "../tool.ts";
+import { stepSequenceError } from "./step-sequence-errors.ts";
+import { retryPolicies } from "./step-sequence-retry.ts";
+
+export interface StepSequenceOptions<Output = unknown> {
+  model: Model;
+  system?: string;
+  tools?: readonly Tool[];
+  /** Schema of the value the sequence ends in. Default: it ends in a text. */
+  output?: AgentOptions<Output>["output"];
+  /** Model answers, those that give the output among them; asking once more is an error. Default: 10. */
+  maxSteps?: number;
+  /** `in_policy`: the answer that reaches `maxSteps` is thrown away and the sequence ends without an error. Default: `before_request`. */
+  stepLimit?: "before_request" | "in_policy";
+  /** `false`: the sequence ends at the first answer with calls, which are then `result.pending`. Default: true. */
+  autoExecuteTools?: boolean;
+  /** Equal calls that run; one more ends the sequence. Default: 2. */
+  maxDuplicateToolCalls?: number;
+  /** Calls of one tool that run, whatever their arguments; one more ends the sequence. `null`: any number. Default: 5. */
+  maxToolCallsPerTool?: number | null;
+  /** In place of the standard policy; repeats are counted around it. */
+  policy?: Policy;
+  /** How often the output is asked for again once the tools are put away. Without tools it is never. Default: 2, which makes 3 attempts. */
+  maxDecodeRetries?: number;
+  /** What is thrown when the output does not fit: `Failed to decode output: ...`, or what is wrong as it is. Default: `wrapped`. */
+  decodingErrors?: "wrapped" | "raw";
+  /** See `AgentOptions`. Default: `auto`. */
+  outputWay?: AgentOptions["outputWay"];
+  /** A policy by name, or your own. Default: `standard`: 5 retries, 1 s doubled up to 60 s. */
+  retry?: keyof typeof retryPolicies | Retry;
+  /** Default: at most 4,096 tokens an answer. */
+  settings?: Settings;
+}
+
+/** The options of a step sequence. Spread them to add a journal, hooks or a clock. */
+export function stepSequence<Output = unknown>(options: StepSequenceOptions<Output>): AgentOptions<Output> {
+  const { tools = [], maxSteps = 10, retry = "standard", output } = options;
+  const counted = duplicateDetection(options.policy ?? standardPolicy, {
+    maxDuplicates: options.maxDuplicateToolCalls ?? 2,
+    maxToolCallsPerTool: options.maxToolCallsPerTool === undefined ? 5 : options.maxToolCallsPerTool,
+  });
+  const limited = options.stepLimit === "in_policy" ? stepLimited(counted, maxSteps) : counted;
+  return {
+    model: plainly(options.model),
+    ...(options.system === undefined ? {} : { system: options.system }),
+    tools: tools.map(namingErrors),
+    toolChoice: tools.length === 0 ? "none" : "auto",
+    toolOrder: "sequential",
+    autoExecuteTools: options.autoExecuteTools ?? true,
+    continueRule: continueBy("step_sequence", limited),
+    maxSteps,
+    onLimit: "error",
+    throwOnError: (end) => errorOf(end, options.decodingErrors ?? "wrapped"),
+    retry: typeof retry === "string" ? retryPolicies[retry] : retry,
+    ...(output === undefined ? {} : { output }),
+    decodeRetries: tools.length === 0 ? 0 : (options.maxDecodeRetries ?? 2),
+    outputWay: options.outputWay ?? "auto",
+    outputTools: "none",
+    outputRequest: "stored",
+    outputReading: { wholeText: true, camelCaseKeys: true },
+    texts: stepSequenceTexts,
+    settings: { maxOutputTokens: 4_096, ...options.settings },
+    // The policy hears of every answer: no rule for odd ones speaks before it.
+    maxTruncations: null,
+    malformedRetries: null,
+    pauseResumes: null,
+    emptyNudges: null,
+    degenerateRetries: null,
+    repeats: null,
+  };
+}
+
+const errorOf = (end: RunEnd, decoding: "wrapped" | "raw"): Error => {
+  const { wrapped, raw } = stepSequenceError(end);
+  return decoding === "raw" && end.reason === "output_invalid" ? raw : wrapped;
+};
+
+const stepSequenceTexts: Partial<Texts> = {
+  unknownTool: (name) => `Error: Tool not found: ${name}`,
+  invalidArgs: (_name, error) => `Error: ${error}`,
+  badJson: (_name, error) => `Error: ${error}`,
+  threw: (_name, message) => `Error: ${message}`,
+  finalOutput: () => "Please provide your final response in the required JSON format.",
+};
+
+/** The tool, whose own error results say that they are errors. */
+function namingErrors(tool: Tool): Tool {
+  const { name, definition, effect, permission, timeoutMs } = tool;
+  return {
+    name,
+    definition,
+    effect,
+    permission,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+    check: (args) => tool.check(args),
+    async execute(args: never, context) {
+      const result: unknown = await tool.execute(args, context);
+      if (!(result instanceof ToolResult) || !result.isError) return result;
+      const [first, ...rest] = result.content;
+      const said = first?.type === "text" ? rest : result.content;
+      const text = `Error: ${first?.type === "text" ? first.text : ""}`;
+      return new ToolResult([{ type: "text", text }, ...said], true, result.done);
+    },
+  };
+}
+
+/** The model, of whose answers neither empty texts nor generated files are kept. */
+function plainly(model: Model): Model {
+  return {
+    id: model.id,
+    origin: model.origin,
+    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    call: async (request, io) => storable(await model.call(request, io)),
+  };
+}
+
+function storable(message: AssistantMessage): AssistantMessage {
+  if (!Array.isArray(message?.content)) return message;
+  const content = message.content.filter(
+    (part) => part.type !== "file" && (part.type !== "text" || part.text !== "" || part.opaque !== undefined),
+  );
+  return content.length === message.content.length ? message : { ...message, content };
+}

@@ -1,0 +1,225 @@
+// Typed output: how a model is held to a schema, what each request carries, and what a limit comes to.
+
+import { Agent, type AgentOptions, isPaired, type ModelFacts, maxSteps, textOf } from "@rondo/core";
+import { badArgs, call, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { echo, quick } from "./support.ts";
+
+const output = z.object({ city: z.string() });
+const rome = '{"city":"Rome"}';
+
+function asked(facts: ModelFacts | undefined, script: readonly Turn[], more: Partial<AgentOptions> = {}) {
+  const model = scripted(script, facts === undefined ? {} : { facts });
+  const agent = new Agent({ model, tools: [echo("look")], output, ...more });
+  return { model, agent };
+}
+
+/** What the last request carried: the schema, the tools by name, the choice, the last words. */
+function carried(model: ReturnType<typeof scripted>): unknown[] {
+  const { outputSchema, tools, toolChoice, messages } = model.lastRequest;
+  const words = messages.at(-1);
+  return [
+    outputSchema !== undefined,
+    tools.map((tool) => tool.name),
+    toolChoice,
+    words !== undefined && /"city"/.test(textOf(words)),
+  ];
+}
+
+describe("the way to the output", () => {
+  test.each<[string, ModelFacts | undefined, unknown[], Turn]>([
+    ["native where nothing else is known", undefined, [true, ["look"], "none", false], say(rome)],
+    ["native where the model can", { output: "native" }, [true, ["look"], "none", false], say(rome)],
+    [
+      "native and alone where it can without tools",
+      { output: "native_without_tools" },
+      [true, [], "none", false],
+      say(rome),
+    ],
+    [
+      "a tool where it cannot but calls tools",
+      { output: "none" },
+      [false, ["look", "final_output"], { tool: "final_output" }, false],
+      call("final_output", { city: "Rome" }),
+    ],
+    [
+      "words where it can neither",
+      { output: "none", tools: false },
+      [false, ["look"], "none", true],
+      say(rome),
+    ],
+  ])("is %s", async (_title, facts, request, answer) => {
+    const { agent, model } = asked(facts, [say("It is Rome."), answer]);
+    const { output: value, messages } = await agent.run("where?");
+    expect(value).toEqual({ city: "Rome" });
+    expect(carried(model)).toEqual(request);
+    expect(model.requests[0]).toMatchObject({ toolChoice: "auto", tools: [{ name: "look" }] });
+    expect(model.requests[0]?.outputSchema).toBeUndefined();
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("may be said outright, and follows the model when another one takes over", async () => {
+    const told = asked({ output: "native" }, [say("x"), say(rome)], { outputWay: "prompted" });
+    expect((await told.agent.run("where?")).output).toEqual({ city: "Rome" });
+    expect(carried(told.model)).toEqual([false, ["look"], "none", true]);
+    const second = scripted([call("final_output", { city: "Oslo" })], {
+      id: "second",
+      facts: { output: "none" },
+    });
+    const first = asked({ output: "native" }, [say("x"), fail("auth")], { fallback: [second], ...quick });
+    expect((await first.agent.run("where?")).output).toEqual({ city: "Oslo" });
+    expect(second.lastRequest.outputSchema).toBeUndefined();
+  });
+
+  test("puts the tools away where it is told to, and asks in the history where it is told to", async () => {
+    const { agent, model } = asked(undefined, [say("It is Rome."), say("hm"), say(rome)], {
+      outputTools: "none",
+      outputRequest: "stored",
+    });
+    const { messages } = await agent.run("where?");
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0, 0]);
+    expect(messages.map((message) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    // What was asked and answered is what the next request begins with.
+    expect(model.requests[2]?.messages.slice(0, 4)).toEqual(
+      model.requests[1]?.messages.concat(messages[3] as never),
+    );
+  });
+
+  test("without tools is taken from the first request on", async () => {
+    const facts = { output: "none" } as const;
+    const byTool = asked(facts, [call("final_output", { city: "Rome" })], { tools: [] });
+    expect((await byTool.agent.run("where?")).steps).toBe(1);
+    expect(carried(byTool.model)).toEqual([false, ["final_output"], { tool: "final_output" }, false]);
+    const inWords = asked({ ...facts, tools: false }, [say(rome)], { tools: [] });
+    expect((await inWords.agent.run("where?")).output).toEqual({ city: "Rome" });
+    expect(carried(inWords.model)[3]).toBe(true);
+  });
+});
+
+describe("the output tool", () => {
+  const facts = { output: "none" } as const;
+
+  test("is an answer, not a call: nothing of it is stored, run or told as a tool", async () => {
+    const { agent } = asked(facts, [say("x"), call("final_output", { city: "Rome" }, { chunk: 3 })]);
+    const types = new Set<string>();
+    const { messages, text, toolCalls } = await agent.run("where?", {
+      onEvent: ({ type }) => types.add(type),
+    });
+    expect([text, toolCalls]).toEqual([rome, 0]);
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", stop: { kind: "end_turn" } });
+    expect([types.has("text_delta"), types.has("tool_args_delta"), types.has("tool_start")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test("carries a value that is no object, and streams one that is", async () => {
+    const list = asked(facts, [call("final_output", { value: ["a", "b"] })], {
+      tools: [],
+      output: { type: "array", items: { type: "string" } },
+    });
+    expect((await list.agent.run("which?")).output).toEqual(["a", "b"]);
+    const one = asked(facts, [call("final_output", { city: "Rome" }, { chunk: 1 })], { tools: [] });
+    const seen: string[] = [];
+    for await (const partial of one.agent.stream("where?").partialOutput) seen.push(JSON.stringify(partial));
+    expect(seen.at(-1)).toBe(rome);
+  });
+
+  test("whose arguments did not arrive whole is asked for again", async () => {
+    const { agent, model } = asked(
+      facts,
+      [badArgs("final_output", '{"city":'), call("final_output", { city: "Rome" })],
+      {
+        tools: [],
+      },
+    );
+    expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
+    expect(model.calls).toBe(2);
+  });
+
+  test("of a model that answers in text all the same is not missed", async () => {
+    const { agent } = asked(facts, [say("x"), say(rome)]);
+    expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
+  });
+
+  test("keeps its name to itself", () => {
+    expect(() => asked(undefined, [], { tools: [echo("final_output")] })).toThrow(/final_output is taken/);
+  });
+
+  test("may come beside other calls, which are settled before it is asked for again", async () => {
+    const { agent } = asked(
+      facts,
+      [[call("final_output", { city: "x" }), call("gone")], call("final_output", { city: "Rome" })],
+      {
+        tools: [],
+      },
+    );
+    const { output: value, messages } = await agent.run("where?");
+    expect([value, isPaired(messages)]).toEqual([{ city: "Rome" }, true]);
+  });
+});
+
+describe("a limit", () => {
+  const looking = [call("look"), call("look", { again: true })];
+
+  test("lands with a typed answer: the schema goes with the last request", async () => {
+    for (const [facts, answer, request] of [
+      [undefined, say(`So far: ${rome}`), [true, ["look"], "none", false]],
+      [
+        { output: "none" },
+        call("final_output", { city: "Rome" }),
+        [false, ["look", "final_output"], { tool: "final_output" }, false],
+      ],
+      [{ output: "none", tools: false }, say(rome), [false, ["look"], "none", true]],
+    ] as const) {
+      const { agent, model } = asked(facts, [...looking, answer], { rules: [maxSteps(2)] });
+      const { end, output: value } = await agent.run("where?");
+      expect([end?.reason, end?.landed, value]).toEqual(["max_steps", true, { city: "Rome" }]);
+      expect(carried(model)).toEqual(request);
+      expect(model.lastRequest.messages.map(textOf).join()).toContain("reached a limit");
+    }
+  });
+
+  test("whose answer does not fit says so, with the text and the limit", async () => {
+    const { agent } = asked(undefined, [...looking, say("Somewhere south.")], { rules: [maxSteps(2)] });
+    const { end, text, output: value } = await agent.run("where?");
+    expect(end).toMatchObject({
+      reason: "output_invalid",
+      landed: false,
+      evidence: { limit: "max_steps", max: 2 },
+      error: { kind: "structured_output" },
+    });
+    expect([text, value]).toEqual(["Somewhere south.", undefined]);
+  });
+
+  test("met while the output is being asked for lands all the same", async () => {
+    const { agent } = asked(undefined, [say("Rome."), say("hm"), say(rome)], { rules: [maxSteps(2)] });
+    const { end, output: value } = await agent.run("where?");
+    expect([end?.reason, value]).toEqual(["max_steps", { city: "Rome" }]);
+  });
+
+  test("in a run of plain text lands as before", async () => {
+    const { agent } = asked(undefined, [...looking, say("So far.")], {
+      output: undefined as never,
+      rules: [maxSteps(2)],
+    });
+    expect((await agent.run("where?")).end).toMatchObject({ reason: "max_steps", landed: true });
+  });
+
+  test("of the answer's own length leaves no half value", async () => {
+    const { agent } = asked(undefined, [[say(rome), stop("max_tokens")]], { tools: [] });
+    expect((await agent.run("where?")).end).toMatchObject({
+      reason: "truncated",
+      error: { kind: "structured_output" },
+    });
+  });
+});
