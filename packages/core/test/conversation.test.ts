@@ -253,6 +253,21 @@ describe("going on", () => {
     expect(model.lastRequest.messages.slice(2).map(textOf)).toEqual([cutOff, goOn]);
   });
 
+  test("B9.52 is possible from idle too, and asks the model to continue", async () => {
+    const { talk: one, model } = await talk([say("first"), say("and more")]);
+    await one.run("go").result;
+    expect(await stepsOf(one.resume())).toEqual(["final and more"]);
+    expect(users(model.lastRequest.messages)).toEqual(["go", goOn]);
+  });
+
+  test("B9.52 once it was cleared asks in a conversation that holds nothing else", async () => {
+    const { talk: one, model } = await talk([fail("auth"), say("fresh")]);
+    await one.run("go").result;
+    await one.clear();
+    await one.resume().result;
+    expect(model.lastRequest.messages.map(textOf)).toEqual([goOn]);
+  });
+
   test("after it was cleared begins with nothing", async () => {
     const { talk: one, model } = await talk([fail("auth"), say("fresh"), say("more")]);
     await one.run("go").result;
