@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Journal, memoryJournal, RondoError } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type JournalUnderTest, journalSuite, sampleRecord } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -12,9 +12,23 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 const subjects: JournalUnderTest[] = [
-  { name: "memory", open: () => memoryJournal() },
-  { name: "SQLite in memory", open: () => sqliteJournal(":memory:") },
-  { name: "SQLite", durable: true, open: (place) => sqliteJournal(join(folder, `${place}.db`)) },
+  { name: "memory", leases: true, watches: true, open: () => memoryJournal({ leases: true }) },
+  { name: "memory without leases", watches: true, open: () => memoryJournal() },
+  { name: "SQLite in memory", leases: true, watches: true, open: () => sqliteJournal(":memory:") },
+  {
+    name: "SQLite",
+    durable: true,
+    leases: true,
+    watches: true,
+    open: (place) => sqliteJournal(join(folder, `${place}.db`)),
+  },
+  {
+    name: "JSONL",
+    durable: true,
+    leases: true,
+    watches: true,
+    open: (place) => jsonlJournal(join(folder, place)),
+  },
 ];
 
 for (const subject of subjects) {
@@ -64,7 +78,7 @@ async function wins(journal: Journal, ...group: Parameters<Journal["append"]>): 
     await journal.append(...group);
     return true;
   } catch (thrown) {
-    if (thrown instanceof RondoError && thrown.kind === "invalid_request") return false;
+    if (thrown instanceof RondoError && thrown.kind === "conflict") return false;
     throw thrown;
   }
 }

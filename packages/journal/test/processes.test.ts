@@ -98,7 +98,7 @@ describe("a disk that fails", () => {
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
     expect(told.error).toMatchObject({
-      kind: "internal",
+      kind: "storage",
       message: expect.stringContaining("the disk is full"),
     });
     expect(told.error.message).toContain("full.db");
@@ -119,7 +119,7 @@ describe("a disk that fails", () => {
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
     expect(told.error).toMatchObject({
-      kind: "internal",
+      kind: "storage",
       message: expect.stringContaining("the disk failed"),
     });
     expect(told.error.message).toContain(file);

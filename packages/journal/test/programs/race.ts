@@ -14,7 +14,7 @@ for (let round = 0; round < Number(rounds); round++) {
     journal.append(String(round), 0, [sampleRecord(0, me), sampleRecord(1, me)]);
     console.log(`won ${round}`);
   } catch (thrown) {
-    if (!(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
+    if (!(thrown instanceof RondoError) || thrown.kind !== "conflict") throw thrown;
     console.log(`lost ${round}`);
   }
 }
