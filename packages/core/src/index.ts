@@ -60,6 +60,7 @@ export {
   thoughtBlock,
   toolIntent,
 } from "./prompt/thoughts.ts";
+export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";

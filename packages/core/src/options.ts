@@ -8,9 +8,10 @@ import { RondoError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
-import type { ModelRef, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { Fact, ModelRef, RunOptions, ToolFacts } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
+import { type RedactOptions, redaction } from "./redact.ts";
 import {
   emptyAnswers,
   malformedCalls,
@@ -94,6 +95,8 @@ export interface AgentOptions<Output = unknown> {
   logger?: Logger;
   /** Kept with the record that starts a run, or takes one over: how, and by whom. The loop never looks at it. */
   about?: JsonObject;
+  /** Take secrets out of whatever enters a run, before the model or the journal has it. Default: nothing is. */
+  redact?: RedactOptions;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
   /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
@@ -115,6 +118,7 @@ export interface Resolved {
   models: readonly Model[];
   hooks: Hooks;
   output: ReturnType<typeof compileSchema> | undefined;
+  redact: ((fact: Fact) => Fact) | undefined;
 }
 
 const hookNames = [
@@ -167,7 +171,19 @@ export function resolve(given: AgentOptions): Resolved {
     const complaint = rule.verify?.(options);
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
-  return { options, rules, tools, models, hooks, output };
+  const redact = given.redact === undefined ? undefined : redaction(given.redact);
+  checkSettings(options, redact);
+  return { options, rules, tools, models, hooks, output, redact };
+}
+
+/** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */
+function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): void {
+  const fact = { type: "opened" as const, by: "", about: { settings } as unknown as JsonObject };
+  if (redact !== undefined && redact(fact) !== fact)
+    throw wrong(
+      "settings",
+      "it holds a secret, which would be kept with every run; give it to the model instead",
+    );
 }
 
 const wrong = (option: string, message: string): RondoError =>

@@ -308,6 +308,7 @@ export class Session<Output = unknown> {
     return {
       session: this.id,
       journal: this.#writer,
+      redact: resolved.redact,
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,

@@ -42,6 +42,8 @@ export interface Shell {
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;
+  /** Takes secrets out of a fact before it is one. */
+  redact?: ((fact: Fact) => Fact) | undefined;
 }
 
 export class Driver {
@@ -170,11 +172,11 @@ export class Driver {
   // ---- records -------------------------------------------------------------------------------------------------
 
   #append(facts: readonly Fact[]): void {
-    const { rules, session, clock } = this.#shell;
+    const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
       const before = this.#state;
       const record: LogRecord = {
-        ...fact,
+        ...(redact === undefined ? fact : redact(fact)),
         seq: before.seq,
         at: Math.max(clock.now(), before.now),
         rand: clock.random(),
