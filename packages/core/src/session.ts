@@ -293,7 +293,7 @@ export class Session<Output = unknown> {
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void =>
       this.#driver.post({ type: "abort_asked", reason: error.message, error: error.toJSON() });
-    const taking = this.#writer.take(false, lost);
+    const taking = this.#writer.take(false, lost, first === undefined ? this.#driver.state.seq : undefined);
     if (taking === undefined) return void begin();
     this.#early = [];
     return taking.then(begin, refused);
