@@ -1,8 +1,6 @@
 import {
   appendFileSync,
   chmodSync,
-  copyFileSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -20,6 +18,7 @@ import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cutFile, three, written } from "./cut-file.ts";
 import { ended, start } from "./programs.ts";
 
 let folder: string;
@@ -38,24 +37,6 @@ function refusal(attempt: () => unknown): RondoError {
   throw new Error("it was not refused");
 }
 
-/** Appends the groups to session `s` and says where the file ended after each. */
-function written(place: string, groups: readonly LogRecord[][]): { file: string; ends: number[] } {
-  const journal = jsonlJournal(place);
-  const file = join(place, "s.jsonl");
-  const ends = groups.map((group) => {
-    journal.append("s", group[0]?.seq ?? 0, group);
-    return readFileSync(file).length;
-  });
-  journal.close();
-  return { file, ends };
-}
-
-const three = (): LogRecord[][] => [
-  sampleRecords(0, 2, "first ä😀"),
-  sampleRecords(2, 1, "second"),
-  sampleRecords(3, 3, "third\nline"),
-];
-
 describe("a file", () => {
   it("is lines of JSON, each with the checksum of the rest, that other tools can read", () => {
     const { file } = written(folder, three());
@@ -72,7 +53,18 @@ describe("a file", () => {
   });
 
   it("has a name that every file system keeps apart, for its owner alone", () => {
-    const ids = ["a", "A", "../up", "con", "\u00fc", "u\u0308", ".", "x".repeat(300), `${"x".repeat(299)}y`, "%41"];
+    const ids = [
+      "a",
+      "A",
+      "../up",
+      "con",
+      "\u00fc",
+      "u\u0308",
+      ".",
+      "x".repeat(300),
+      `${"x".repeat(299)}y`,
+      "%41",
+    ];
     const journal = jsonlJournal(pathToFileURL(join(folder, "new", "place")));
     for (const id of ids) journal.append(id, 0, [sampleRecord(0, id)]);
     const names = readdirSync(join(folder, "new", "place")).filter((name) => name.endsWith(".jsonl"));
@@ -130,32 +122,8 @@ describe("a file", () => {
 
 describe("a file that was cut", () => {
   it("at any byte holds every group before the cut and nothing else, and goes on from there", () => {
-    const groups = three();
-    const whole = written(join(folder, "whole"), groups);
-    const head = readFileSync(whole.file).indexOf(10) + 1;
-    const size = whole.ends.at(-1) ?? 0;
-    const place = join(folder, "cut");
-    mkdirSync(place);
-    const file = join(place, "s.jsonl");
-    for (let cut = 0; cut < size; cut += 1) {
-      copyFileSync(whole.file, file);
-      truncateSync(file, cut);
-      const kept = groups.slice(0, whole.ends.filter((end) => end <= cut).length).flat();
-      const boundary = cut === 0 || cut === head || whole.ends.includes(cut);
-      const warned: string[] = [];
-      const journal = jsonlJournal(place, { warn: (message) => warned.push(message) });
-      // A reader takes nothing away: a writer may be in the middle of a line.
-      expect(journal.read("s")).toEqual(kept);
-      expect(readFileSync(file).length).toBe(cut);
-      const found = checkJournal(file).findings;
-      expect(found.map(({ what }) => what)).toEqual(boundary ? [] : ["torn_tail"]);
-      journal.append("s", kept.length, [sampleRecord(kept.length, "on")]);
-      expect(warned).toHaveLength(boundary ? 0 : 1);
-      if (!boundary) expect(warned[0]).toContain(`${kept.length} records stand`);
-      expect(journal.read("s")).toEqual([...kept, sampleRecord(kept.length, "on")]);
-      journal.close();
-      expect(checkJournal(place)).toMatchObject({ findings: [], records: kept.length + 1, sessions: 1 });
-    }
+    // Every byte is cut at in the slow tests.
+    cutFile(folder, 29);
   });
 
   it("is repaired by the check when it is asked to, and by nothing else that it does", () => {
