@@ -30,6 +30,8 @@ export interface JournalUnderTest {
   leases?: boolean;
   /** It can be watched. Default false. */
   watches?: boolean;
+  /** How long a watcher or follower is waited for, in milliseconds. Default 10,000. */
+  patienceMs?: number;
 }
 
 export interface JournalCase {
@@ -60,7 +62,7 @@ export function journalSuite(subject: JournalUnderTest): JournalCase[] {
         return journal;
       };
       try {
-        await body(journal, again);
+        await body(journal, again, subject.patienceMs ?? 10_000);
       } finally {
         await journal.close?.();
       }
@@ -82,7 +84,7 @@ export function sampleRecords(from: number, count: number, text?: string): LogRe
   return Array.from({ length: count }, (_, i) => sampleRecord(from + i, text));
 }
 
-type Body = (journal: Journal, again: () => Promise<Journal>) => Promise<void>;
+type Body = (journal: Journal, again: () => Promise<Journal>, patienceMs: number) => Promise<void>;
 
 const cases: (readonly [name: string, body: Body])[] = [
   [
@@ -298,10 +300,10 @@ const leaseCases: (readonly [name: string, body: Body])[] = [
   ],
   [
     "a lease that ran out is anybody's, and its holder's until somebody takes it",
-    async (journal) => {
+    async (journal, _, patienceMs) => {
       const first = await lease(journal, "a", { ttlMs: 1 });
       const takenAt = Date.now();
-      await until(() => Date.now() > takenAt + 1);
+      await until(() => Date.now() > takenAt + 1, patienceMs);
       await journal.append("a", 0, sampleRecords(0, 1), first.token);
       const second = await lease(journal, "a", { owner: "two" });
       await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), "two", "conflict");
@@ -324,7 +326,7 @@ const leaseCases: (readonly [name: string, body: Body])[] = [
 const watchCases: (readonly [name: string, body: Body])[] = [
   [
     "who watches a session hears of what is appended, until they stop",
-    async (journal) => {
+    async (journal, _, patienceMs) => {
       let heard = 0;
       let stopped = 0;
       const stop = journal.watch?.("a", () => {
@@ -336,10 +338,10 @@ const watchCases: (readonly [name: string, body: Body])[] = [
       ok(stop !== undefined, "the journal cannot be watched");
       stopOther?.();
       await journal.append("a", 0, sampleRecords(0, 1));
-      await until(() => heard > 0);
+      await until(() => heard > 0, patienceMs);
       const before = heard;
       await journal.append("a", 1, sampleRecords(1, 1));
-      await until(() => heard > before);
+      await until(() => heard > before, patienceMs);
       strictEqual(stopped, 0);
       stop();
       stop();
@@ -347,9 +349,10 @@ const watchCases: (readonly [name: string, body: Body])[] = [
   ],
   [
     "a follower gets what was there and what lands, once and in order",
-    async (journal) => {
+    async (journal, _, patienceMs) => {
       await journal.append("a", 0, sampleRecords(0, 3));
-      const reader = follow(journal, "a", { from: 1 });
+      const signal = AbortSignal.timeout(patienceMs);
+      const reader = follow(journal, "a", { from: 1, signal });
       const got: LogRecord[] = [];
       const reading = (async () => {
         for await (const record of reader) if (got.push(record) === 6) break;
@@ -362,8 +365,12 @@ const watchCases: (readonly [name: string, body: Body])[] = [
 ];
 
 /** Looks again and again until it is so. */
-async function until(so: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await so())) await new Promise((resolve) => setTimeout(resolve, 1));
+async function until(so: () => boolean, patienceMs: number): Promise<void> {
+  const end = Date.now() + patienceMs;
+  while (!so()) {
+    ok(Date.now() < end, `nothing was heard for ${patienceMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 const durableCases: (readonly [name: string, body: Body])[] = [
