@@ -3,6 +3,7 @@
 import { type Arguments, readArguments } from "./arguments.ts";
 import { type Command, commonOptions } from "./command.ts";
 import { approve, deny } from "./commands/approve.ts";
+import { journal } from "./commands/journal.ts";
 import { models } from "./commands/models.ts";
 import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
@@ -15,7 +16,7 @@ import { commandHelp, generalHelp } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { version } from "./version.ts";
 
-const commands: readonly Command[] = [run, runs, show, resume, approve, deny, models];
+const commands: readonly Command[] = [run, runs, show, resume, approve, deny, journal, models];
 
 /** Does what the words say. Never rejects: what goes wrong is told on stderr. */
 export async function perform(words: readonly string[], console: Console): Promise<ExitCode> {

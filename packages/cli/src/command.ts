@@ -18,8 +18,8 @@ export interface Command {
 export const journalOption: OptionSpecs = {
   journal: {
     type: "string",
-    value: "FILE",
-    does: "Where runs are kept. Default: $RONDO_JOURNAL, else rondo/runs.db in your state folder",
+    value: "FILE|jsonl:DIR",
+    does: "Where runs are kept: a SQLite file, or a folder of JSONL. Default: $RONDO_JOURNAL, else rondo/runs.db in your state folder",
   },
 };
 

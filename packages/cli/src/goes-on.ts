@@ -10,7 +10,7 @@ import type { ExitCode } from "./exit-codes.ts";
 import { Failure } from "./failure.ts";
 import { type FoundRun, findRun } from "./find-run.ts";
 import { driverOf, type Invocation, invocationOf } from "./invocation.ts";
-import { type JournalPlace, journalPlace, openKnownJournal } from "./journal-place.ts";
+import { type JournalPlace, journalPlace, openKnownJournal, placeName } from "./journal-place.ts";
 import { chooseModel } from "./models.ts";
 import { endText } from "./render/ending.ts";
 import { counted } from "./render/usage.ts";
@@ -32,9 +32,10 @@ export const goOnOptions: OptionSpecs = {
 };
 
 /** How a command line names this journal: nothing for the one that is found anyway. */
-export function journalFlag({ file, named }: JournalPlace): string {
-  if (named !== "option") return "";
-  return ` --journal ${/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`}`;
+export function journalFlag(place: JournalPlace): string {
+  if (place.named !== "option") return "";
+  const name = placeName(place);
+  return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
 }
 
 /**
@@ -59,7 +60,7 @@ export async function goOn(
     const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
     const invocation: Invocation = { ...started, model: chosen.name };
     const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
-    const session = await agent.open(found.id);
+    const session = await agent.open(found.id, { takeOver: args.has("force") });
     if (show !== "quiet") {
       const { steps, task } = summaryOf(found.id, found.records);
       const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;

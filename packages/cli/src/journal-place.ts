@@ -7,14 +7,19 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "@rondo/core";
-import { type SqliteJournal, sqliteJournal } from "@rondo/journal";
+import { type JsonlJournal, jsonlJournal, type SqliteJournal, sqliteJournal } from "@rondo/journal";
 import type { Arguments } from "./arguments.ts";
 import { Failure, UsageError } from "./failure.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 
+/** A journal on this machine's disk. */
+export type LocalJournal = SqliteJournal | JsonlJournal;
+
 export interface JournalPlace {
+  /** A SQLite file, or the folder of a JSONL journal; absolute. */
   file: string;
+  kind: "sqlite" | "jsonl";
   /** Who named it. */
   named: "option" | "environment" | "default";
 }
@@ -23,12 +28,26 @@ export interface JournalPlace {
 export function journalPlace(args: Arguments, env: Environment): JournalPlace {
   const option = args.text("journal");
   if (option !== undefined) {
-    if (option.trim() === "") throw new UsageError("--journal needs the name of a file");
-    return { file: resolve(option), named: "option" };
+    if (option.trim() === "") throw new UsageError("--journal needs the name of a file, or jsonl:DIR");
+    return { ...placeNamed(option), named: "option" };
   }
-  if (env.RONDO_JOURNAL) return { file: resolve(env.RONDO_JOURNAL), named: "environment" };
-  return { file: join(stateFolder(env), "rondo", "runs.db"), named: "default" };
+  if (env.RONDO_JOURNAL) return { ...placeNamed(env.RONDO_JOURNAL), named: "environment" };
+  return { file: join(stateFolder(env), "rondo", "runs.db"), kind: "sqlite", named: "default" };
 }
+
+const jsonl = "jsonl:";
+
+/** What a name means: `jsonl:DIR` is a folder of text files, everything else a SQLite file. */
+export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
+  if (!name.startsWith(jsonl)) return { file: resolve(name), kind: "sqlite" };
+  const folder = name.slice(jsonl.length);
+  if (folder.trim() === "") throw new UsageError("jsonl: names no folder; write jsonl:DIR");
+  return { file: resolve(folder), kind: "jsonl" };
+}
+
+/** The place as `--journal` names it. */
+export const placeName = ({ file, kind }: JournalPlace): string =>
+  kind === "jsonl" ? `${jsonl}${file}` : file;
 
 function stateFolder(env: Environment): string {
   // As the XDG rules say, a relative path is not one.
@@ -50,14 +69,17 @@ export function whyNotWritable({ file }: JournalPlace): string | undefined {
 }
 
 /** Opens the journal, making it if need be. @throws RondoError that names the file */
-export function openJournal(place: JournalPlace): SqliteJournal {
+export function openJournal(place: JournalPlace): LocalJournal {
   if (!existsSync(dirname(place.file))) mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
-  return sqliteJournal(place.file);
+  return open(place);
 }
 
+const open = ({ file, kind }: JournalPlace): LocalJournal =>
+  kind === "jsonl" ? jsonlJournal(file) : sqliteJournal(file);
+
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
-export function openKnownJournal(place: JournalPlace): SqliteJournal {
-  if (existsSync(place.file)) return sqliteJournal(place.file);
+export function openKnownJournal(place: JournalPlace): LocalJournal {
+  if (existsSync(place.file)) return open(place);
   const where =
     place.named === "option"
       ? "name another with --journal"

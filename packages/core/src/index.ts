@@ -149,15 +149,22 @@ export * from "./message.ts";
 export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
 export { type AgentOptions, type Resolved, resolve } from "./options.ts";
-export type { ToolOutput } from "./outputs.ts";
 export type { Partially } from "./output/partial.ts";
 export type { OutputReading } from "./output/structured.ts";
+export type { ToolOutput } from "./outputs.ts";
 export { closeOpenCalls, isPaired } from "./pairing.ts";
 export {
   type AgentStrategyOptions,
   agentStrategy,
   shouldContinue,
 } from "./presets/agent-strategy.ts";
+export {
+  askUser,
+  Conversation,
+  type ConversationRun,
+  type ConversationState,
+  type ConversationStep,
+} from "./presets/conversation.ts";
 export {
   type ManagedContextOptions,
   managedContext,
@@ -173,13 +180,6 @@ export {
   steerableSession,
 } from "./presets/steerable-session.ts";
 export { type SteerableStop, steerableStop } from "./presets/steerable-stops.ts";
-export {
-  askUser,
-  Conversation,
-  type ConversationRun,
-  type ConversationState,
-  type ConversationStep,
-} from "./presets/conversation.ts";
 export { type StepSequenceOptions, stepSequence } from "./presets/step-sequence.ts";
 export {
   StepSequenceError,
@@ -221,6 +221,7 @@ export {
   thoughtBlock,
   toolIntent,
 } from "./prompt/thoughts.ts";
+export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
 export type { RunResult } from "./result.ts";
@@ -300,7 +301,6 @@ export {
   type UsageSums,
   usageSummary,
 } from "./views/agent-events-usage.ts";
-export { withoutSilentReplies } from "./views/silent-events.ts";
 export {
   type LoopPhase,
   LoopState,
@@ -308,6 +308,7 @@ export {
   type ToolCallRecord,
   toolCallRecord,
 } from "./views/loop-state.ts";
+export { withoutSilentReplies } from "./views/silent-events.ts";
 export type { StepEvent } from "./views/steps.ts";
 export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";

@@ -84,6 +84,10 @@ export class Watchers {
     return this.#heard.size;
   }
 
+  sessions(): string[] {
+    return [...this.#heard.keys()];
+  }
+
   add(session: string, heard: () => void): () => void {
     // One that is added twice is told twice, and stopped one by one.
     const own = (): void => heard();
@@ -100,6 +104,6 @@ export class Watchers {
   }
 
   tellAll(): void {
-    for (const session of [...this.#heard.keys()]) this.tell(session);
+    for (const session of this.sessions()) this.tell(session);
   }
 }

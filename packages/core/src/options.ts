@@ -19,6 +19,7 @@ import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
 import { checkOutput, type OutputReading } from "./output/structured.ts";
 import { outputToolName } from "./output/ways.ts";
+import { type RedactOptions, redaction } from "./redact.ts";
 import {
   emptyAnswers,
   malformedCalls,
@@ -127,6 +128,8 @@ export interface AgentOptions<Output = unknown> {
   logger?: Logger;
   /** Kept with the record that starts a run, or takes one over: how, and by whom. The loop never looks at it. */
   about?: JsonObject;
+  /** Take secrets out of whatever enters a run, before the model or the journal has it. Default: nothing is. */
+  redact?: RedactOptions;
   /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
   journal?: Journal;
   /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
@@ -153,6 +156,7 @@ export interface Resolved {
   maskToolErrors: boolean;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
+  redact: ((fact: Fact) => Fact) | undefined;
 }
 
 const hookNames = [
@@ -223,6 +227,8 @@ export function resolve(given: AgentOptions): Resolved {
     if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
   }
   const { dependencies = [] } = given;
+  const redact = given.redact === undefined ? undefined : redaction(given.redact);
+  checkSettings(options, redact);
   const reading = given.outputReading ?? {};
   return {
     options,
@@ -233,8 +239,19 @@ export function resolve(given: AgentOptions): Resolved {
     hooks,
     dependencies,
     maskToolErrors: toolErrors === "masked",
+    redact,
     checkOutput: (text) => checkOutput(text, output, reading),
   };
+}
+
+/** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */
+function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): void {
+  const fact = { type: "opened" as const, by: "", about: { settings } as unknown as JsonObject };
+  if (redact !== undefined && redact(fact) !== fact)
+    throw wrong(
+      "settings",
+      "it holds a secret, which would be kept with every run; give it to the model instead",
+    );
 }
 
 const wrong = (option: string, message: string): RondoError =>

@@ -15,7 +15,14 @@ import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
-import { type Approval, type CallKey, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
+import {
+  type Approval,
+  type CallKey,
+  type Fact,
+  formatVersion,
+  type Lane,
+  type LogRecord,
+} from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
@@ -316,7 +323,7 @@ export class Session<Output = unknown> {
     // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void =>
       this.#driver.post({ type: "abort_asked", reason: error.message, error: error.toJSON() });
-    const taking = this.#writer.take(false, lost);
+    const taking = this.#writer.take(false, lost, first === undefined ? this.#driver.state.seq : undefined);
     if (taking === undefined) return void begin();
     this.#early = [];
     return taking.then(begin, refused);
@@ -332,6 +339,7 @@ export class Session<Output = unknown> {
       session: this.id,
       journal: this.#writer,
       blobs,
+      redact: resolved.redact,
       rules: resolved.rules,
       tools: resolved.tools,
       models: resolved.models,

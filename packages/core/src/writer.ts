@@ -46,18 +46,20 @@ export class Writer {
   /**
    * Takes the lease, where the journal has any. A promise only where the journal gives one.
    * @param lost called when another has taken it
-   * @throws RondoError `conflict` naming who holds it
+   * @param length how many records the session must have; where it is not asked, the next append will ask
+   * @throws RondoError `conflict` naming who holds it, or when another has written meanwhile
    */
-  take(takeOver: boolean, lost: (error: RondoError) => void): undefined | Promise<void> {
+  take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
     const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
     if (taken === undefined) return undefined;
-    const got = (lease: Lease): void => {
+    const got = (lease: Lease): void | Promise<void> => {
       this.#lease = lease;
       this.#renewLater(lease, lost);
+      // An empty group compares and writes nothing.
+      if (length !== undefined) return this.append(this.#session, length, []);
     };
     if (taken instanceof Promise) return taken.then(got);
-    got(taken);
-    return undefined;
+    return got(taken) ?? undefined;
   }
 
   /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */

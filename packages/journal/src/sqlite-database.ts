@@ -2,26 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { messageOf, RondoError } from "@rondo/core";
-import { applicationId, checkVersion, fileVersion } from "./sqlite-file.ts";
-
-// `format` is the highest record format in the session. Rows are addressed by number: ids can be long.
-// With rowids: records are often larger than a quarter of a page, which WITHOUT ROWID pays for twice over.
-const tables = `
-  CREATE TABLE sessions (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    length INTEGER NOT NULL,
-    created_at REAL NOT NULL,
-    updated_at REAL NOT NULL,
-    format INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE records (
-    session INTEGER NOT NULL REFERENCES sessions (key),
-    seq INTEGER NOT NULL,
-    record TEXT NOT NULL,
-    PRIMARY KEY (session, seq)
-  ) STRICT;
-`;
+import { applicationId, checkVersion } from "./sqlite-file.ts";
+import { migrateTables, tables, tablesVersion } from "./sqlite-tables.ts";
 
 /** SQLite's primary result codes that mean something to a user. */
 const codes = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
@@ -37,7 +19,9 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
       // Looked at again: another process may have made the tables while we waited for the lock.
       // Not in WAL mode yet, so that the id that makes the file ours stands in the file itself from its first byte on.
       if (isBlank(db))
-        db.exec(`${tables}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${fileVersion};`);
+        db.exec(
+          `${tables}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${tablesVersion};`,
+        );
       db.exec("COMMIT");
     }
     if (pragma(db, "application_id") !== applicationId)
@@ -46,6 +30,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
         `cannot open the journal ${file}: another application has just made it; name another file`,
       );
     checkVersion(file, pragma(db, "user_version"));
+    migrateTables(db, () => pragma(db, "user_version"));
     useWal(db, busyTimeoutMs);
     // A commit is on the disk when it returns.
     db.exec("PRAGMA synchronous = FULL");
@@ -66,34 +51,32 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
   switch (code) {
     case codes.busy:
       return new RondoError(
-        "internal",
+        "storage",
         `${says}: another process kept it locked (${because}); try again, or set busyTimeoutMs higher`,
         { cause: thrown, retryable: true },
       );
     case codes.full:
       return new RondoError(
-        "internal",
+        "storage",
         `${says}: the disk is full (${because}). Everything stored before is safe, nothing of this group was stored; free some space`,
         { cause: thrown },
       );
     case codes.ioError:
       return new RondoError(
-        "internal",
+        "storage",
         `${says}: the disk failed (${because}). Everything stored before is safe; look at the disk and its limits`,
         { cause: thrown },
       );
     case codes.readOnly:
     case codes.cannotOpen:
-      return new RondoError(
-        "invalid_request",
-        `${says}: ${because}; the file and its folder must be writable`,
-        { cause: thrown },
-      );
+      return new RondoError("storage", `${says}: ${because}; the file and its folder must be writable`, {
+        cause: thrown,
+      });
     case codes.corrupt:
     case codes.notADatabase:
       return new RondoError(
-        "internal",
-        `${says}: the file is damaged (${because}); restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
+        "storage",
+        `${says}: the file is damaged (${because}); see what is left with \`rondo journal check\`, restore a copy, or save what can be read with \`sqlite3 FILE .recover\``,
         { cause: thrown },
       );
     default:
@@ -126,7 +109,7 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
 }
 
 /** Late, because importing a journal must cost nothing; quiet, because Node 22 calls the module experimental. */
-function loadSqlite(): typeof DatabaseSync {
+export function loadSqlite(): typeof DatabaseSync {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
     if (String(warning).includes("SQLite")) return;
@@ -140,6 +123,6 @@ function loadSqlite(): typeof DatabaseSync {
   }
   throw new RondoError(
     "invalid_request",
-    `the SQLite journal needs Node 22.18 or newer; this is Node ${process.versions.node}, which has no node:sqlite`,
+    `journals in files need Node 22.18 or newer; this is Node ${process.versions.node}, which has no node:sqlite`,
   );
 }

@@ -6,12 +6,10 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
+import { tablesVersion } from "./sqlite-tables.ts";
 
 /** "Rond", in the header of every file of ours. */
 export const applicationId: number = 0x52_6f_6e_64;
-
-/** The version of the tables. A file with a higher one is refused. */
-export const fileVersion: number = 1;
 
 /**
  * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made), and can be written.
@@ -49,10 +47,10 @@ export function checkFile(file: string): void {
 
 /** @throws RondoError `invalid_request` when the tables are newer than this code. */
 export function checkVersion(file: string, version: number): void {
-  if (version > fileVersion)
+  if (version > tablesVersion)
     throw new RondoError(
       "invalid_request",
-      `cannot open the journal ${file}: it has format ${version}, written by a newer Rondo (this one knows ${fileVersion}); ` +
+      `cannot open the journal ${file}: it has format ${version}, written by a newer Rondo (this one knows ${tablesVersion}); ` +
         "update @rondo/journal",
     );
 }

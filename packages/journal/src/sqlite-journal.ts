@@ -3,38 +3,57 @@
 // The comparison and the append stand in one immediate transaction, so of two processes that write at one place
 // exactly one wins. The table of sessions is kept in the same transaction: listing never counts records.
 
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   type BlobLimits,
   type BlobStore,
   checkAppend,
   checkFrom,
+  checkSessionId,
+  checkSize,
+  checkToken,
   formatVersion,
   type Journal,
+  type Lease,
+  type LeaseRequest,
+  type LeaseState,
   type LogRecord,
   messageOf,
   RondoError,
+  releaseLease,
+  renewLease,
   type SessionInfo,
+  type SizeBounds,
+  takeLease,
+  Watchers,
 } from "@rondo/core";
+import { holderName, isGone, ownMark } from "./holder.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
+import { watchFiles } from "./watch-files.ts";
 
-export interface SqliteJournalOptions {
+export interface SqliteJournalOptions extends SizeBounds {
   /** How long to wait for another process's transaction, in milliseconds. Default 5,000. The wait blocks the thread. */
   busyTimeoutMs?: number;
   /** How much whole text of cut results is kept beside the records. */
   blobs?: BlobLimits;
+  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
 }
 
 /** A journal in one SQLite file. All its methods are synchronous; a closed one refuses. */
 export interface SqliteJournal extends Journal {
-  append(session: string, expectedSeq: number, records: readonly LogRecord[]): void;
+  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
   read(session: string, from?: number): LogRecord[];
   list(): SessionInfo[];
   /** The whole texts of cut results, in the same file. */
   readonly blobs: BlobStore;
+  /** Taken from a process that is known to be gone without waiting. */
+  lease(session: string, request: LeaseRequest): Lease;
+  /** Hears what other processes append, too. */
+  watch(session: string, heard: () => void): () => void;
   /** Closes the file. May be called twice. */
   close(): void;
 }
@@ -43,7 +62,7 @@ export interface SqliteJournal extends Journal {
  * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open.
  * @param file a path, a `file:` URL, or `:memory:`.
  * @throws RondoError `invalid_request` naming the file when it is not a journal, is one of a newer version, or cannot
- *   be read and written; such a file is left untouched. `internal` when the disk fails.
+ *   be read and written; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
   const timeout = options.busyTimeoutMs ?? 5_000;
@@ -55,7 +74,7 @@ export function sqliteJournal(file: string | URL, options: SqliteJournalOptions 
   const path = pathOf(file);
   if (path !== ":memory:") checkFile(path);
   try {
-    return new Journaling(path, timeout, options.blobs);
+    return new Journaling(path, timeout, options);
   } catch (thrown) {
     throw sqliteError(path, "open", thrown);
   }
@@ -74,6 +93,15 @@ interface SessionRow {
   key: number;
   length: number;
   format: number;
+  bytes: number;
+}
+
+interface LeaseRow {
+  token: number;
+  owner: string | null;
+  process: string | null;
+  at: number;
+  ttl: number;
 }
 
 class Journaling implements SqliteJournal {
@@ -81,29 +109,81 @@ class Journaling implements SqliteJournal {
   readonly #file: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #bounds: SizeBounds;
+  readonly #now: () => number;
+  readonly #watchers = new Watchers();
+  #stopWatching: (() => void) | undefined;
   #closed = false;
 
-  constructor(file: string, busyTimeoutMs: number, limits: BlobLimits | undefined) {
+  constructor(
+    file: string,
+    busyTimeoutMs: number,
+    { now = Date.now, blobs, ...bounds }: SqliteJournalOptions,
+  ) {
     this.#file = file;
+    this.#now = now;
+    this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
     this.#statements = prepare(this.#db);
-    this.blobs = new SqliteBlobs(this.#db, (doing, act) => this.#perform(doing, act), limits);
+    this.blobs = new SqliteBlobs(this.#db, (doing, act) => this.#perform(doing, act), blobs);
   }
 
-  append(session: string, expectedSeq: number, records: readonly LogRecord[]): void {
+  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
     this.#perform("append to", () => {
       // Before the lock: making JSON of a large group takes time.
       const texts = records.map((record) => JSON.stringify(record));
-      const { begin, commit } = this.#statements;
-      begin.run();
-      try {
+      this.#transact(() => {
+        const lease = this.#leaseRow(session);
+        // The holder in words, and whether it lives, cost more than the append: asked only where the answer may be no.
+        if (lease?.owner !== undefined && (token !== lease.token || lease.owner === null))
+          checkToken(session, stateOf(lease), token, this.#now(), isGone(lease.process));
+        else if (lease === undefined && token !== undefined)
+          checkToken(session, undefined, token, this.#now());
         this.#store(session, expectedSeq, records, texts);
-        commit.run();
-      } catch (thrown) {
-        this.#rollback();
-        throw thrown;
-      }
+      });
     });
+    if (records.length > 0) this.#watchers.tell(session);
+  }
+
+  lease(session: string, request: LeaseRequest): Lease {
+    checkSessionId(session);
+    const change = (doing: string, next: (row: LeaseRow | undefined) => LeaseState | undefined): number =>
+      this.#perform(doing, () =>
+        this.#transact(() => {
+          const row = this.#leaseRow(session);
+          const state = next(row);
+          if (state === undefined) return 0;
+          // Who renews it is who took it; words for others are made when they are needed.
+          const owner = state.owner === undefined ? null : request.owner;
+          this.#statements.leased.run(session, state.token, owner, ownMark(), state.at, state.ttlMs);
+          return state.token;
+        }),
+      );
+    const token = change("take a lease in", (row) =>
+      takeLease(session, stateOf(row), request, this.#now(), isGone(row?.process ?? null)),
+    );
+    return {
+      token,
+      renew: () =>
+        void change("renew a lease in", (row) => renewLease(session, stateOf(row), token, this.#now())),
+      release: () => {
+        if (this.#closed) return;
+        change("release a lease in", (row) =>
+          row?.token === token ? releaseLease(stateOf(row), token) : undefined,
+        );
+      },
+    };
+  }
+
+  watch(session: string, heard: () => void): () => void {
+    const forget = this.#watchers.add(session, heard);
+    if (this.#file !== ":memory:" && !this.#closed) this.#stopWatching ??= this.#watchFile();
+    return () => {
+      forget();
+      if (this.#watchers.size > 0) return;
+      this.#stopWatching?.();
+      this.#stopWatching = undefined;
+    };
   }
 
   read(session: string, from = 0): LogRecord[] {
@@ -137,8 +217,54 @@ class Journaling implements SqliteJournal {
     if (this.#closed) return;
     this.#perform("close", () => {
       this.#closed = true;
+      this.#stopWatching?.();
       this.#db.close();
     });
+    // Whoever follows hears at once that there is nothing more to come.
+    this.#watchers.tellAll();
+  }
+
+  #transact<T>(act: () => T): T {
+    const { begin, commit } = this.#statements;
+    begin.run();
+    try {
+      const result = act();
+      commit.run();
+      return result;
+    } catch (thrown) {
+      this.#rollback();
+      throw thrown;
+    }
+  }
+
+  /** SQLite counts what other connections commit; our own appends tell of themselves. */
+  #watchFile(): () => void {
+    let seen = this.#dataVersion();
+    const name = basename(this.#file);
+    return watchFiles(
+      dirname(this.#file),
+      (changed) => changed.startsWith(name),
+      () => {
+        if (this.#closed) return;
+        const version = this.#dataVersion();
+        if (version === seen) return;
+        seen = version;
+        this.#watchers.tellAll();
+      },
+    );
+  }
+
+  /** -1 when it cannot be told, which is no news: whoever reads will hear why. */
+  #dataVersion(): number {
+    try {
+      return Number(this.#statements.dataVersion.get()?.data_version);
+    } catch {
+      return -1;
+    }
+  }
+
+  #leaseRow(session: string): LeaseRow | undefined {
+    return this.#statements.lease.get(session) as LeaseRow | undefined;
   }
 
   #store(
@@ -150,6 +276,9 @@ class Journaling implements SqliteJournal {
     const { begun, grown, record: put } = this.#statements;
     const row = this.#session(session);
     checkAppend(session, row?.length ?? 0, expectedSeq, records);
+    const added = texts.map((text) => Buffer.byteLength(text));
+    checkSize(session, expectedSeq, row?.bytes ?? 0, added, this.#bounds);
+    const bytes = added.reduce((sum, one) => sum + one, row?.bytes ?? 0);
     const [first] = records;
     const last = records.at(-1);
     if (first === undefined || last === undefined) return;
@@ -159,8 +288,8 @@ class Journaling implements SqliteJournal {
     const length = expectedSeq + records.length;
     let key = row?.key;
     if (key === undefined)
-      key = Number(begun.run(session, length, first.at, last.at, format).lastInsertRowid);
-    else grown.run(length, last.at, format, key);
+      key = Number(begun.run(session, length, first.at, last.at, format, bytes).lastInsertRowid);
+    else grown.run(length, last.at, format, bytes, key);
     for (const [i, text] of texts.entries()) put.run(key, expectedSeq + i, text);
   }
 
@@ -196,10 +325,22 @@ class Journaling implements SqliteJournal {
 
   #damaged(session: string, seq: number, why: string): RondoError {
     return new RondoError(
-      "internal",
-      `record ${seq} of session ${JSON.stringify(session)} in the journal ${this.#file} is damaged (${why}); restore a copy of the file`,
+      "storage",
+      `record ${seq} of session ${JSON.stringify(session)} in the journal ${this.#file} is damaged (${why}); see what is left with \`rondo journal check\`, or restore a copy of the file`,
     );
   }
+}
+
+/** As the protocol knows it, with its holder in words. */
+function stateOf(row: LeaseRow | undefined): LeaseState | undefined {
+  if (row === undefined) return undefined;
+  const { token, owner, process, at, ttl } = row;
+  return {
+    token,
+    ...(owner === null ? {} : { owner: holderName(owner, process) }),
+    at,
+    ttlMs: ttl,
+  };
 }
 
 type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
@@ -207,22 +348,38 @@ type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
 function prepare(
   db: ReturnType<typeof openDatabase>,
 ): Record<
-  "begin" | "commit" | "rollback" | "session" | "begun" | "grown" | "record" | "read" | "list",
+  | "begin"
+  | "commit"
+  | "rollback"
+  | "session"
+  | "begun"
+  | "grown"
+  | "record"
+  | "read"
+  | "list"
+  | "lease"
+  | "leased"
+  | "dataVersion",
   Statement
 > {
   return {
     begin: db.prepare("BEGIN IMMEDIATE"),
     commit: db.prepare("COMMIT"),
     rollback: db.prepare("ROLLBACK"),
-    session: db.prepare("SELECT key, length, format FROM sessions WHERE id = ?"),
+    session: db.prepare("SELECT key, length, format, bytes FROM sessions WHERE id = ?"),
     begun: db.prepare(
-      "INSERT INTO sessions (id, length, created_at, updated_at, format) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO sessions (id, length, created_at, updated_at, format, bytes) VALUES (?, ?, ?, ?, ?, ?)",
     ),
-    grown: db.prepare("UPDATE sessions SET length = ?, updated_at = ?, format = ? WHERE key = ?"),
+    grown: db.prepare("UPDATE sessions SET length = ?, updated_at = ?, format = ?, bytes = ? WHERE key = ?"),
     record: db.prepare("INSERT INTO records (session, seq, record) VALUES (?, ?, ?)"),
     read: db.prepare("SELECT seq, record FROM records WHERE session = ? AND seq >= ? ORDER BY seq"),
     list: db.prepare(
       "SELECT id, length, created_at AS createdAt, updated_at AS updatedAt FROM sessions ORDER BY updated_at DESC, key DESC",
     ),
+    lease: db.prepare("SELECT token, owner, process, at, ttl FROM leases WHERE session = ?"),
+    leased: db.prepare(
+      "INSERT OR REPLACE INTO leases (session, token, owner, process, at, ttl) VALUES (?, ?, ?, ?, ?, ?)",
+    ),
+    dataVersion: db.prepare("PRAGMA data_version"),
   };
 }

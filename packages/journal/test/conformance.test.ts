@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Journal, memoryJournal, RondoError } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
+import { type Journal, type Lease, type MemoryJournal, memoryJournal, RondoError } from "@rondo/core";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type JournalUnderTest, journalSuite, sampleRecord } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
@@ -12,9 +12,23 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 const subjects: JournalUnderTest[] = [
-  { name: "memory", open: () => memoryJournal() },
-  { name: "SQLite in memory", open: () => sqliteJournal(":memory:") },
-  { name: "SQLite", durable: true, open: (place) => sqliteJournal(join(folder, `${place}.db`)) },
+  { name: "memory", leases: true, watches: true, open: () => memoryJournal({ leases: true }) },
+  { name: "memory without leases", watches: true, open: () => memoryJournal() },
+  { name: "SQLite in memory", leases: true, watches: true, open: () => sqliteJournal(":memory:") },
+  {
+    name: "SQLite",
+    durable: true,
+    leases: true,
+    watches: true,
+    open: (place) => sqliteJournal(join(folder, `${place}.db`)),
+  },
+  {
+    name: "JSONL",
+    durable: true,
+    leases: true,
+    watches: true,
+    open: (place) => jsonlJournal(join(folder, place)),
+  },
 ];
 
 for (const subject of subjects) {
@@ -64,14 +78,36 @@ async function wins(journal: Journal, ...group: Parameters<Journal["append"]>): 
     await journal.append(...group);
     return true;
   } catch (thrown) {
-    if (thrown instanceof RondoError && thrown.kind === "invalid_request") return false;
+    if (thrown instanceof RondoError && thrown.kind === "conflict") return false;
     throw thrown;
   }
 }
 
 describe("the suite itself", () => {
   /** A journal with one fault. The suite must see it, or it proves nothing. */
-  const faulty: Record<string, (good: Journal) => Partial<Journal>> = {
+  const faulty: Record<string, (good: MemoryJournal) => Partial<Journal>> = {
+    "forgets the token on the way": (good) => ({
+      append: (session, seq, records) => good.append(session, seq, records),
+    }),
+    "lets anybody write": (good) => {
+      const { lease: _, ...free } = memoryJournal();
+      return { ...free, lease: (session, request) => good.lease?.(session, request) as Lease };
+    },
+    "gives the same token again": (good) => ({
+      lease: (session, request) => ({ ...(good.lease?.(session, request) as Lease), token: 1 }),
+    }),
+    "never lets a lease go": (good) => ({
+      lease: (session, request) => ({ ...(good.lease?.(session, request) as Lease), release: () => {} }),
+    }),
+    "says nothing when it renews what is lost": (good) => ({
+      lease: (session, request) => ({ ...(good.lease?.(session, request) as Lease), renew: () => {} }),
+    }),
+    "goes on telling who has stopped to listen": (good) => ({
+      watch: (session, heard) => {
+        good.watch(session, heard);
+        return () => {};
+      },
+    }),
     "does not compare": (good) => ({
       append: async (session, seq, records) => {
         const length = (await good.read(session)).length;
@@ -105,11 +141,13 @@ describe("the suite itself", () => {
   for (const [fault, break_] of Object.entries(faulty))
     it(`fails a journal that ${fault}`, async () => {
       const open = (): Journal => {
-        const good = memoryJournal();
+        const good = memoryJournal({ leases: true });
         return { ...good, ...break_(good) };
       };
       const outcomes = await Promise.allSettled(
-        journalSuite({ name: fault, open }).map((entry) => entry.run()),
+        journalSuite({ name: fault, open, leases: true, watches: true, patienceMs: 300 }).map((entry) =>
+          entry.run(),
+        ),
       );
       expect(outcomes.some((outcome) => outcome.status === "rejected")).toBe(true);
     });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterAll, describe, expect, it } from "vitest";
+import { namedJournal } from "./named-journal.ts";
 import { ended, type Program, programArgs, start } from "./programs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
@@ -22,26 +23,34 @@ async function together(name: string, lists: string[][]): Promise<string[]> {
   return outcomes.map(({ stdout }) => stdout);
 }
 
+const kinds: [kind: string, name: (place: string) => string][] = [
+  ["SQLite", (place) => `${place}.db`],
+  ["JSONL", (place) => `jsonl:${place}`],
+];
+
 describe("two processes on one file", () => {
-  it("that append at the same place: exactly one wins, and its group stands whole", async () => {
-    const file = join(folder, "race.db");
-    sqliteJournal(file).close();
-    const rounds = 300;
-    const won = await together("race", [
-      [file, "left", String(rounds)],
-      [file, "right", String(rounds)],
-    ]);
-    const [left = [], right = []] = won.map((stdout) =>
-      stdout.split("\n").filter((line) => line.startsWith("won")),
-    );
-    expect(left.length + right.length).toBe(rounds);
-    const journal = sqliteJournal(file);
-    for (let round = 0; round < rounds; round++) {
-      const winner = left.includes(`won ${round}`) ? "left" : "right";
-      expect(journal.read(String(round))).toEqual(sampleRecords(0, 2, winner));
-    }
-    journal.close();
-  });
+  it.each(kinds)(
+    "that append at the same place: exactly one wins, and its group stands whole (%s)",
+    async (_, name) => {
+      const file = name(join(folder, "race"));
+      namedJournal(file).close();
+      const rounds = 100;
+      const won = await together("race", [
+        [file, "left", String(rounds)],
+        [file, "right", String(rounds)],
+      ]);
+      const [left = [], right = []] = won.map((stdout) =>
+        stdout.split("\n").filter((line) => line.startsWith("won")),
+      );
+      expect(left.length + right.length).toBe(rounds);
+      const journal = namedJournal(file);
+      for (let round = 0; round < rounds; round++) {
+        const winner = left.includes(`won ${round}`) ? "left" : "right";
+        expect(journal.read(String(round))).toEqual(sampleRecords(0, 2, winner));
+      }
+      journal.close();
+    },
+  );
 
   it("may make it at the same moment", async () => {
     const place = join(folder, "new");
@@ -60,75 +69,84 @@ describe("two processes on one file", () => {
 });
 
 describe("kill -9", () => {
-  it("at any moment loses no acknowledged group and leaves no half of one", async () => {
-    const file = join(folder, "killed.db");
-    let acknowledged = -1;
-    for (let round = 0; round < 6; round++) {
-      const size = round % 2 === 0 ? 10 : 30_000;
-      const program: Program = start("append-loop", [file, String(size)]);
-      let lines = Math.floor(Math.random() * 60);
-      const outcome = await ended(program, (line) => {
-        acknowledged = Number(line);
-        if (lines-- === 0) program.kill("SIGKILL");
-      });
-      expect(outcome).toMatchObject({ signal: "SIGKILL", stderr: "" });
-      const journal = sqliteJournal(file);
-      const records = journal.read("s");
-      expect(records.length % 3).toBe(0);
-      // At most the one group that was in flight has not been told of.
-      expect(records.length - (acknowledged + 3)).toBeGreaterThanOrEqual(0);
-      expect(records.map((record) => record.seq)).toEqual(records.map((_, seq) => seq));
-      expect(journal.list()).toMatchObject([{ id: "s", length: records.length }]);
-      journal.close();
-    }
-  });
+  it.each(kinds)(
+    "at any moment loses no acknowledged group and leaves no half of one (%s)",
+    async (_, name) => {
+      const file = name(join(folder, "killed"));
+      let acknowledged = -1;
+      for (let round = 0; round < 6; round++) {
+        const size = round % 2 === 0 ? 10 : 30_000;
+        const program: Program = start("append-loop", [file, String(size)]);
+        let lines = Math.floor(Math.random() * 60);
+        const outcome = await ended(program, (line) => {
+          acknowledged = Number(line);
+          if (lines-- === 0) program.kill("SIGKILL");
+        });
+        expect(outcome).toMatchObject({ signal: "SIGKILL", stderr: "" });
+        const journal = namedJournal(file);
+        const records = journal.read("s");
+        expect(records.length % 3).toBe(0);
+        // At most the one group that was in flight has not been told of.
+        expect(records.length - (acknowledged + 3)).toBeGreaterThanOrEqual(0);
+        expect(records.map((record) => record.seq)).toEqual(records.map((_, seq) => seq));
+        expect(journal.list()).toMatchObject([{ id: "s", length: records.length }]);
+        journal.close();
+      }
+    },
+  );
 });
 
 describe("a disk that fails", () => {
-  it("full: says so, keeps what was acknowledged, and goes on when there is room again", async (context) => {
-    const mount = join(folder, "small");
-    const script = `mkdir -p "$1" && mount -t tmpfs -o size=1m none "$1" && head -c 300000 /dev/zero > "$1/ballast" && shift 1 && exec "$@"`;
-    const can = spawnSync("unshare", ["-rm", "sh", "-c", script, "sh", mount, "true"]);
-    if (can.status !== 0) return context.skip("this machine does not let a test mount a small disk");
-    const args = programArgs("fill", [join(mount, "full.db"), join(mount, "ballast")]);
-    const program = spawn("unshare", ["-rm", "sh", "-c", script, "sh", mount, process.execPath, ...args], {
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    const { stdout, stderr } = await ended(program);
-    expect(stderr).toBe("");
-    const told = JSON.parse(stdout);
-    expect(told.error).toMatchObject({
-      kind: "internal",
-      message: expect.stringContaining("the disk is full"),
-    });
-    expect(told.error.message).toContain("full.db");
-    expect(told.wentOn).toBe(true);
-    expect(told.readable).toBeGreaterThan(0);
-    expect(told.readable).toBe(told.acknowledged - 2);
-  });
+  it.for(kinds)(
+    "full: says so, keeps what was acknowledged, and goes on when there is room again (%s)",
+    async ([kind, name], { skip }) => {
+      const mount = join(folder, `small-${kind}`);
+      const script = `mkdir -p "$1" && mount -t tmpfs -o size=1m none "$1" && head -c 300000 /dev/zero > "$1/ballast" && shift 1 && exec "$@"`;
+      const can = spawnSync("unshare", ["-rm", "sh", "-c", script, "sh", mount, "true"]);
+      if (can.status !== 0) return skip("this machine does not let a test mount a small disk");
+      const args = programArgs("fill", [name(join(mount, "full")), join(mount, "ballast")]);
+      const program = spawn("unshare", ["-rm", "sh", "-c", script, "sh", mount, process.execPath, ...args], {
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      const { stdout, stderr } = await ended(program);
+      expect(stderr).toBe("");
+      const told = JSON.parse(stdout);
+      expect(told.error).toMatchObject({
+        kind: "storage",
+        message: expect.stringContaining("the disk is full"),
+      });
+      expect(told.error.message).toContain(join(mount, "full"));
+      expect(told.wentOn).toBe(true);
+      expect(told.readable).toBeGreaterThan(0);
+      expect(told.readable).toBe(told.acknowledged - 2);
+    },
+  );
 
-  it("that refuses to write: names the file and keeps what was acknowledged", async () => {
-    // A limit on the size of files stands in for the disk: the write itself fails, in the middle of a transaction.
-    const file = join(folder, "limited.db");
-    const args = programArgs("fill", [file]);
-    const script = `trap '' XFSZ; ulimit -f 400; exec "$@"`;
-    const program = spawn("sh", ["-c", script, "sh", process.execPath, ...args], {
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    const { stdout, stderr } = await ended(program);
-    expect(stderr).toBe("");
-    const told = JSON.parse(stdout);
-    expect(told.error).toMatchObject({
-      kind: "internal",
-      message: expect.stringContaining("the disk failed"),
-    });
-    expect(told.error.message).toContain(file);
-    expect(told.readable).toBe(told.acknowledged);
-    const journal = sqliteJournal(file);
-    expect(journal.read("s")).toEqual(sampleRecords(0, told.acknowledged, "x".repeat(10_000)));
-    journal.append("s", told.acknowledged, sampleRecords(told.acknowledged, 1));
-    journal.close();
-  });
+  it.each(kinds)(
+    "that refuses to write: names the file and keeps what was acknowledged (%s)",
+    async (_, name) => {
+      // A limit on the size of files stands in for the disk: the write itself fails, in the middle of a transaction.
+      const file = name(join(folder, "limited"));
+      const args = programArgs("fill", [file]);
+      const script = `trap '' XFSZ; ulimit -f 400; exec "$@"`;
+      const program = spawn("sh", ["-c", script, "sh", process.execPath, ...args], {
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      const { stdout, stderr } = await ended(program);
+      expect(stderr).toBe("");
+      const told = JSON.parse(stdout);
+      expect(told.error).toMatchObject({
+        kind: "storage",
+        message: expect.stringContaining("the disk failed"),
+      });
+      expect(told.error.message).toContain(file.replace("jsonl:", ""));
+      expect(told.readable).toBe(told.acknowledged);
+      const journal = namedJournal(file);
+      expect(journal.read("s")).toEqual(sampleRecords(0, told.acknowledged, "x".repeat(10_000)));
+      journal.append("s", told.acknowledged, sampleRecords(told.acknowledged, 1));
+      journal.close();
+    },
+  );
 });
 
 describe("a file or folder without permission", () => {

@@ -227,7 +227,7 @@ describe("opening", () => {
     const raw = new DatabaseSync(made());
     expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     expect(raw.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x526f6e64 });
-    expect(raw.prepare("PRAGMA user_version").get()).toEqual({ user_version: 1 });
+    expect(raw.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     expect(raw.prepare("SELECT json_extract(record, '$.type') AS type FROM records").get()).toEqual({
       type: "queued",
     });
@@ -279,7 +279,7 @@ describe("a journal another process holds locked", () => {
     const other = new DatabaseSync(file);
     other.exec("BEGIN IMMEDIATE");
     const error = refusal(() => journal.append("s", 3, sampleRecords(3, 1)));
-    expect(error).toMatchObject({ kind: "internal", retryable: true });
+    expect(error).toMatchObject({ kind: "storage", retryable: true });
     expect(error.message).toContain(file);
     expect(error.message).toContain("locked");
     expect(journal.read("s")).toHaveLength(3);

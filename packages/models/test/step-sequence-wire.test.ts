@@ -77,7 +77,12 @@ const dialects = {
   },
   google: {
     model: (baseURL) =>
-      google("gemini-3-pro-preview", { baseURL, apiKey: "k", stream: false, compat: { resultKey: "result" } }),
+      google("gemini-3-pro-preview", {
+        baseURL,
+        apiKey: "k",
+        stream: false,
+        compat: { resultKey: "result" },
+      }),
     answer: ({ text, calls = [] }, word = "STOP") => ({
       candidates: [
         {

@@ -4,8 +4,12 @@
 
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import {
+  type ErrorKind,
+  follow,
   formatVersion,
   type Journal,
+  type Lease,
+  type LeaseRequest,
   type LogRecord,
   RondoError,
   type SessionInfo,
@@ -22,6 +26,12 @@ export interface JournalUnderTest {
   open(place: string): Journal | Promise<Journal>;
   /** What is appended is there when the journal is closed and opened again. Default false. */
   durable?: boolean;
+  /** It has leases. Default false. */
+  leases?: boolean;
+  /** It can be watched. Default false. */
+  watches?: boolean;
+  /** How long a watcher or follower is waited for, in milliseconds. Default 10,000. */
+  patienceMs?: number;
 }
 
 export interface JournalCase {
@@ -35,7 +45,12 @@ export interface JournalCase {
  *     for (const { name, run } of journalSuite({ name: "memory", open: () => memoryJournal() })) it(name, run);
  */
 export function journalSuite(subject: JournalUnderTest): JournalCase[] {
-  const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
+  const wanted = [
+    ...cases,
+    ...(subject.leases === true ? leaseCases : []),
+    ...(subject.watches === true ? watchCases : []),
+    ...(subject.durable === true ? durableCases : []),
+  ];
   return wanted.map(([name, body], number) => ({
     name: `${subject.name}: ${name}`,
     async run(): Promise<void> {
@@ -47,7 +62,7 @@ export function journalSuite(subject: JournalUnderTest): JournalCase[] {
         return journal;
       };
       try {
-        await body(journal, again);
+        await body(journal, again, subject.patienceMs ?? 10_000);
       } finally {
         await journal.close?.();
       }
@@ -69,7 +84,7 @@ export function sampleRecords(from: number, count: number, text?: string): LogRe
   return Array.from({ length: count }, (_, i) => sampleRecord(from + i, text));
 }
 
-type Body = (journal: Journal, again: () => Promise<Journal>) => Promise<void>;
+type Body = (journal: Journal, again: () => Promise<Journal>, patienceMs: number) => Promise<void>;
 
 const cases: (readonly [name: string, body: Body])[] = [
   [
@@ -137,8 +152,8 @@ const cases: (readonly [name: string, body: Body])[] = [
     async (journal) => {
       await journal.append("a", 0, sampleRecords(0, 2));
       for (const expected of [0, 1, 3, -1])
-        await refused(() => journal.append("a", expected, sampleRecords(expected, 1)), '"a"');
-      await refused(() => journal.append("new", 1, sampleRecords(1, 1)), '"new"');
+        await refused(() => journal.append("a", expected, sampleRecords(expected, 1)), '"a"', "conflict");
+      await refused(() => journal.append("new", 1, sampleRecords(1, 1)), '"new"', "conflict");
       deepStrictEqual(await journal.read("a"), sampleRecords(0, 2));
       deepStrictEqual((await journal.list()).length, 1);
     },
@@ -167,7 +182,7 @@ const cases: (readonly [name: string, body: Body])[] = [
       deepStrictEqual(await journal.list(), []);
       await journal.append("a", 0, sampleRecords(0, 1));
       await journal.append("a", 1, []);
-      await refused(() => journal.append("a", 0, []), '"a"');
+      await refused(() => journal.append("a", 0, []), '"a"', "conflict");
       deepStrictEqual(await journal.read("a"), sampleRecords(0, 1));
     },
   ],
@@ -229,6 +244,135 @@ const cases: (readonly [name: string, body: Body])[] = [
   ],
 ];
 
+/** Long enough not to run out while a case runs. */
+const long = 600_000;
+
+async function lease(journal: Journal, session: string, request: Partial<LeaseRequest> = {}): Promise<Lease> {
+  ok(journal.lease !== undefined, "the journal has no leases");
+  return journal.lease(session, { owner: "one", ttlMs: long, ...request });
+}
+
+const leaseCases: (readonly [name: string, body: Body])[] = [
+  [
+    "who holds a session writes it, and nobody else does",
+    async (journal) => {
+      const { token, renew } = await lease(journal, "a");
+      await journal.append("a", 0, sampleRecords(0, 2), token);
+      await refused(() => journal.append("a", 2, sampleRecords(2, 1)), "one", "conflict");
+      await refused(() => journal.append("a", 2, sampleRecords(2, 1), token + 1), '"a"', "conflict");
+      await refused(() => lease(journal, "a", { owner: "two" }), "one", "conflict");
+      await refused(() => lease(journal, "a"), "one", "conflict");
+      await renew();
+      await journal.append("a", 2, sampleRecords(2, 1), token);
+      await journal.append("b", 0, sampleRecords(0, 1));
+      await lease(journal, "b", { owner: "two" });
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
+    },
+  ],
+  [
+    "a lease that was let go is anybody's, and its token is worth nothing",
+    async (journal) => {
+      const first = await lease(journal, "a");
+      await journal.append("a", 0, sampleRecords(0, 1), first.token);
+      await first.release();
+      await first.release();
+      await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), '"a"', "conflict");
+      await refused(async () => first.renew(), '"a"', "conflict");
+      await journal.append("a", 1, sampleRecords(1, 1));
+      const second = await lease(journal, "a", { owner: "two" });
+      ok(second.token > first.token, "the second token is not the higher one");
+      await first.release();
+      await journal.append("a", 2, sampleRecords(2, 1), second.token);
+      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
+    },
+  ],
+  [
+    "a writer that was replaced is fenced off, and who did it is named",
+    async (journal) => {
+      const first = await lease(journal, "a");
+      const second = await lease(journal, "a", { owner: "two", takeOver: true });
+      await refused(() => journal.append("a", 0, sampleRecords(0, 1), first.token), "two", "conflict");
+      await refused(async () => first.renew(), "two", "conflict");
+      await first.release();
+      await journal.append("a", 0, sampleRecords(0, 1), second.token);
+      await refused(() => journal.append("a", 1, sampleRecords(1, 1)), "two", "conflict");
+    },
+  ],
+  [
+    "a lease that ran out is anybody's, and its holder's until somebody takes it",
+    async (journal, _, patienceMs) => {
+      const first = await lease(journal, "a", { ttlMs: 1 });
+      const takenAt = Date.now();
+      await until(() => Date.now() > takenAt + 1, patienceMs);
+      await journal.append("a", 0, sampleRecords(0, 1), first.token);
+      const second = await lease(journal, "a", { owner: "two" });
+      await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), "two", "conflict");
+      await journal.append("a", 1, sampleRecords(1, 1), second.token);
+    },
+  ],
+  [
+    "holding a session makes none, and a lease needs an owner and a time",
+    async (journal) => {
+      await lease(journal, "a");
+      deepStrictEqual(await journal.list(), []);
+      await refused(() => lease(journal, "b", { owner: "" }), "owner");
+      for (const ttlMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+        await refused(() => lease(journal, "b", { ttlMs }), String(ttlMs));
+      await refused(() => lease(journal, ""), '""');
+    },
+  ],
+];
+
+const watchCases: (readonly [name: string, body: Body])[] = [
+  [
+    "who watches a session hears of what is appended, until they stop",
+    async (journal, _, patienceMs) => {
+      let heard = 0;
+      let stopped = 0;
+      const stop = journal.watch?.("a", () => {
+        heard += 1;
+      });
+      const stopOther = journal.watch?.("a", () => {
+        stopped += 1;
+      });
+      ok(stop !== undefined, "the journal cannot be watched");
+      stopOther?.();
+      await journal.append("a", 0, sampleRecords(0, 1));
+      await until(() => heard > 0, patienceMs);
+      const before = heard;
+      await journal.append("a", 1, sampleRecords(1, 1));
+      await until(() => heard > before, patienceMs);
+      strictEqual(stopped, 0);
+      stop();
+      stop();
+    },
+  ],
+  [
+    "a follower gets what was there and what lands, once and in order",
+    async (journal, _, patienceMs) => {
+      await journal.append("a", 0, sampleRecords(0, 3));
+      const signal = AbortSignal.timeout(patienceMs);
+      const reader = follow(journal, "a", { from: 1, signal });
+      const got: LogRecord[] = [];
+      const reading = (async () => {
+        for await (const record of reader) if (got.push(record) === 6) break;
+      })();
+      for (let seq = 3; seq < 7; seq += 2) await journal.append("a", seq, sampleRecords(seq, 2));
+      await reading;
+      deepStrictEqual(got, sampleRecords(1, 6));
+    },
+  ],
+];
+
+/** Looks again and again until it is so. */
+async function until(so: () => boolean, patienceMs: number): Promise<void> {
+  const end = Date.now() + patienceMs;
+  while (!so()) {
+    ok(Date.now() < end, `nothing was heard for ${patienceMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
 const durableCases: (readonly [name: string, body: Body])[] = [
   [
     "what was appended is there after closing and opening again",
@@ -239,7 +383,7 @@ const durableCases: (readonly [name: string, body: Body])[] = [
       const other = await again();
       sameRecords(await other.read("a"), hardRecords());
       deepStrictEqual(await other.list(), listed);
-      await refused(() => other.append("b", 1, sampleRecords(1, 1)), '"b"');
+      await refused(() => other.append("b", 1, sampleRecords(1, 1)), '"b"', "conflict");
       await other.append("b", 2, sampleRecords(2, 1));
       deepStrictEqual(await (await again()).read("b"), sampleRecords(0, 3));
     },
@@ -288,15 +432,19 @@ function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): v
   strictEqual(({} as { polluted?: boolean }).polluted, undefined);
 }
 
-/** It throws or rejects with `invalid_request`, and the message holds `naming`. */
-async function refused(attempt: () => unknown, naming: string): Promise<void> {
+/** It throws or rejects with an error of that kind, and the message holds `naming`. */
+async function refused(
+  attempt: () => unknown,
+  naming: string,
+  kind: ErrorKind = "invalid_request",
+): Promise<void> {
   await rejects(
     async () => {
       await attempt();
     },
     (thrown) => {
       ok(thrown instanceof RondoError, `expected a RondoError, got ${String(thrown)}`);
-      strictEqual(thrown.kind, "invalid_request");
+      strictEqual(thrown.kind, kind);
       ok(thrown.message.includes(naming), `the message does not name ${naming}: ${thrown.message}`);
       return true;
     },

@@ -4,7 +4,6 @@ import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Journal, messageOf } from "@rondo/core";
-import type { SqliteJournal } from "@rondo/journal";
 import { makeAgent } from "../agent.ts";
 import type { Arguments } from "../arguments.ts";
 import { type Command, journalOption, showOptions } from "../command.ts";
@@ -14,7 +13,7 @@ import type { ExitCode } from "../exit-codes.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { journalFlag } from "../goes-on.ts";
 import type { Invocation } from "../invocation.ts";
-import { journalPlace, openJournal, whyNotWritable } from "../journal-place.ts";
+import { journalPlace, type LocalJournal, openJournal, whyNotWritable } from "../journal-place.ts";
 import { type ChosenModel, chooseModel } from "../models.ts";
 import { shownBy } from "../shown.ts";
 import { listenForSignals } from "../signals.ts";
@@ -144,7 +143,7 @@ function invocationOf(args: Arguments, chosen: ChosenModel): Invocation {
 }
 
 interface Kept {
-  journal: SqliteJournal;
+  journal: LocalJournal;
   flag: string;
 }
 

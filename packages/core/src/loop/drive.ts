@@ -54,6 +54,8 @@ export interface Shell {
   given: Given;
   /** Whether the model reads a fixed text where a tool threw. */
   maskToolErrors: boolean;
+  /** Takes secrets out of a fact before it is one. */
+  redact?: ((fact: Fact) => Fact) | undefined;
 }
 
 export class Driver {
@@ -184,11 +186,11 @@ export class Driver {
   // ---- records -------------------------------------------------------------------------------------------------
 
   #append(facts: readonly Fact[]): void {
-    const { rules, session, clock } = this.#shell;
+    const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
       const before = this.#state;
       const record: LogRecord = {
-        ...fact,
+        ...(redact === undefined ? fact : redact(fact)),
         seq: before.seq,
         at: Math.max(clock.now(), before.now),
         rand: clock.random(),

@@ -1,11 +1,11 @@
 // Appends groups of three to session `s` until it is killed; a number on stdout is a group that was acknowledged.
 
 import { writeSync } from "node:fs";
-import { sqliteJournal } from "@rondo/journal";
 import { sampleRecords } from "@rondo/testkit";
+import { namedJournal } from "../named-journal.ts";
 
 const [file = "", size = "10"] = process.argv.slice(2);
-const journal = sqliteJournal(file);
+const journal = namedJournal(file);
 let next = journal.read("s").length;
 for (;;) {
   journal.append("s", next, sampleRecords(next, 3, "x".repeat(Number(size))));

@@ -2,11 +2,11 @@
 
 import { rmSync, statSync } from "node:fs";
 import { RondoError } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
 import { sampleRecords } from "@rondo/testkit";
+import { namedJournal } from "../named-journal.ts";
 
 const [file = "", ballast = ""] = process.argv.slice(2);
-const journal = sqliteJournal(file);
+const journal = namedJournal(file);
 let next = 0;
 const append = (): void => {
   journal.append("s", next, sampleRecords(next, 2, "x".repeat(10_000)));

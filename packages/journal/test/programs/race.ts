@@ -2,11 +2,11 @@
 
 import { once } from "node:events";
 import { RondoError } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
+import { namedJournal } from "../named-journal.ts";
 
 const [file = "", me = "", rounds = "0"] = process.argv.slice(2);
-const journal = sqliteJournal(file);
+const journal = namedJournal(file);
 console.log("ready");
 await once(process.stdin, "data");
 for (let round = 0; round < Number(rounds); round++) {
@@ -14,7 +14,7 @@ for (let round = 0; round < Number(rounds); round++) {
     journal.append(String(round), 0, [sampleRecord(0, me), sampleRecord(1, me)]);
     console.log(`won ${round}`);
   } catch (thrown) {
-    if (!(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
+    if (!(thrown instanceof RondoError) || thrown.kind !== "conflict") throw thrown;
     console.log(`lost ${round}`);
   }
 }

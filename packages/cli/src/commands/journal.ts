@@ -1,0 +1,55 @@
+// The room of `rondo journal`: the journal itself, not the runs in it.
+
+import { checkJournal, type Finding } from "@rondo/journal";
+import { type Command, journalOption } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { UsageError } from "../failure.ts";
+import { journalPlace, placeNamed } from "../journal-place.ts";
+import { jsonLine, plainText } from "../plain-text.ts";
+import { counted } from "../render/usage.ts";
+
+export const journal: Command = {
+  name: "journal",
+  words: "check [FILE|DIR]",
+  does: "Verify a journal: its file, its numbering, its records. Exit code 0: whole; 1: something is wrong",
+  maxWords: 2,
+  options: {
+    repair: {
+      type: "boolean",
+      does: "Cut off what a crash left behind the last whole line of a JSONL file; nothing else is ever repaired",
+    },
+    json: { type: "boolean", does: "Print what was found as one JSON object" },
+    ...journalOption,
+  },
+  async act(args, console) {
+    const [what, given] = args.words;
+    if (what !== "check")
+      throw new UsageError(
+        `rondo journal ${what === undefined ? "needs a word" : `cannot ${JSON.stringify(plainText(what))}`}: rondo journal check [FILE|DIR]`,
+      );
+    if (given !== undefined && args.has("journal"))
+      throw new UsageError("a journal is named once: by FILE, or by --journal");
+    const { file } = given === undefined ? journalPlace(args, console.env) : placeNamed(given);
+    const report = checkJournal(file, { repair: args.has("repair") });
+    const open = report.findings.filter((finding) => !finding.repaired).length;
+    if (args.has("json")) console.line(jsonLine(report));
+    else {
+      for (const finding of report.findings) console.line(lineOf(finding));
+      const { sessions, records, bytes, findings } = report;
+      const sums = [counted(sessions, "whole session"), counted(records, "record"), counted(bytes, "byte")];
+      const repaired = findings.length - open;
+      if (repaired > 0) sums.push(`${repaired} repaired`);
+      console.line(
+        `${plainText(report.path)}: ${sums.join(", ")}, ${open === 0 ? "nothing is wrong" : `${open} wrong`}`,
+      );
+      if (report.findings.some((one) => one.what === "torn_tail" && !one.repaired))
+        console.errorLine("a torn tail is cut off by the next run that writes there, or now with --repair");
+    }
+    return open === 0 ? exitCodes.completed : exitCodes.error;
+  },
+};
+
+function lineOf({ what, message, repaired }: Finding): string {
+  const kind = repaired ? "repaired" : what.replace("_", " ");
+  return `${kind}: ${plainText(message)}`;
+}

@@ -1,0 +1,81 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import { place, rondo, runWith } from "./command.ts";
+
+it("keeps runs as text when it is told jsonl:DIR, and finds them there again", async () => {
+  const at = place();
+  const folder = join(dirname(at.journal), "text");
+  const ran = await runWith(at, "answers", ["--journal", `jsonl:${folder}`, "do it"]);
+  expect(ran.code).toBe(0);
+  expect(ran.stdout).toContain(`--journal jsonl:${folder}`);
+  const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  expect(files).toHaveLength(1);
+  const id = (files[0] ?? "").replace(".jsonl", "");
+  const listed = await rondo(at, ["runs", "--journal", `jsonl:${folder}`]);
+  expect(listed.stdout).toContain(id);
+  const shown = await rondo(at, ["show", "last", "--json"], { RONDO_JOURNAL: `jsonl:${folder}` });
+  expect(shown.stdout).toContain('"run_ended"');
+  expect(existsSync(at.journal)).toBe(false);
+  expect((await rondo(at, ["runs", "--journal", "jsonl:"])).code).toBe(2);
+});
+
+it("checks a JSONL journal: says what is torn and what is damaged, and repairs the first alone", async () => {
+  const at = place();
+  const folder = join(dirname(at.journal), "text");
+  const name = `jsonl:${folder}`;
+  await runWith(at, "answers", ["--journal", name, "do it"]);
+  const whole = await rondo(at, ["journal", "check", name]);
+  expect(whole).toMatchObject({ code: 0, stderr: "" });
+  expect(whole.stdout).toMatch(/text: 1 whole session, \d+ records, [\d,]+ bytes, nothing is wrong\n$/);
+
+  const [file = ""] = readdirSync(folder)
+    .filter((one) => one.endsWith(".jsonl"))
+    .map((one) => join(folder, one));
+  appendFileSync(file, '{"crc":"12');
+  const torn = await rondo(at, ["journal", "check", folder]);
+  expect(torn.code).toBe(1);
+  expect(torn.stdout).toContain("torn tail: ");
+  expect(torn.stdout).toContain("10 bytes behind line");
+  expect(torn.stderr).toContain("--repair");
+  const repaired = await rondo(at, ["journal", "check", file, "--repair"]);
+  expect(repaired.code).toBe(0);
+  expect(repaired.stdout).toContain("repaired: ");
+  expect((await rondo(at, ["journal", "check", "--json"], { RONDO_JOURNAL: name })).stdout).toContain(
+    '"findings":[]',
+  );
+
+  const text = readFileSync(file, "utf8");
+  writeFileSync(file, text.replace('"seq":0', '"seq":1'));
+  const damaged = await rondo(at, ["journal", "check", folder, "--repair"]);
+  expect(damaged.code).toBe(1);
+  expect(damaged.stdout).toMatch(/damage: .*line 2 .*checksum/);
+  expect(readFileSync(file, "utf8")).toBe(text.replace('"seq":0', '"seq":1'));
+});
+
+it("checks a SQLite journal, the usual one by default, and knows what it is asked", async () => {
+  const at = place();
+  await runWith(at, "answers");
+  expect(await rondo(at, ["journal", "check"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 whole session"),
+  });
+  const db = new DatabaseSync(at.journal);
+  db.exec("DELETE FROM records WHERE seq = 1");
+  db.close();
+  const broken = await rondo(at, ["journal", "check", at.journal]);
+  expect(broken.code).toBe(1);
+  expect(broken.stdout).toContain("record 1 is missing");
+  for (const [args, words] of [
+    [["journal"], "rondo journal check [FILE|DIR]"],
+    [["journal", "mend"], 'cannot "mend"'],
+    [["journal", "check", "a", "--journal", "b"], "named once"],
+  ] as const) {
+    const out = await rondo(at, args);
+    expect(out.code).toBe(2);
+    expect(out.stderr).toContain(words);
+  }
+  const none = await rondo(at, ["journal", "check", join(at.root, "none.db")]);
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no journal") });
+});

@@ -1,0 +1,216 @@
+// The room of redaction: secrets are taken out of a fact before it is one.
+//
+// Not on the way to the disk: then the journal would hold another text than the one the model was sent, a replay would
+// differ, and a run that is resumed would go on from what never was. A fact is redacted when it enters the loop, so the
+// journal, the model, the digest of its request and every later life of the run know the same text.
+//
+// A tool's output is hostile input: every pattern here takes time in the length of the text, whatever stands in it.
+
+import { RondoError } from "./errors.ts";
+import type { Fact } from "./loop/records.ts";
+import type { Json, JsonObject } from "./message.ts";
+
+export interface RedactOptions {
+  /** Values that must not be kept: keys, passwords, tokens; of at least 4 characters. Found as they are, and as JSON or a URL would write them. */
+  secrets?: readonly string[];
+  /** Forms to look for beside the known ones (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global. */
+  patterns?: readonly RegExp[];
+  /** Whether the known forms are looked for. Default true. */
+  knownForms?: boolean;
+  /** Names whose values are secret in objects and in JSON text, in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
+  names?: readonly string[];
+}
+
+export const redacted = "***REDACTED***";
+
+/** Names whose values are taken for secrets. */
+export const secretNames: readonly string[] = [
+  "password",
+  "passwd",
+  "passphrase",
+  "secret",
+  "client_secret",
+  "secret_key",
+  "secret_access_key",
+  "aws_secret_access_key",
+  "api_key",
+  "x_api_key",
+  "apikey",
+  "access_key",
+  "access_token",
+  "refresh_token",
+  "id_token",
+  "auth_token",
+  "session_token",
+  "bearer_token",
+  "private_key",
+  "authorization",
+  "proxy_authorization",
+  "cookie",
+  "set_cookie",
+];
+
+/** Each begins with letters of its own, and behind them takes one kind of character: no text makes them go back and forth. */
+const forms: readonly RegExp[] = [
+  // OpenAI, Anthropic and whoever does as they do.
+  /\bsk-[A-Za-z0-9_-]{16,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/g,
+  /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{30,}/g,
+  /\bglpat-[A-Za-z0-9_-]{20,}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\bnpm_[A-Za-z0-9]{36}/g,
+  /\bhf_[A-Za-z0-9]{30,}/g,
+  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g,
+  // JSON Web Tokens. Only where a run of its characters begins, or a long run would be walked from each `eyJ` in it.
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
+];
+const bearer = /\b(Bearer|Basic|Token)(\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi;
+/** The password in a URL. */
+const inUrl = /(:\/\/[^\s:/@?#"']{0,200}:)[^\s/@?#"']{1,200}(?=@)/g;
+
+/**
+ * Takes secrets out of facts.
+ * @throws RondoError `invalid_request` for a secret that is too short, or a pattern that is not global
+ */
+export function redaction(options: RedactOptions): (fact: Fact) => Fact {
+  const named: Way = {
+    text: textRedaction(options),
+    names: new Set((options.names ?? secretNames).map(plainName)),
+    free: false,
+  };
+  const unnamed: Way = { text: textRedaction({ ...options, names: [] }), names: new Set(), free: true };
+  return (fact) => redactValue(fact as unknown as Json, named, unnamed) as unknown as Fact;
+}
+
+/** The same for one text. */
+export function textRedaction(options: RedactOptions): (text: string) => string {
+  const { secrets = [], patterns = [], knownForms = true, names = secretNames } = options;
+  const values = new Set<string>();
+  for (const secret of secrets) {
+    if (secret.length < 4)
+      throw new RondoError(
+        "invalid_request",
+        "option redact.secrets: one has fewer than 4 characters and would take ordinary words out of every text; leave it out",
+      );
+    values
+      .add(secret)
+      .add(JSON.stringify(secret).slice(1, -1))
+      .add(encodeURIComponent(secret.toWellFormed()));
+  }
+  for (const pattern of patterns)
+    if (!pattern.global)
+      throw new RondoError(
+        "invalid_request",
+        `option redact.patterns: ${String(pattern)} must be global: write ${String(pattern)}g`,
+      );
+  // The longest first: one may be the beginning of another.
+  const known = [...values].sort((a, b) => b.length - a.length);
+  const named = namedIn(names);
+  return (given) => {
+    let text = given;
+    for (const value of known) if (text.includes(value)) text = text.replaceAll(value, redacted);
+    if (knownForms) {
+      text = withoutPrivateKeys(text);
+      for (const form of forms) text = text.replace(form, redacted);
+      text = text.replace(bearer, (_, scheme: string, space: string) => `${scheme}${space}${redacted}`);
+      text = text.replace(inUrl, (_, before: string) => before + redacted);
+    }
+    if (named !== undefined) text = text.replace(named, (_, name: string) => `${name}"${redacted}"`);
+    for (const pattern of patterns) text = text.replace(pattern, redacted);
+    return text;
+  };
+}
+
+const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
+
+/** `"name": "value"` in JSON text. Behind a value's quote everything up to the next free quote is taken, once. */
+function namedIn(names: readonly string[]): RegExp | undefined {
+  if (names.length === 0) return undefined;
+  const any = [...new Set(names.map(plainName))].map((name) =>
+    [...name].map((letter) => letter.replace(/[^a-z0-9]/, "\\$&")).join("[-_]?"),
+  );
+  return new RegExp(`("(?:${any.join("|")})"\\s{0,8}:\\s{0,8})"[^"\\\\]*(?:\\\\.[^"\\\\]*)*(?:"|$)`, "gis");
+}
+
+const begin = "-----BEGIN ";
+const keyHead = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+const keyEnd = /^-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+/** The longest key there is, and how far its end is looked for. */
+const longestKey = 1 << 15;
+/** What a key that was cut off consists of, line feeds as JSON writes them among it. */
+const keyBody = /(?:[A-Za-z0-9+/=\r\n]|\\[nr]){0,32768}/y;
+
+/** By hand: a pattern would walk to the end from every beginning that has none. */
+function withoutPrivateKeys(text: string): string {
+  let at = text.indexOf(begin);
+  if (at < 0) return text;
+  let kept = "";
+  let from = 0;
+  let end = -1;
+  while (at >= 0) {
+    const head = keyHead.exec(text.slice(at, at + 80))?.[0];
+    if (head === undefined) {
+      at = text.indexOf(begin, at + begin.length);
+      continue;
+    }
+    const body = at + head.length;
+    if (end < body) end = text.indexOf("-----END ", body);
+    if (end < 0) end = Number.POSITIVE_INFINITY;
+    const foot = end - body > longestKey ? undefined : keyEnd.exec(text.slice(end, end + 80))?.[0];
+    keyBody.lastIndex = body;
+    kept += text.slice(from, at) + redacted;
+    from = foot === undefined ? body + (keyBody.exec(text)?.[0].length ?? 0) : end + foot.length;
+    at = text.indexOf(begin, from);
+  }
+  return kept + text.slice(from);
+}
+
+/** How a value is redacted. `free`: it is anybody's JSON, and its names mean nothing to the loop. */
+interface Way {
+  text(text: string): string;
+  names: ReadonlySet<string>;
+  free: boolean;
+}
+
+/** What a model wants a tool to be called with: the tool needs it. What is secret by its value or its form goes all the same. */
+const forTools: ReadonlySet<string> = new Set(["args", "rawArgs"]);
+/** Anybody's JSON. */
+const anybodys: ReadonlySet<string> = new Set(["value", "about", "raw", "evidence", "providerOptions"]);
+/** What the loop and the providers must find as it was. Schemas name passwords without holding any. */
+const untouched: ReadonlySet<string> = new Set(["opaque", "digest", "type", "inputSchema", "schema"]);
+
+function redactValue(value: Json, way: Way, unnamed: Way): Json {
+  if (typeof value === "string") return way.text(value);
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) {
+    const list = value.map((item) => redactValue(item, way, unnamed));
+    return list.some((item, i) => item !== value[i]) ? list : value;
+  }
+  let same = true;
+  const entries = Object.entries(value).map(([name, item]): [string, Json] => {
+    if (item === undefined || (!way.free && staysAsIs(name, value))) return [name, item as Json];
+    const now =
+      typeof item === "string" && way.names.has(plainName(name))
+        ? redacted
+        : redactValue(item, wayInto(name, way, unnamed), unnamed);
+    if (now !== item) same = false;
+    return [name, now];
+  });
+  if (same) return value;
+  // A signature over a text that is another now would be refused by whoever made it.
+  const signed = !way.free && value.type === "reasoning";
+  // An own `__proto__` is data: fromEntries makes it an own key.
+  return Object.fromEntries(signed ? entries.filter(([name]) => name !== "opaque") : entries);
+}
+
+/** Bytes of a file may look like anything. */
+const staysAsIs = (name: string, { type }: JsonObject): boolean =>
+  untouched.has(name) || (name === "data" && type === "file");
+
+function wayInto(name: string, way: Way, unnamed: Way): Way {
+  if (way.free) return way;
+  if (forTools.has(name)) return unnamed;
+  return anybodys.has(name) ? { ...way, free: true } : way;
+}

@@ -1,0 +1,214 @@
+// One writer a session, and any number of readers, through the public face.
+
+import {
+  Agent,
+  type Journal,
+  type Lease,
+  type LogRecord,
+  type MemoryJournal,
+  memoryJournal,
+  RondoError,
+} from "@rondo/core";
+import { call, say, scripted, stall } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick, shortly } from "./support.ts";
+
+/** The same journal, with answers that take a while. */
+function slowly(journal: MemoryJournal): Journal {
+  const later = async <T>(act: () => T): Promise<T> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return act();
+  };
+  return {
+    append: (...group) => later(() => journal.append(...group)),
+    read: (...from) => later(() => journal.read(...from)),
+    list: () => later(() => journal.list()),
+    lease: (session, request) =>
+      later(() => {
+        const lease = journal.lease?.(session, request) as Lease;
+        return {
+          token: lease.token,
+          renew: () => later(() => void lease.renew()),
+          release: () => later(() => void lease.release()),
+        };
+      }),
+  };
+}
+
+const kindOf = (thrown: unknown): string => (thrown instanceof RondoError ? thrown.kind : String(thrown));
+
+describe.each([
+  ["at once", (journal: MemoryJournal): Journal => journal],
+  ["later", slowly],
+])("over a journal that answers %s", (_name, over) => {
+  test("who drives a session holds it: a second opens it not, is told by whom, and may follow", async () => {
+    const memory = memoryJournal({ leases: true });
+    const journal = over(memory);
+    const model = scripted([call("look"), stall()]);
+    const lease = { owner: "worker 1", ttlMs: 60_000 };
+    const first = await new Agent({ model, tools: [echo("look")], journal, lease, ...quick }).open("s");
+    const running = first.send("go");
+    await expect.poll(() => model.calls).toBe(2);
+    const other = new Agent({ model: scripted([say("done")]), tools: [echo("look")], journal, ...quick });
+    await expect(other.open("s")).rejects.toThrow(/"s" is held by worker 1 until 20\d\d-.*takeOver/);
+    expect(await other.open("s").catch(kindOf)).toBe("conflict");
+
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const record of other.follow("s")) {
+        seen.push(record.type);
+        if (record.type === "run_ended") break;
+      }
+    })();
+    first.abort("enough");
+    await running;
+    await reading;
+    expect(seen).toEqual(memory.read("s").map((record) => record.type));
+    expect((await other.open("s")).status).toBe("idle");
+  });
+
+  test("it is let go when the run ends or parks, and taken again by whoever goes on", async () => {
+    const journal = over(memoryJournal({ leases: true }));
+    const guarded = echo("guarded", { permission: "ask" });
+    const parts = { tools: [guarded], journal };
+    const first = await new Agent({ model: scripted([call("guarded")]), ...parts }).open("s");
+    expect((await first.send("go")).parked?.pending).toHaveLength(1);
+    const second = await new Agent({ model: scripted([say("done"), say("more")]), ...parts }).open("s");
+    const { end } = await second.approve(second.pending[0]?.key ?? "");
+    expect(end?.reason).toBe("completed");
+    expect((await second.send("and")).text).toBe("more");
+    // The first has not heard of any of it, and is told so before it does anything.
+    expect(await first.resume().catch(kindOf)).toBe("conflict");
+  });
+
+  test("what is said while the lease is on its way is not lost", async () => {
+    const journal = over(memoryJournal({ leases: true }));
+    const model = scripted([say("one"), say("two")]);
+    const session = await new Agent({ model, journal }).open("s");
+    const running = session.send("go");
+    expect(session.status).toBe("running");
+    session.followUp("and then");
+    await running;
+    expect(shortly(session.messages)).toEqual([
+      "user: go",
+      "assistant: one",
+      "user: and then",
+      "assistant: two",
+    ]);
+  });
+
+  test("who was thought dead and is replaced writes nothing any more, and what it does is stopped", async () => {
+    const memory = memoryJournal({ leases: true });
+    const journal = over(memory);
+    const model = scripted([stall()]);
+    const lease = { ttlMs: 150 };
+    const first = await new Agent({ model, journal, lease, ...quick }).open("s");
+    const running = first.send("go").catch(kindOf);
+    await expect.poll(() => model.calls).toBe(1);
+    const other = new Agent({ model: scripted([say("taken over")]), journal, ...quick });
+    const second = await other.open("s", { takeOver: true });
+    const { text } = await second.resume();
+    expect(text).toBe("taken over");
+    // The first hears of it when it next renews, and stops although its model never answers.
+    expect(await running).toBe("conflict");
+    expect(memory.read("s").map((record) => record.type)).not.toContain("abort_asked");
+    expect(
+      memory
+        .read("s")
+        .map((record) => record.type)
+        .at(-1),
+    ).toBe("run_ended");
+  });
+
+  test("a silent run keeps its session for longer than its lease, because it is renewed", async () => {
+    let now = 1_000;
+    let renewals = 0;
+    const memory = memoryJournal({ leases: true, now: () => now });
+    const counting: MemoryJournal = {
+      ...memory,
+      lease: (session, request) => {
+        const lease = memory.lease?.(session, request) as Lease;
+        const renew = (): void => {
+          void lease.renew();
+          renewals += 1;
+        };
+        return { ...lease, renew };
+      },
+    };
+    const journal = over(counting);
+    const model = scripted([stall()]);
+    const first = await new Agent({ model, journal, lease: { ttlMs: 100 }, ...quick }).open("s");
+    const running = first.send("go");
+    await expect.poll(() => model.calls).toBe(1);
+    const other = new Agent({ model: scripted([]), journal, ...quick });
+    for (let round = 1; round <= 4; round += 1) {
+      const seen = renewals;
+      await expect.poll(() => renewals - seen).toBeGreaterThan(1);
+      now += 90;
+      expect(await other.open("s").catch(kindOf)).toBe("conflict");
+    }
+    first.abort();
+    await running;
+  });
+});
+
+describe("following", () => {
+  const record = (seq: number): LogRecord => ({ type: "woke", seq, at: seq, rand: 0 });
+
+  test("gives what is there, then what lands, from any record on, and ends when it is broken off or by its signal", async () => {
+    const journal = memoryJournal();
+    journal.append("s", 0, [record(0), record(1)]);
+    const agent = new Agent({ model: scripted([]), journal });
+    const controller = new AbortController();
+    const reader = agent.follow("s", { from: 1, signal: controller.signal });
+    expect((await reader.next()).value?.seq).toBe(1);
+    const pulls = [reader.next(), reader.next(), reader.next()];
+    journal.append("s", 2, [record(2)]);
+    journal.append("s", 3, [record(3)]);
+    expect((await Promise.all(pulls.slice(0, 2))).map(({ value }) => value?.seq)).toEqual([2, 3]);
+    controller.abort();
+    expect(await pulls[2]).toEqual({ done: true, value: undefined });
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+
+    const other = agent.follow("s", { from: 4 });
+    const waiting = other.next();
+    await other.return?.();
+    expect((await waiting).done).toBe(true);
+    expect(() => agent.follow("s", { from: -1 })).toThrow(/from record -1/);
+    const session = await agent.open("t");
+    expect((await session.follow({ signal: AbortSignal.abort() }).next()).done).toBe(true);
+  });
+
+  test("looks by itself where a journal cannot say that there is news", async () => {
+    const { watch: _, ...journal } = memoryJournal();
+    const reader = new Agent({ model: scripted([]), journal }).follow("s");
+    const waiting = reader.next();
+    journal.append("s", 0, [record(0)]);
+    expect((await waiting).value?.seq).toBe(0);
+    await reader.return?.();
+  });
+
+  test("ends with the journal's error, and leaves nothing behind that watches", async () => {
+    const inner = memoryJournal();
+    let watching = 0;
+    const journal: Journal = {
+      ...inner,
+      read: () => {
+        throw new RondoError("storage", "the disk is gone");
+      },
+      watch: (session, heard) => {
+        watching += 1;
+        const stop = inner.watch(session, heard);
+        return () => {
+          watching -= 1;
+          stop();
+        };
+      },
+    };
+    const reader = new Agent({ model: scripted([]), journal }).follow("s");
+    expect(watching).toBe(1);
+    await expect(reader.next()).rejects.toThrow("the disk is gone");
+    expect(watching).toBe(0);
+    expect((await reader.next()).done).toBe(true);
+  });
+});

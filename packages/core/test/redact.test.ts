@@ -1,0 +1,163 @@
+import { Agent, memoryJournal, redacted, secretNames, textOf, textRedaction, userText } from "@rondo/core";
+import { call, say, scripted, think } from "@rondo/testkit";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { echo } from "./support.ts";
+
+const secret = 'p"ss/word 1';
+const key = `-----BEGIN RSA PRIVATE KEY-----\n${"MIIEpAIBAAKCAQEA+/\n".repeat(20)}-----END RSA PRIVATE KEY-----`;
+
+describe("a text", () => {
+  const redact = textRedaction({ secrets: [secret], patterns: [/\bcustomer-\d+/g] });
+
+  test.each([
+    ["an OpenAI key", `key sk-proj-${"a1B2".repeat(8)} end`, `key ${redacted} end`],
+    ["an Anthropic key", `sk-ant-api03-${"x_Y-".repeat(20)}`, redacted],
+    ["a bearer token", `Authorization: Bearer ${"abc.DEF-".repeat(4)}=`, `Authorization: Bearer ${redacted}`],
+    ["an AWS key id", "AKIAIOSFODNN7EXAMPLE.", `${redacted}.`],
+    ["a GitHub token", `ghp_${"a1".repeat(18)}`, redacted],
+    ["a Slack token", "xoxb-123456789012-abcdef", redacted],
+    ["a private key", `before\n${key}\nafter`, `before\n${redacted}\nafter`],
+    ["a private key in JSON", JSON.stringify({ k: key }), `{"k":"${redacted}"}`],
+    ["a private key that was cut off", key.slice(0, 100), redacted],
+    ["two private keys", `${key} and ${key}`, `${redacted} and ${redacted}`],
+    ["a web token", `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`, redacted],
+    ["a password in a URL", "postgres://me:hunter2@db/x", `postgres://me:${redacted}@db/x`],
+    ["a name in JSON", '{"api-key" : "a\\"b", "n": 1}', `{"api-key" : "${redacted}", "n": 1}`],
+    ["a name in JSON that was cut off", '{"PassWord":"abc', `{"PassWord":"${redacted}"`],
+    ["a value that was given", `<${secret}>`, `<${redacted}>`],
+    ["one as JSON writes it", JSON.stringify(secret), `"${redacted}"`],
+    ["one as a URL writes it", `?p=${encodeURIComponent(secret)}&q`, `?p=${redacted}&q`],
+    ["a form that was given", "customer-123, customers", `${redacted}, customers`],
+  ])("loses %s", (_name, text, wanted) => {
+    expect(redact(text)).toBe(wanted);
+    expect(redact(wanted)).toBe(wanted);
+  });
+
+  test.each([
+    "a task-force of risk-averse sk-iers",
+    "the password is asked for later",
+    '{"passwordless":"yes","tokens":"12"}',
+    "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+    "https://example.com:8080/a@b",
+    "Bearer of bad news",
+  ])("keeps what only looks like one: %s", (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  test("never holds a given value, whatever stands around it", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string({ minLength: 4 }), (before, after, value) => {
+        fc.pre(!redacted.includes(value) && !(redacted + before + after).includes(value));
+        const out = textRedaction({ secrets: [value] })(before + value + after);
+        expect(out.split(redacted).some((piece) => piece.includes(value))).toBe(false);
+      }),
+    );
+  });
+
+  test("takes steps in proportion to its length, however hostile it is", () => {
+    const units = [
+      "-----BEGIN PRIVATE KEY-----",
+      "-----BEGIN RSA PRIVATE KEY-----\nAAAA",
+      '"password":"\\',
+      '"password":"',
+      '\\"password\\":\\"',
+      "eyJ-eyJ.",
+      "eyJaaaaaaaaaa.",
+      "sk-",
+      "Bearer   ",
+      "://a:",
+      "://:@",
+      "xoxb-",
+      '"password"        ',
+    ];
+    // No clock: a walk that starts again at every unit would take hours at this length.
+    for (const unit of units) {
+      const text = unit.repeat(Math.ceil(4_000_000 / unit.length));
+      expect(redact(text).length).toBeGreaterThan(0);
+    }
+  });
+
+  test("refuses a secret that is a piece of words, and a pattern that finds but one", () => {
+    expect(() => textRedaction({ secrets: ["abc"] })).toThrow(/redact\.secrets/);
+    expect(() => textRedaction({ patterns: [/x/] })).toThrow(/\/x\/g/);
+    expect(secretNames).toContain("authorization");
+  });
+});
+
+describe("an agent that redacts", () => {
+  const token = `ghp_${"a1".repeat(18)}`;
+
+  test("shows neither the model nor the journal what a tool, a user or a system prompt let out, and replays the same", async () => {
+    const journal = memoryJournal();
+    const model = scripted([
+      [think(`I saw ${token}`), call("leak", { password: "for the tool", token })],
+      say(`it was ${token}`),
+    ]);
+    const got: unknown[] = [];
+    const leak = echo("leak", {
+      execute: async (args) => {
+        got.push(args);
+        return [
+          { type: "text", text: `TOKEN=${token}\n{"password":"hunter2"} ${secret}` },
+          { type: "file", mediaType: "image/png", data: token },
+        ];
+      },
+    });
+    const agent = new Agent({
+      model,
+      system: `say ${secret}`,
+      tools: [leak],
+      journal,
+      redact: { secrets: [secret] },
+    });
+    const session = await agent.open("s");
+    const { text } = await session.send(`use ${token}`);
+    expect(text).toBe(`it was ${redacted}`);
+    // The tool is called with what it needs, except for what is secret by its form.
+    expect(got).toEqual([{ password: "for the tool", token: redacted }]);
+    const kept = JSON.stringify(journal.read("s")).replaceAll(`"data":"${token}"`, "");
+    for (const what of [token, secret, JSON.stringify(secret).slice(1, -1), "hunter2"])
+      expect(kept).not.toContain(what);
+    const second = model.requests[1]?.messages ?? [];
+    expect([...second].map(textOf).join("\n")).toContain(
+      `TOKEN=${redacted}\n{"password":"${redacted}"} ${redacted}`,
+    );
+    expect(model.requests[1]?.system).toBe(`say ${redacted}`);
+    const replay = await session.replay();
+    expect(replay.requests).toHaveLength(2);
+    expect(replay.firstDifference).toBeUndefined();
+    const again = await new Agent({ model, tools: [leak], journal }).open("s");
+    expect(again.messages).toEqual(session.messages);
+  });
+
+  test("drops the signature of a thought that it changed, and keeps that of others", async () => {
+    const model = scripted([say("one")]);
+    const signed = (text: string): object => ({
+      type: "reasoning",
+      text,
+      opaque: { origin: { api: "a", provider: "p", model: "m" }, data: "signature" },
+    });
+    const history = [
+      userText("hi"),
+      {
+        role: "assistant" as const,
+        content: [signed(token), signed("plain")],
+        origin: { api: "a", provider: "p", model: "m" },
+        stop: { kind: "end_turn" as const, wire: "end_turn" as const },
+      },
+      userText("go on"),
+    ];
+    const agent = new Agent({ model, redact: {} });
+    await agent.run(history as never);
+    const [first, second] = (model.requests[0]?.messages.at(1)?.content ?? []) as { opaque?: unknown }[];
+    expect(first).not.toHaveProperty("opaque");
+    expect(second).toHaveProperty("opaque");
+  });
+
+  test("refuses settings that hold a secret: they are kept with the run", () => {
+    const settings = { headers: { Authorization: "x" } };
+    expect(() => new Agent({ model: scripted([]), settings, redact: {} })).toThrow(/option settings/);
+    expect(() => new Agent({ model: scripted([]), settings })).not.toThrow();
+  });
+});

@@ -1,0 +1,53 @@
+// The room of the check: a journal is looked at as a whole, and what is wrong is told with its place.
+//
+// It changes nothing, and repairs only what a crash leaves behind where nothing was acknowledged: the torn tail of a
+// JSONL file. Whatever else is damaged may be the only copy of something, and is left for a person to decide.
+
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { RondoError } from "@rondo/core";
+import { checkJsonl } from "./check-jsonl.ts";
+import { checkSqlite } from "./check-sqlite.ts";
+
+/** Something that is wrong. */
+export interface Finding {
+  /** `torn_tail`: what a crash left of a group that was never acknowledged. `newer`: written by a newer Rondo. */
+  what: "torn_tail" | "damage" | "newer";
+  /** In words, with its place. */
+  message: string;
+  session?: string;
+  /** It was a torn tail, and it was cut off. */
+  repaired: boolean;
+}
+
+export interface CheckReport {
+  path: string;
+  kind: "sqlite" | "jsonl";
+  /** What is whole. */
+  sessions: number;
+  records: number;
+  /** Bytes of the journal's files. */
+  bytes: number;
+  findings: Finding[];
+}
+
+export interface CheckOptions {
+  /** Cut torn tails off. Default false. */
+  repair?: boolean;
+  /** How long to wait for another process's append, in milliseconds. Default 5,000. */
+  busyTimeoutMs?: number;
+}
+
+/**
+ * Verifies a SQLite journal, a folder of a JSONL journal, or one file of it: that it is whole, that records are
+ * numbered without a gap, and that they fold.
+ * @throws RondoError `invalid_request` when it is no journal, or cannot be read
+ */
+export function checkJournal(path: string, options: CheckOptions = {}): CheckReport {
+  const at = resolve(path);
+  const stat = statSync(at, { throwIfNoEntry: false });
+  if (stat === undefined) throw new RondoError("invalid_request", `there is no journal ${at}`);
+  const found =
+    stat.isDirectory() || at.endsWith(".jsonl") ? checkJsonl(at, options) : checkSqlite(at, options);
+  return { path: at, ...found };
+}

@@ -1,0 +1,49 @@
+// The room of the folder's lock: one writer at a time among all processes, and none that outlives its process.
+//
+// Node has no file locks of its own, and a lock that is a file stays behind when its process is killed; telling a stale
+// one from a live one is a race that cannot be won. SQLite holds real locks of the system, which end with the process,
+// so a database that nothing is ever stored in does nothing but lock.
+
+import type { DatabaseSync } from "node:sqlite";
+import { loadSqlite } from "./sqlite-database.ts";
+
+export class FolderLock {
+  readonly #file: string;
+  readonly #timeoutMs: number;
+  #db: DatabaseSync | undefined;
+  #begin: (() => void) | undefined;
+  #end: (() => void) | undefined;
+
+  constructor(file: string, timeoutMs: number) {
+    this.#file = file;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Holds the lock while it acts, which must be synchronous. Throws what SQLite throws when it cannot be had. */
+  hold<T>(act: () => T): T {
+    this.#open();
+    this.#begin?.();
+    try {
+      return act();
+    } finally {
+      this.#end?.();
+    }
+  }
+
+  close(): void {
+    this.#db?.close();
+    this.#db = undefined;
+  }
+
+  #open(): void {
+    if (this.#db !== undefined) return;
+    const db = new (loadSqlite())(this.#file, { timeout: this.#timeoutMs });
+    // Nothing is stored, so nothing need be safe.
+    db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
+    const begin = db.prepare("BEGIN IMMEDIATE");
+    const end = db.prepare("COMMIT");
+    this.#begin = () => void begin.run();
+    this.#end = () => void end.run();
+    this.#db = db;
+  }
+}

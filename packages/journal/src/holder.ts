@@ -1,0 +1,92 @@
+// The room of the holder: which process has a lease, and whether it is gone for good.
+//
+// A process that was killed cannot let its lease go, and whoever goes on with its work must not wait for it to run out.
+// Gone is only what can be known to be: the same machine since the same start, the same process namespace, and no
+// process with that number that began at that time. Of everything else nothing is known, and its lease counts.
+
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+
+interface Mark {
+  pid: number;
+  host: string;
+  /** The machine's start and the process namespace, where the system tells them. */
+  boot: string;
+  /** When the process began, in the system's own count; empty where it does not tell. */
+  began: string;
+}
+
+let own: string | undefined;
+
+/** This process, as it is stored with a lease. */
+export function ownMark(): string {
+  own ??= JSON.stringify({
+    pid: process.pid,
+    host: hostname(),
+    boot: bootOf(),
+    began: beganOf(process.pid) ?? "",
+  } satisfies Mark);
+  return own;
+}
+
+/** A holder in words: its name, and its process. */
+export function holderName(owner: string, mark: string | null): string {
+  const known = readMark(mark);
+  return known === undefined ? owner : `${owner} (process ${known.pid} on ${known.host})`;
+}
+
+/** True only when the process is known to have ended. */
+export function isGone(mark: string | null): boolean {
+  const known = readMark(mark);
+  if (known === undefined || mark === ownMark()) return false;
+  if (known.host !== hostname()) return false;
+  const boot = bootOf();
+  if (known.boot !== boot) {
+    // Another namespace cannot be looked into; another start of the machine has left nothing alive.
+    const [start, space] = boot.split(" ");
+    const [otherStart, otherSpace] = known.boot.split(" ");
+    return start !== "" && otherStart !== "" && start !== otherStart && space === otherSpace;
+  }
+  try {
+    process.kill(known.pid, 0);
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === "ESRCH";
+  }
+  const began = beganOf(known.pid);
+  // A dead process that nobody has waited for yet still has its number.
+  if (began === "dead") return true;
+  // Its number may be another's by now.
+  return known.began !== "" && began !== undefined && began !== known.began;
+}
+
+function readMark(text: string | null): Mark | undefined {
+  if (text === null) return undefined;
+  try {
+    const mark = JSON.parse(text) as Partial<Mark> | null;
+    if (typeof mark?.pid !== "number" || typeof mark.host !== "string") return undefined;
+    return { pid: mark.pid, host: mark.host, boot: mark.boot ?? "", began: mark.began ?? "" };
+  } catch {
+    return undefined;
+  }
+}
+
+function bootOf(): string {
+  return `${attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())} ${attempt(() => readlinkSync("/proc/self/ns/pid"))}`;
+}
+
+/** Field 22 of the system's line on the process; `dead` for one that has ended and was not waited for. */
+function beganOf(pid: number): string | undefined {
+  const line = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
+  // The name, in parentheses, may hold anything.
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  if (fields[0] === "Z" || fields[0] === "X") return "dead";
+  return fields[19];
+}
+
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}

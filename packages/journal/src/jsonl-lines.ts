@@ -1,0 +1,130 @@
+// The room of lines: how a group stands in a file, and how a file is read back.
+//
+// A line is a group, so that it is kept or lost whole: {"crc":"9ae0daaf","seq":0,"records":[…]} and a line feed. The
+// checksum is that of all that follows it. It is CRC-32: what it must find is what disks and crashes do (cut, zeroed,
+// flipped), which it does at more than a gigabyte a second; against somebody who writes in the file no checksum in it
+// helps. A line is there once its line feed is. What stands behind the last one was never acknowledged: a torn tail.
+
+import { readSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { type LogRecord, messageOf } from "@rondo/core";
+
+/** The version of this format. A file with a higher one is refused. */
+export const linesVersion = 1;
+
+/** The first line of every file. */
+export interface Header {
+  rondo: "session";
+  format: number;
+  id: string;
+}
+
+const lead = '{"crc":"';
+/** `{"crc":"xxxxxxxx",` */
+const leadLength = 18;
+
+const checksum = (bytes: Uint8Array): string => crc32(bytes).toString(16).padStart(8, "0");
+
+function line(rest: string): Buffer {
+  const bytes = Buffer.from(`${lead}xxxxxxxx",${rest}\n`);
+  bytes.write(checksum(bytes.subarray(leadLength, -1)), lead.length, "latin1");
+  return bytes;
+}
+
+export function headerLine(id: string): Buffer {
+  return line(JSON.stringify({ rondo: "session", format: linesVersion, id } satisfies Header).slice(1));
+}
+
+/** @param texts the JSON of each record */
+export function groupLine(seq: number, texts: readonly string[]): Buffer {
+  return line(`"seq":${seq},"records":[${texts.join(",")}]}`);
+}
+
+/** What one line holds, or why it holds nothing. `bytes` does not hold the line feed. */
+function open(bytes: Buffer): { value: unknown } | { why: string } {
+  if (bytes.length < leadLength || bytes.toString("latin1", 0, lead.length) !== lead)
+    return { why: "it does not begin with a checksum" };
+  const said = bytes.toString("latin1", lead.length, lead.length + 8);
+  const is = checksum(bytes.subarray(leadLength));
+  if (said !== is) return { why: `its checksum is ${is}, not ${said}` };
+  try {
+    return { value: JSON.parse(bytes.toString("utf8")) };
+  } catch (thrown) {
+    return { why: messageOf(thrown) };
+  }
+}
+
+/** Where reading begins, and what is known there. Line and offset of the next line, the seq its first record must have. */
+export interface Place {
+  line: number;
+  offset: number;
+  seq: number;
+}
+
+export type Line =
+  | ({ what: "header"; header: Header; end: number } & Place)
+  | ({ what: "group"; records: LogRecord[]; end: number } & Place);
+
+export interface Scanned {
+  /** Behind the last whole line. */
+  end: Place;
+  /** Bytes of a torn tail behind that. */
+  torn: number;
+  /** The first line that is damaged; nothing behind it was read. */
+  damage?: { line: number; seq: number; why: string };
+}
+
+const chunkBytes = 1 << 20;
+
+/**
+ * Reads lines from a place on until the file ends, is torn or damaged.
+ * @param size how much of the file counts
+ */
+export function scan(file: number, from: Place, size: number, visit: (line: Line) => void): Scanned {
+  let { line: number, offset, seq } = from;
+  let rest: Buffer = Buffer.alloc(0);
+  let read = offset;
+  for (;;) {
+    const end = rest.indexOf(10);
+    if (end < 0) {
+      if (read >= size) break;
+      const chunk = Buffer.allocUnsafe(Math.min(Math.max(chunkBytes, rest.length), size - read));
+      const got = readSync(file, chunk, 0, chunk.length, read);
+      if (got === 0) break;
+      read += got;
+      rest = rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
+      continue;
+    }
+    const bytes = rest.subarray(0, end);
+    const after = offset + end + 1;
+    const place = { line: number, offset, seq };
+    const opened = open(bytes);
+    const said = "why" in opened ? opened : meaning(opened.value, place, after);
+    if ("why" in said) {
+      // A crash may have lost a page in the middle of the last line; JSON holds no zero bytes.
+      const holed = bytes.includes(0) && after >= size;
+      if (holed) return { end: place, torn: size - offset };
+      return { end: place, torn: 0, damage: { line: number, seq, why: said.why } };
+    }
+    visit(said);
+    if (said.what === "group") seq += said.records.length;
+    rest = rest.subarray(end + 1);
+    offset = after;
+    number += 1;
+  }
+  return { end: { line: number, offset, seq }, torn: Math.max(0, size - offset) };
+}
+
+function meaning(value: unknown, place: Place, end: number): Line | { why: string } {
+  const held = value as Partial<Header & { seq: number; records: LogRecord[] }>;
+  if (place.line === 1) {
+    if (held.rondo !== "session" || typeof held.id !== "string" || typeof held.format !== "number")
+      return { why: "it is not the head of a session" };
+    return { what: "header", header: held as Header, end, ...place };
+  }
+  if (held.seq !== place.seq) return { why: `it begins with record ${held.seq}, and ${place.seq} is due` };
+  if (!Array.isArray(held.records) || held.records.length === 0) return { why: "it holds no records" };
+  const wrong = held.records.findIndex((record, i) => record?.seq !== place.seq + i);
+  if (wrong >= 0) return { why: `its record ${wrong} is not numbered ${place.seq + wrong}` };
+  return { what: "group", records: held.records, end, ...place };
+}

@@ -1,0 +1,28 @@
+// The room of file names: any session id as a name that every file system keeps apart, and back.
+//
+// Small letters, digits, `_` and `-` stay; every other byte is %XX. So two ids that differ in case, or only in how an
+// accent is written, do not meet on a file system that folds them, and no id leads out of the folder.
+
+import { createHash } from "node:crypto";
+
+export const suffix = ".jsonl";
+
+/** Names that mean a device on Windows, whatever follows the dot. */
+const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
+
+/** The longest name that is written out; file systems take 255 bytes. */
+const longest = 200;
+
+/** The name of a session's file, without its suffix. */
+export function nameOf(session: string): string {
+  let name = "";
+  for (const byte of Buffer.from(session)) {
+    const letter = String.fromCharCode(byte);
+    name += /[a-z0-9_-]/.test(letter) ? letter : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  if (reserved.test(name)) return `%${name.charCodeAt(0).toString(16).toUpperCase()}${name.slice(1)}`;
+  if (name.length <= longest) return name;
+  // `=` is in no name that is written out.
+  const digest = createHash("sha256").update(session).digest("hex");
+  return `${name.slice(0, 100).replace(/%.?$/, "")}=${digest}`;
+}

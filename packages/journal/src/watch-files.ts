@@ -1,0 +1,61 @@
+// The room of watching: a folder's files, watched by the system where it can, and looked at now and again anyway.
+//
+// The system's word is a hint only: it may come before what it is about can be seen, be lost, or not come at all (over
+// a network). So a hint is looked into at once and twice more, and without one there is still a look now and again.
+
+import { type FSWatcher, watch } from "node:fs";
+
+/** How often is looked where the system tells, and where it does not, in milliseconds. */
+const withHints = 1_000;
+const withoutHints = 100;
+/** When a hint is looked into. */
+const looks = [0, 10, 100];
+
+/**
+ * Calls `look` when a file of the folder whose name passes has changed, and now and again.
+ * @returns how to stop
+ */
+export function watchFiles(
+  folder: string,
+  concerns: (name: string) => boolean,
+  look: () => void,
+): () => void {
+  const timers = new Set<NodeJS.Timeout>();
+  let pending = false;
+  const hint = (): void => {
+    if (pending) return;
+    pending = true;
+    for (const [i, ms] of looks.entries()) {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        // What comes while we look is looked into by the next look, or is a hint of its own.
+        if (i === looks.length - 1) pending = false;
+        look();
+      }, ms);
+      timers.add(timer);
+    }
+  };
+  let watcher: FSWatcher | undefined;
+  let stopLooking: NodeJS.Timeout;
+  const lookEvery = (ms: number): void => {
+    clearInterval(stopLooking);
+    stopLooking = setInterval(look, ms);
+  };
+  try {
+    watcher = watch(folder, (_event, name) => {
+      if (name === null || concerns(name)) hint();
+    });
+    watcher.on("error", () => {
+      watcher?.close();
+      lookEvery(withoutHints);
+    });
+    stopLooking = setInterval(look, withHints);
+  } catch {
+    stopLooking = setInterval(look, withoutHints);
+  }
+  return () => {
+    watcher?.close();
+    clearInterval(stopLooking);
+    for (const timer of timers) clearTimeout(timer);
+  };
+}

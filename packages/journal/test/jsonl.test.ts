@@ -1,0 +1,280 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { crc32 } from "node:zlib";
+import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
+import { checkJournal, jsonlJournal } from "@rondo/journal";
+import { sampleRecord, sampleRecords } from "@rondo/testkit";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cutFile, three, written } from "./cut-file.ts";
+import { ended, start } from "./programs.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rondo-jsonl-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function refusal(attempt: () => unknown): RondoError {
+  try {
+    attempt();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    return thrown as RondoError;
+  }
+  throw new Error("it was not refused");
+}
+
+describe("a file", () => {
+  it("is lines of JSON, each with the checksum of the rest, that other tools can read", () => {
+    const { file } = written(folder, three());
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
+    for (const line of lines) {
+      const { crc } = JSON.parse(line) as { crc: string };
+      expect(crc).toBe(crc32(Buffer.from(line).subarray(18)).toString(16).padStart(8, "0"));
+    }
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ rondo: "session", format: 1, id: "s" });
+    expect(lines.slice(1).flatMap((line) => (JSON.parse(line) as { records: LogRecord[] }).records)).toEqual(
+      three().flat(),
+    );
+  });
+
+  it("has a name that every file system keeps apart, for its owner alone", () => {
+    const ids = [
+      "a",
+      "A",
+      "../up",
+      "con",
+      "\u00fc",
+      "u\u0308",
+      ".",
+      "x".repeat(300),
+      `${"x".repeat(299)}y`,
+      "%41",
+    ];
+    const journal = jsonlJournal(pathToFileURL(join(folder, "new", "place")));
+    for (const id of ids) journal.append(id, 0, [sampleRecord(0, id)]);
+    const names = readdirSync(join(folder, "new", "place")).filter((name) => name.endsWith(".jsonl"));
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(ids.length);
+    for (const name of names) expect(name).toMatch(/^[a-z0-9_%A-F=-]{1,220}\.jsonl$/);
+    expect(names).toContain("%2E%2E%2Fup.jsonl");
+    expect(names).toContain("%63on.jsonl");
+    for (const id of ids) expect(journal.read(id)).toEqual([sampleRecord(0, id)]);
+    journal.close();
+  });
+
+  it("of a newer format is refused by name, and stays as it is", () => {
+    const { file } = written(folder, three());
+    const head = `"rondo":"session","format":2,"id":"s"}`;
+    const crc = crc32(Buffer.from(head)).toString(16).padStart(8, "0");
+    const rest = readFileSync(file, "utf8").split("\n").slice(1).join("\n");
+    writeFileSync(file, `{"crc":"${crc}",${head}\n${rest}`);
+    const before = readFileSync(file, "utf8");
+    const journal = jsonlJournal(folder);
+    for (const attempt of [() => journal.read("s"), () => journal.append("s", 6, sampleRecords(6, 1))]) {
+      expect(refusal(attempt)).toMatchObject({ kind: "invalid_request" });
+      expect(refusal(attempt).message).toMatch(/s\.jsonl: it has format 2, .*update @rondo\/journal/);
+    }
+    expect(readFileSync(file, "utf8")).toBe(before);
+    expect(checkJournal(folder).findings).toMatchObject([{ what: "newer" }]);
+  });
+
+  it("with records of a newer format is refused by session, and the others are not", () => {
+    const journal = jsonlJournal(folder);
+    const newer: LogRecord = {
+      type: "run_started",
+      format: formatVersion + 1,
+      input: [],
+      seq: 0,
+      at: 1,
+      rand: 0,
+    };
+    journal.append("newer", 0, [newer]);
+    journal.append("s", 0, sampleRecords(0, 1));
+    journal.close();
+    const again = jsonlJournal(folder);
+    expect(refusal(() => again.read("newer")).message).toMatch(/"newer".*format 2.*update @rondo\/core/);
+    expect(refusal(() => again.append("newer", 1, sampleRecords(1, 1))).kind).toBe("invalid_request");
+    expect(again.read("s")).toHaveLength(1);
+    again.close();
+  });
+
+  it("that was given another's name is not taken for the other", () => {
+    const { file } = written(folder, three());
+    renameSync(file, join(folder, "t.jsonl"));
+    expect(refusal(() => jsonlJournal(folder).read("t")).message).toMatch(/holds session "s", not "t"/);
+    expect(checkJournal(folder).findings).toMatchObject([{ what: "damage" }]);
+  });
+});
+
+describe("a file that was cut", () => {
+  it("at any byte holds every group before the cut and nothing else, and goes on from there", () => {
+    // Every byte is cut at in the slow tests.
+    cutFile(folder, 29);
+  });
+
+  it("is repaired by the check when it is asked to, and by nothing else that it does", () => {
+    const { file, ends } = written(folder, three());
+    truncateSync(file, (ends[1] ?? 0) + 7);
+    const before = readFileSync(file, "utf8");
+    expect(checkJournal(folder).findings).toMatchObject([
+      { what: "torn_tail", session: "s", repaired: false },
+    ]);
+    expect(readFileSync(file, "utf8")).toBe(before);
+    const report = checkJournal(folder, { repair: true });
+    expect(report).toMatchObject({
+      records: 3,
+      sessions: 1,
+      findings: [{ what: "torn_tail", repaired: true }],
+    });
+    expect(report.findings[0]?.message).toContain("7 bytes behind line 3");
+    expect(checkJournal(folder).findings).toEqual([]);
+    expect(readFileSync(file).length).toBe(ends[1]);
+  });
+
+  it("with a hole where a page of the last line was is torn as well", () => {
+    const { file, ends } = written(folder, three());
+    const bytes = readFileSync(file);
+    bytes.fill(0, (ends[1] ?? 0) + 30, (ends[1] ?? 0) + 60);
+    writeFileSync(file, bytes);
+    const journal = jsonlJournal(folder, { warn: () => {} });
+    expect(journal.read("s")).toHaveLength(3);
+    journal.append("s", 3, sampleRecords(3, 1));
+    expect(journal.read("s")).toHaveLength(4);
+    journal.close();
+  });
+});
+
+describe("a file that is damaged", () => {
+  it("anywhere is an error that names the line, and is changed by nobody", () => {
+    const groups = three();
+    const { file } = written(folder, groups);
+    const good = readFileSync(file);
+    const lineOf = (at: number): number => good.subarray(0, at).filter((byte) => byte === 10).length + 1;
+    fc.assert(
+      fc.property(fc.nat({ max: good.length - 2 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        const bad = Buffer.from(good);
+        bad[at] = (bad[at] ?? 0) ^ flip;
+        // What becomes a zero in the last line looks like a page that was lost.
+        fc.pre(bad[at] !== 0);
+        writeFileSync(file, bad);
+        const journal = jsonlJournal(folder);
+        const before = lineOf(at);
+        for (const attempt of [() => journal.read("s"), () => journal.append("s", 6, sampleRecords(6, 1))]) {
+          const error = refusal(attempt);
+          expect(error.kind).toBe("storage");
+          expect(error.message).toContain(`line ${before} of the journal ${file}`);
+        }
+        const { findings } = checkJournal(file, { repair: true });
+        expect(findings.map(({ what }) => what)).toEqual(["damage"]);
+        expect(findings[0]?.message).toContain(`line ${before} `);
+        expect(readFileSync(file).equals(bad)).toBe(true);
+        journal.close();
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("by a missing, a doubled or a foreign line says so", () => {
+    const { file } = written(folder, three());
+    const [head = "", first = "", second = "", third = ""] = readFileSync(file, "utf8").split("\n");
+    const tries: [lines: string[], line: number, why: RegExp][] = [
+      [[head, second, third], 2, /begins with record 2, and 0 is due/],
+      [[head, first, first, second], 3, /begins with record 0, and 2 is due/],
+      [[head, first, third, second], 3, /begins with record 3, and 2 is due/],
+      [[first, second], 1, /not the head of a session/],
+      [[head, first, "{}", third], 3, /does not begin with a checksum/],
+    ];
+    for (const [lines, line, why] of tries) {
+      writeFileSync(file, `${lines.join("\n")}\n`);
+      const { message } = refusal(() => jsonlJournal(folder).read("s"));
+      expect(message).toContain(`line ${line} `);
+      expect(message).toMatch(why);
+    }
+  });
+});
+
+describe("two on one folder", () => {
+  it("see what the other appends, and a group that is not finished by neither", () => {
+    const [one, other] = [jsonlJournal(folder), jsonlJournal(folder)];
+    one.append("s", 0, sampleRecords(0, 2));
+    expect(other.read("s")).toHaveLength(2);
+    other.append("s", 2, sampleRecords(2, 2));
+    expect(refusal(() => one.append("s", 2, sampleRecords(2, 1))).kind).toBe("conflict");
+    one.append("s", 4, sampleRecords(4, 1));
+    appendFileSync(join(folder, "s.jsonl"), '{"crc":"00000000","seq":5,"rec');
+    expect(other.read("s", 3)).toEqual(sampleRecords(3, 2));
+    one.close();
+    other.close();
+  });
+
+  it("follow each other without a word to be polled for", async () => {
+    const [one, other] = [jsonlJournal(folder), jsonlJournal(folder)];
+    const heard = new Promise<void>((resolve) => {
+      const stop = other.watch("s", () => {
+        stop();
+        resolve();
+      });
+    });
+    one.append("s", 0, sampleRecords(0, 1));
+    await heard;
+    expect(other.read("s")).toHaveLength(1);
+    one.close();
+    other.close();
+  });
+});
+
+describe("what is refused", () => {
+  it("a record or a session that is larger than it may be, naming which and what to do", () => {
+    const journal = jsonlJournal(folder, { maxRecordBytes: 1_000, maxSessionBytes: 3_000 });
+    const error = refusal(() =>
+      journal.append("s", 0, [sampleRecord(0), sampleRecord(1, "x".repeat(1_000))]),
+    );
+    expect(error.kind).toBe("payload_too_large");
+    expect(error.message).toMatch(/record 1 of session "s" has \d+ bytes, and 1000 are the most/);
+    let seq = 0;
+    const full = refusal(() => {
+      for (;;) journal.append("s", seq, [sampleRecord(seq++, "x".repeat(500))]);
+    });
+    expect(full.message).toMatch(
+      /would have \d+ bytes, and 3000 are the most one may have; go on in a new session/,
+    );
+    expect(journal.read("s")).toHaveLength(seq - 1);
+    journal.close();
+  });
+
+  it("what is no folder, and names that name nothing", () => {
+    writeFileSync(join(folder, "file"), "x");
+    for (const place of [join(folder, "file"), join(folder, "file", "under"), ""])
+      expect(refusal(() => jsonlJournal(place)).kind).toBe("invalid_request");
+    expect(refusal(() => checkJournal(join(folder, "nothing"))).message).toContain("there is no journal");
+  });
+
+  it("a folder that cannot be written, when something is appended; what is there can be read", async () => {
+    written(folder, three());
+    chmodSync(folder, 0o555);
+    chmodSync(join(folder, "s.jsonl"), 0o444);
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    try {
+      const { stdout } = await ended(start("open-jsonl", [folder], nobody));
+      const told = JSON.parse(stdout);
+      expect(told).toMatchObject({ read: 6, error: { kind: "storage" } });
+      expect(told.error.message).toContain("must be writable");
+    } finally {
+      chmodSync(folder, 0o755);
+    }
+  });
+});

@@ -1,0 +1,136 @@
+// One writer among real processes: alive, frozen, killed.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { follow, type LogRecord, RondoError } from "@rondo/core";
+import { sampleRecord } from "@rondo/testkit";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { namedJournal } from "./named-journal.ts";
+import { type Program, start } from "./programs.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-writers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program whose lines are pulled one by one. */
+function talking(name: string, args: string[]): { program: Program; line(): Promise<string>; say(): void } {
+  const program = start(name, args);
+  onTestFinished(() => void program.kill("SIGKILL"));
+  const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+  let errors = "";
+  program.stderr.on("data", (text) => {
+    errors += String(text);
+  });
+  return {
+    program,
+    async line() {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`it said no more: ${errors}`);
+      return value;
+    },
+    say: () => void program.stdin.write("go\n"),
+  };
+}
+
+const dead = (program: Program): Promise<void> =>
+  new Promise((resolve) => {
+    program.once("close", () => resolve());
+    program.kill("SIGKILL");
+  });
+
+function refusal(attempt: () => unknown): RondoError {
+  try {
+    attempt();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    return thrown as RondoError;
+  }
+  throw new Error("it was not refused");
+}
+
+describe.each([
+  ["SQLite", (place: string) => join(folder, `${place}.db`)],
+  ["JSONL", (place: string) => `jsonl:${join(folder, place)}`],
+])("two processes on one session (%s)", (_kind, place) => {
+  it("while one holds it nobody else writes, and who it is is told by its process", async () => {
+    const file = place("alive");
+    const journal = namedJournal(file);
+    const holder = talking("hold", [file]);
+    expect(await holder.line()).toBe("held 1");
+    holder.say();
+    expect(await holder.line()).toBe("wrote 0");
+    for (const attempt of [
+      () => journal.append("s", 1, [sampleRecord(1)]),
+      () => journal.lease("s", { owner: "me", ttlMs: 1_000 }),
+    ]) {
+      const error = refusal(attempt);
+      expect(error.kind).toBe("conflict");
+      expect(error.message).toContain(`held by worker (process ${holder.program.pid} on `);
+    }
+    holder.say();
+    expect(await holder.line()).toBe("wrote 1");
+    expect(journal.read("s")).toEqual([sampleRecord(0), sampleRecord(1)]);
+    journal.close();
+  });
+
+  it("one that was killed is replaced at once, however long its lease", async () => {
+    const file = place("killed");
+    const holder = talking("hold", [file, "2000000000"]);
+    expect(await holder.line()).toBe("held 1");
+    await dead(holder.program);
+    const journal = namedJournal(file);
+    const { token } = journal.lease("s", { owner: "me", ttlMs: 1_000 });
+    expect(token).toBe(2);
+    journal.append("s", 0, [sampleRecord(0)], token);
+    journal.close();
+  });
+
+  it("one that was frozen is replaced when its time has run out, and writes nothing when it wakes", async () => {
+    const file = place("frozen");
+    const holder = talking("hold", [file, "300"]);
+    expect(await holder.line()).toBe("held 1");
+    holder.program.kill("SIGSTOP");
+    const journal = namedJournal(file);
+    let token = 0;
+    await expect
+      .poll(
+        () => {
+          try {
+            ({ token } = journal.lease("s", { owner: "the next one", ttlMs: 600_000 }));
+          } catch {}
+          return token;
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(2);
+    journal.append("s", 0, [sampleRecord(0, "mine")], token);
+    holder.say();
+    holder.program.kill("SIGCONT");
+    expect(await holder.line()).toMatch(/^refused conflict .*taken over by the next one \(process \d+/);
+    expect(journal.read("s")).toEqual([sampleRecord(0, "mine")]);
+    journal.close();
+  });
+
+  it("a second agent is told who drives it, and reads along until the run has ended", async () => {
+    const file = place("driven");
+    const first = talking("drive", [file]);
+    expect(await first.line()).toBe("driving");
+    const second = talking("drive", [file]);
+    expect(await second.line()).toMatch(
+      new RegExp(`^refused conflict .*held by driver \\(process ${first.program.pid} on .*takeOver`),
+    );
+    const journal = namedJournal(file);
+    const seen: LogRecord[] = [];
+    for await (const record of follow(journal, "s")) {
+      seen.push(record);
+      // The reader is up with it: now it may go on.
+      if (record.type === "tool_started") first.say();
+      if (record.type === "run_ended") break;
+    }
+    expect(await first.line()).toBe("ended completed");
+    expect(seen).toEqual(journal.read("s"));
+    expect(seen.map((record) => record.seq)).toEqual(seen.map((_, i) => i));
+    journal.close();
+  });
+});
