@@ -185,12 +185,23 @@ export function mappedOptions(given: Given): MappedOptions {
 /** About so many tokens of text. */
 const words = (tokens: number): string => "word ".repeat(tokens).trim();
 
-/** What the run is started with: a task, or a history. */
-export function inputOf(given: Given, provider: string): string | Message[] {
+/**
+ * What the run is started with: a task, or a history. A case of an overflow that names neither supposes a conversation
+ * that could be made smaller, so that is what it gets.
+ */
+export function inputOf(given: Given, provider: string, overflows: boolean): string | Message[] {
+  const said = given.history ?? given.prompt ?? given.estimated_prompt_tokens;
+  if (overflows && said === undefined) return historyOf({ ...given, history: longConversation }, provider);
   if (given.history !== undefined) return historyOf(given, provider);
   if (given.prompt !== undefined) return given.prompt;
   return given.estimated_prompt_tokens === undefined ? "go" : words(given.estimated_prompt_tokens);
 }
+
+const longConversation: NonNullable<Given["history"]> = [
+  { role: "user", text: "Read the report" },
+  { role: "assistant", parts: [{ text: "It says this. ".repeat(200) }] },
+  { role: "user", text: "go" },
+];
 
 const messageMembers = "role text text_escaped text_repeat parts results model provider timestamp note";
 

@@ -65,6 +65,8 @@ export interface SeenRun {
   startedAfterAbort: string[];
   terminalEvents: number;
   compactions: number;
+  /** How often texts were cut to make a request fit. */
+  cuts: number;
   warnings: { code: string; message: string }[];
   history: Message[];
   /** What `run` or `send` rejected with, in words. */

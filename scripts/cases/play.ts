@@ -275,7 +275,8 @@ class Stage {
   async #perform(agent: Agent): Promise<void> {
     await this.#cues.reached("start");
     const { given = {}, provider } = this.#one;
-    const input = inputOf(given, provider);
+    const overflows = /compact|drop_images/.test(String(this.#one.expect?.loop_outcome));
+    const input = inputOf(given, provider, overflows);
     if (typeof input === "string") this.#said.push(input);
     if (this.#cues.has("event") || given.consumer_delay_ms_per_1000_events !== undefined)
       await this.#streamed(agent, input);

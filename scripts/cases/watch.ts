@@ -139,6 +139,7 @@ export class Watch {
     const runs: SeenRun[] = [];
     let call = -1;
     let messages = 0;
+    let summarised = false;
     let now: SeenResponse | undefined;
     for (const record of records) {
       const run = runs.at(-1);
@@ -146,8 +147,11 @@ export class Watch {
         case "run_started":
           runs.push(this.#newRun(runs.length + 1, record.at));
           break;
+        case "summary_started":
         case "model_started": {
-          if (run?.abortedAt !== undefined) run.startedAfterAbort.push(`model call ${record.step}`);
+          summarised ||= record.type === "summary_started";
+          if (run?.abortedAt !== undefined)
+            run.startedAfterAbort.push(record.type === "model_started" ? `model call ${record.step}` : "summary");
           call += 1;
           const own = this.#exchangesOf(call, responses);
           for (const one of own) {
@@ -170,11 +174,19 @@ export class Watch {
           messages += 1;
           break;
         }
+        case "summary_finished": {
+          if (now === undefined) break;
+          now.settledAt = record.at;
+          now.message = record.message;
+          if (record.message.usage !== undefined) now.usage = record.message.usage;
+          break;
+        }
+        case "summary_failed":
         case "model_failed":
           if (now === undefined) break;
           now.settledAt = record.at;
           now.failure = record.error;
-          if (record.partial !== undefined) now.partial = record.partial;
+          if (record.type === "model_failed" && record.partial !== undefined) now.partial = record.partial;
           if (record.usage !== undefined) now.usage = record.usage;
           break;
         case "turn_judged":
@@ -188,7 +200,12 @@ export class Watch {
           if (run !== undefined) run.abortedAt ??= record.at;
           break;
         case "compacted":
-          if (run !== undefined) run.compactions += 1;
+          // One that found nothing to sum up has compacted nothing.
+          if (run !== undefined && (record.edit !== undefined || summarised)) run.compactions += 1;
+          summarised = false;
+          break;
+        case "trimmed":
+          if (run !== undefined && record.stage === "guard") run.cuts += 1;
           break;
         case "run_ended":
           if (run !== undefined)
@@ -210,6 +227,7 @@ export class Watch {
       startedAfterAbort: [],
       terminalEvents: this.#terminal.get(number) ?? 0,
       compactions: 0,
+      cuts: 0,
       warnings: this.#warnings.get(number) ?? [],
       history: [],
     };

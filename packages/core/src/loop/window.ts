@@ -41,7 +41,7 @@ export function frontOf({ options }: State, { estimator }: Pick<Rules, "estimato
 /** Cuts the oldest results for good when all of them together are over their budget. */
 export function trimmed(state: State): Action | undefined {
   const settings = state.options?.context?.trim;
-  if (settings === undefined) return undefined;
+  if (settings === undefined || runOf(state).paused) return undefined;
   const { edits, note } = trim(state.history, settings, windowFacts(state));
   return note && record({ type: "trimmed", edits: [...edits], ...note });
 }
@@ -75,6 +75,8 @@ export function guarded(state: State, rules: Rules): Action | undefined {
   const window = windowOf(state);
   const tokens = sizeOf(state, rules);
   const refused = reduced !== undefined && !reduced.helped;
+  // A paused answer goes back as it is, or it is not the same answer.
+  if (runOf(state).paused) return undefined;
   if (!refused && (guard === undefined || window === undefined || tokens <= window)) return undefined;
   const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
   if (!refused && compaction !== undefined && mayCompact(state)) return compacting("guard", evidence);
@@ -123,7 +125,7 @@ const answersToWait = 5;
 function mayCompact(state: State): boolean {
   const { compacted, answers, options, run } = state;
   const settings = options?.context?.compaction;
-  if (settings === undefined || run === undefined) return false;
+  if (settings === undefined || run === undefined || run.paused) return false;
   // Whoever must end now has no use for a long history.
   if (run.landing !== undefined && run.landing.reason !== "max_steps") return false;
   if (compacted === undefined) return true;
