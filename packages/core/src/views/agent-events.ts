@@ -127,7 +127,7 @@ export class AgentEventsView {
         this.#push({ type: "compaction_start", timestamp: this.#clock.now() });
         return;
       case "compaction_end": {
-        const compacted = event.before !== event.after;
+        const compacted = "helped" in event ? event.helped === true : event.before !== event.after;
         this.#push({ type: "compaction_complete", timestamp: this.#clock.now(), compacted });
         return;
       }
