@@ -151,7 +151,9 @@ export class Watch {
         case "model_started": {
           summarised ||= record.type === "summary_started";
           if (run?.abortedAt !== undefined)
-            run.startedAfterAbort.push(record.type === "model_started" ? `model call ${record.step}` : "summary");
+            run.startedAfterAbort.push(
+              record.type === "model_started" ? `model call ${record.step}` : "summary",
+            );
           call += 1;
           const own = this.#exchangesOf(call, responses);
           for (const one of own) {

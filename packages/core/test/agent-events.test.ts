@@ -28,6 +28,12 @@ const ticking = () => {
     after: () => () => {},
   };
 };
+/** A compaction, as it is announced. */
+const compaction = (before: number, after: number): RondoEvent[] =>
+  [
+    { type: "compaction_start", rule: "compaction", evidence: {} },
+    { type: "compaction_end", before, after, helped: after < before, note: "" },
+  ];
 /** An event as it leaves: members in their order. */
 const wire = (events: readonly AgentEvent[]): string[] => events.map((event) => JSON.stringify(event));
 
@@ -156,8 +162,7 @@ describe("shapes", () => {
         step: 1,
         message: { role: "assistant", content: [{ type: "text", text: "Done." }], origin, stop: stopped },
       },
-      { type: "compaction_start", rule: "compaction", evidence: {} },
-      { type: "compaction_end", before: 4, after: 4, helped: false, note: "" },
+      ...compaction(4, 4),
       {
         type: "run_end",
         end: { reason: "completed", rule: "answer", evidence: {}, landed: false, resumable: true },
@@ -185,12 +190,7 @@ describe("shapes", () => {
   test("D3.18 compactions are told when they begin and when they are over, and whether anything changed", () => {
     const told: AgentEvent[] = [];
     const view = new AgentEventsView({ clock: { now: () => 9 } }, (event) => told.push(event));
-    const heard: RondoEvent[] = [
-      { type: "compaction_start", rule: "compaction", evidence: {} },
-      { type: "compaction_end", before: 10, after: 3, helped: true, note: "smaller" },
-      { type: "compaction_start", rule: "compaction", evidence: {} },
-      { type: "compaction_end", before: 3, after: 3, helped: false, note: "no gain" },
-    ];
+    const heard = [...compaction(10, 3), ...compaction(3, 3)];
     for (const event of heard) view.hear(event);
     expect(wire(told)).toEqual([
       '{"type":"compaction_start","timestamp":9}',

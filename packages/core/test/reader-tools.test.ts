@@ -112,7 +112,9 @@ describe("the reader tools", () => {
     expect(names({ blobs: null })).toEqual(["big"]);
     expect(names({ tools: [] })).toEqual([]);
     const mine: Tool = echo("read_output");
-    expect(resolve({ model: scripted([]), tools: [mine] }).tools.get("read_output")?.definition).toBe(mine.definition);
+    expect(resolve({ model: scripted([]), tools: [mine] }).tools.get("read_output")?.definition).toBe(
+      mine.definition,
+    );
   });
 
   test("are not offered when the whole could not be kept, nor when the prepareStep hook chose other tools", async () => {

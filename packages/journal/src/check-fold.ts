@@ -2,7 +2,15 @@
 //
 // Without rules: whether a record folds must not hang on which agent wrote it.
 
-import { charEstimator, defaultTexts, emptyState, isPaired, type LogRecord, messageOf, reduce } from "@rondo/core";
+import {
+  charEstimator,
+  defaultTexts,
+  emptyState,
+  isPaired,
+  type LogRecord,
+  messageOf,
+  reduce,
+} from "@rondo/core";
 
 /** Folds records as they come, and says why they do not fold. */
 export class FoldCheck {

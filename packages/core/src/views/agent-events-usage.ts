@@ -65,10 +65,9 @@ export function usageSummary(
 
 /** What a record says of a call's usage: null when nobody counted, undefined when it is about no call. */
 function usageIn(record: LogRecord): Usage | null | undefined {
-  if (record.type === "model_finished" || record.type === "summary_finished")
-    return record.message.usage ?? null;
-  if (record.type === "model_failed" || record.type === "summary_failed") return record.usage;
-  return undefined;
+  // An answer, to the user or to the loop itself (a summary): it has a usage, or nobody counted.
+  if ("message" in record && "stop" in record.message) return record.message.usage ?? null;
+  return "usage" in record ? record.usage : undefined;
 }
 
 function sumsOf(usage: Usage): UsageSums {
