@@ -9,10 +9,11 @@ import type { Scenario } from "./scenario.ts";
 import { decoding } from "./scenarios/decoding.ts";
 import { deltas } from "./scenarios/deltas.ts";
 import { imports } from "./scenarios/imports.ts";
+import { journals } from "./scenarios/journals.ts";
 import { loop } from "./scenarios/loop.ts";
 import { steps } from "./scenarios/steps.ts";
 
-const scenarios: Readonly<Record<string, Scenario>> = { loop, decoding, deltas, steps, imports };
+const scenarios: Readonly<Record<string, Scenario>> = { loop, decoding, deltas, steps, imports, journals };
 
 const { values } = parseArgs({
   options: {

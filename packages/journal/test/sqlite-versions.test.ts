@@ -167,8 +167,9 @@ describe("the check of a SQLite journal", () => {
     ["records of no session", "DELETE FROM sessions WHERE key = 1", /3 records belong to session number 1/],
     [
       "a record that does not fold",
-      `UPDATE records SET record = '{"type":"run_started","format":1,"seq":1,"at":1,"rand":0}' WHERE session = 1 AND seq = 1`,
-      /record 1 \(run_started\) does not fold/,
+      `UPDATE records SET record = '{"type":"run_started","format":1,"input":[],"seq":1,"at":1,"rand":0}' WHERE session = 1 AND seq = 1;
+       UPDATE records SET record = '{"type":"nonsense","seq":2,"at":1,"rand":0}' WHERE session = 1 AND seq = 2`,
+      /record 2 \(nonsense\) does not fold/,
     ],
     [
       "a newer format",
