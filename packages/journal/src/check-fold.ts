@@ -2,7 +2,40 @@
 //
 // Without rules: whether a record folds must not hang on which agent wrote it.
 
-import { defaultTexts, emptyState, isPaired, type LogRecord, messageOf, reduce } from "@rondo/core";
+import {
+  defaultTexts,
+  emptyState,
+  type Fact,
+  isPaired,
+  type LogRecord,
+  messageOf,
+  reduce,
+} from "@rondo/core";
+
+/** A record of another type would be passed over by the fold, and what it said be lost. */
+const types = {
+  run_started: true,
+  opened: true,
+  queued: true,
+  delivered: true,
+  noted: true,
+  mode: true,
+  model_started: true,
+  model_finished: true,
+  model_failed: true,
+  turn_judged: true,
+  tool_started: true,
+  tool_finished: true,
+  approval_asked: true,
+  approval_given: true,
+  output_checked: true,
+  hook_answered: true,
+  compacted: true,
+  abort_asked: true,
+  woke: true,
+  late_result: true,
+  run_ended: true,
+} satisfies { readonly [type in Fact["type"]]: true };
 
 /** Folds records as they come, and says why they do not fold. */
 export class FoldCheck {
@@ -10,6 +43,8 @@ export class FoldCheck {
   readonly #rules = { list: [], texts: defaultTexts };
 
   add(record: LogRecord): string | undefined {
+    if (!Object.hasOwn(types, record.type))
+      return `record ${record.seq} is of type ${JSON.stringify(record.type)}, which this Rondo does not know`;
     try {
       this.#state = reduce(this.#state, record, this.#rules);
       return undefined;
