@@ -49,11 +49,7 @@ export class Writer {
    * @param length how many records the session must have; where it is not asked, the next append will ask
    * @throws RondoError `conflict` naming who holds it, or when another has written meanwhile
    */
-  take(
-    takeOver: boolean,
-    lost: (error: RondoError) => void,
-    length?: number,
-  ): undefined | Promise<void> {
+  take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
     const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
     if (taken === undefined) return undefined;
     const got = (lease: Lease): void | Promise<void> => {
