@@ -10,6 +10,7 @@ import { decoding } from "./scenarios/decoding.ts";
 import { deltas } from "./scenarios/deltas.ts";
 import { estimate } from "./scenarios/estimate.ts";
 import { imports } from "./scenarios/imports.ts";
+import { journals } from "./scenarios/journals.ts";
 import { loop } from "./scenarios/loop.ts";
 import { steps } from "./scenarios/steps.ts";
 
@@ -20,6 +21,7 @@ const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
   steps,
   imports,
   estimate,
+  journals,
 };
 
 const { values } = parseArgs({

@@ -166,9 +166,15 @@ describe("the check of a SQLite journal", () => {
     ],
     ["records of no session", "DELETE FROM sessions WHERE key = 1", /3 records belong to session number 1/],
     [
+      "a record of a type that nobody knows",
+      `UPDATE records SET record = '{"type":"nonsense","seq":2,"at":1,"rand":0}' WHERE session = 1 AND seq = 2`,
+      /record 2 is of type "nonsense"/,
+    ],
+    [
       "a record that does not fold",
-      `UPDATE records SET record = '{"type":"run_started","format":1,"seq":1,"at":1,"rand":0}' WHERE session = 1 AND seq = 1`,
-      /record 1 \(run_started\) does not fold/,
+      `UPDATE records SET record = '{"type":"run_started","format":1,"input":[],"options":{},"seq":1,"at":1,"rand":0}' WHERE session = 1 AND seq = 1;
+       UPDATE records SET record = '{"type":"compacted","seq":2,"at":1,"rand":0}' WHERE session = 1 AND seq = 2`,
+      /record 2 \(compacted\) does not fold/,
     ],
     [
       "a newer format",

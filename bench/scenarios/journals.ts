@@ -1,0 +1,207 @@
+// What keeping a run costs: the time a step waits for its journal, and the time to read a long session back.
+//
+// A real run with a model and a tool that cost next to nothing; every append is timed. A step's cost is the sum of its
+// appends: one before the model is asked, one before the tool runs. Disks differ more than code: the floor of a journal
+// that lasts is one write and one fdatasync of as many bytes to a plain file.
+
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  Agent,
+  type AssistantMessage,
+  emptyState,
+  type Journal,
+  type Model,
+  memoryJournal,
+  reduceAll,
+  resolve,
+  tool,
+} from "@rondo/core";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
+import type { Figure } from "../measure.ts";
+import type { Scenario } from "../scenario.ts";
+
+const noted = "x".repeat(1_000);
+
+const look = tool({
+  name: "look",
+  description: "looks",
+  inputSchema: { type: "object", properties: {} },
+  effect: "read",
+  execute: () => noted,
+});
+
+/** Calls the tool until so many answers are given, and remembers nothing. */
+function stepping(steps: number): Model {
+  const origin = { api: "bench", provider: "bench", model: "bench" };
+  let step = 0;
+  return {
+    id: "bench",
+    origin,
+    async call(): Promise<AssistantMessage> {
+      step += 1;
+      const args = { step };
+      return step < steps
+        ? {
+            role: "assistant",
+            content: [
+              { type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) },
+            ],
+            origin,
+            stop: { kind: "tool_use", wire: "tool_use" },
+          }
+        : {
+            role: "assistant",
+            content: [{ type: "text", text: "done" }],
+            origin,
+            stop: { kind: "end_turn", wire: "end_turn" },
+          };
+    },
+  };
+}
+
+/** Runs so many steps in session `s` and gives what each step spent in its journal: CPU and wall, in microseconds. */
+async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wall: number }[]> {
+  const each: { cpu: number; wall: number }[] = [];
+  const timed: Journal = {
+    append(session, seq, records, token) {
+      const cpuFrom = process.cpuUsage();
+      const from = performance.now();
+      journal.append(session, seq, records, token);
+      const wall = (performance.now() - from) * 1000;
+      const { user, system } = process.cpuUsage(cpuFrom);
+      if (records.some((record) => record.type === "model_started")) each.push({ cpu: 0, wall: 0 });
+      const step = each.at(-1);
+      if (step === undefined) return;
+      step.cpu += user + system;
+      step.wall += wall;
+    },
+    read: (session, from) => journal.read(session, from),
+    list: () => journal.list(),
+    ...(journal.lease === undefined
+      ? {}
+      : { lease: (session, request) => journal.lease?.(session, request) as never }),
+  };
+  const model = stepping(steps);
+  const agent = new Agent({ model, tools: [look], journal: timed, maxSteps: steps + 1 });
+  const { end } = await agent.run("go", { session: "s" });
+  if (end?.reason !== "completed") throw new Error(`the run ended with ${end?.reason}`);
+  return each.slice(1, -1);
+}
+
+/** One write and one fdatasync of as many bytes, twice a step. */
+function plainFile(folder: string, steps: number): { cpu: number; wall: number }[] {
+  const file = openSync(join(folder, "plain"), "a");
+  const bytes = Buffer.alloc(1_200, 120);
+  const each = Array.from({ length: steps }, () => {
+    const cpuFrom = process.cpuUsage();
+    const from = performance.now();
+    for (let half = 0; half < 2; half += 1) {
+      writeSync(file, bytes);
+      fdatasyncSync(file);
+    }
+    const { user, system } = process.cpuUsage(cpuFrom);
+    return { cpu: user + system, wall: (performance.now() - from) * 1000 };
+  });
+  closeSync(file);
+  return each;
+}
+
+const at = (values: readonly number[], share: number): number =>
+  [...values].sort((one, other) => one - other)[
+    Math.min(values.length - 1, Math.floor(values.length * share))
+  ] ?? Number.NaN;
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+
+export const journals: Scenario = {
+  about:
+    "what a step waits for its journal, beside two plain writes with fdatasync; reading a session back, beside memory",
+  unit: "step",
+  rounds: 3,
+  async *run(rounds): AsyncGenerator<Figure[]> {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-bench-"));
+    try {
+      const steps = 500;
+      const taken = new Map<string, { cpu: number; wall: number }[]>();
+      const take = (subject: string, each: { cpu: number; wall: number }[]): void =>
+        void taken.set(subject, [...(taken.get(subject) ?? []), ...each]);
+      for (let round = 0; round < rounds; round += 1) {
+        take("2 writes, 2 fdatasyncs", plainFile(folder, steps));
+        take("memory", await spent(memoryJournal(), steps));
+        const sqlite = sqliteJournal(join(folder, `${round}.db`));
+        take("SQLite, full sync", await spent(sqlite, steps));
+        sqlite.close();
+        const jsonl = jsonlJournal(join(folder, `${round}`));
+        take("JSONL, fdatasync", await spent(jsonl, steps));
+        jsonl.close();
+      }
+      for (const [title, share] of [
+        ["median", 0.5],
+        ["p99", 0.99],
+      ] as const) {
+        const floor = at(
+          (taken.get("2 writes, 2 fdatasyncs") ?? []).map(({ wall }) => wall),
+          share,
+        );
+        yield [...taken].map(([subject, each]): Figure => {
+          const wall = at(
+            each.map((one) => one.wall),
+            share,
+          );
+          return {
+            title: `${title}, ratio of wall`,
+            subject,
+            cpu: mean(each.map((one) => one.cpu)),
+            wall,
+            ratio: wall / floor,
+          };
+        });
+      }
+      yield* resumes(folder);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Reading and folding a session of so many steps. */
+async function* resumes(folder: string): AsyncGenerator<Figure[]> {
+  for (const steps of [1_000, 10_000]) {
+    const memory = memoryJournal();
+    await spent(memory, steps);
+    const records = memory.read("s");
+    const { rules } = resolve({ model: stepping(0), tools: [look] });
+    const figures: Figure[] = [];
+    const sqlite = sqliteJournal(join(folder, `resume-${steps}.db`));
+    const jsonl = jsonlJournal(join(folder, `resume-${steps}`));
+    for (const [subject, journal] of [
+      ["memory", memory],
+      ["SQLite", sqlite],
+      ["JSONL", jsonl],
+    ] as const) {
+      if (journal !== memory)
+        for (let from = 0; from < records.length; from += 5)
+          journal.append("s", from, records.slice(from, from + 5));
+      globalThis.gc?.();
+      const cpuFrom = process.cpuUsage();
+      const from = performance.now();
+      const state = reduceAll(journal.read("s"), rules, emptyState);
+      const wall = ((performance.now() - from) * 1000) / steps;
+      const { user, system } = process.cpuUsage(cpuFrom);
+      if (state.seq !== records.length)
+        throw new Error(`${subject} gave ${state.seq} of ${records.length} records`);
+      const cpu = (user + system) / steps;
+      figures.push({
+        title: `resume, ${steps} steps`,
+        subject,
+        cpu,
+        wall,
+        ratio: cpu / (figures[0]?.cpu ?? cpu),
+      });
+    }
+    sqlite.close();
+    jsonl.close();
+    yield figures;
+  }
+}
