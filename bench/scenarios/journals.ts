@@ -68,7 +68,7 @@ async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wa
     append(session, seq, records, token) {
       const cpuFrom = process.cpuUsage();
       const from = performance.now();
-      journal.append(session, seq, records, token);
+      void journal.append(session, seq, records, token);
       const wall = (performance.now() - from) * 1000;
       const { user, system } = process.cpuUsage(cpuFrom);
       if (records.some((record) => record.type === "model_started")) each.push({ cpu: 0, wall: 0 });

@@ -173,8 +173,8 @@ describe("the check of a SQLite journal", () => {
     [
       "a record that does not fold",
       `UPDATE records SET record = '{"type":"run_started","format":1,"input":[],"options":{},"seq":1,"at":1,"rand":0}' WHERE session = 1 AND seq = 1;
-       UPDATE records SET record = '{"type":"compacted","seq":2,"at":1,"rand":0}' WHERE session = 1 AND seq = 2`,
-      /record 2 \(compacted\) does not fold/,
+       UPDATE records SET record = '{"type":"trimmed","seq":2,"at":1,"rand":0}' WHERE session = 1 AND seq = 2`,
+      /record 2 \(trimmed\) does not fold/,
     ],
     [
       "a newer format",
