@@ -37,7 +37,7 @@ import { judgeTurn } from "./judge.ts";
 import type { HookName } from "./records.ts";
 import { offersOutput, requestOf, shaped } from "./request.ts";
 import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
-import { compactionDue, guarded, trimmed } from "./window.ts";
+import { compacting, compactionDue, guarded, mayCompact, trimmed } from "./window.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -159,6 +159,12 @@ export const table: Table = {
         runOf(state).transformed?.step === stepOf(state)
           ? undefined
           : runHook(state, "transformContext", { hook: "transformContext", step: stepOf(state) }),
+    ),
+    row(
+      "the request does not fit, though its results were shortened for it",
+      "compact, or end the run",
+      ["compacting", "idle"],
+      (state) => tooLarge(state),
     ),
     row("nothing stands against it", "ask the model", ["thinking"], (state, rules) =>
       callModel(state, rules),
@@ -430,6 +436,15 @@ function deliver(state: State, lane: "steer" | "follow_up"): Action | undefined 
 
 function runHook(state: State, name: HookName, ask: HookAsk): Action | undefined {
   return state.options?.hooks.includes(name) ? { do: "run_hook", hooks: [ask] } : undefined;
+}
+
+/** What the guard of requests refuses is not sent. */
+function tooLarge(state: State): Action | undefined {
+  const { overflow } = shaped(state);
+  if (overflow === undefined) return undefined;
+  if (mayCompact(state)) return compacting("guard", {});
+  const error = { kind: "context_overflow" as const, message: overflow, retryable: false };
+  return end(state, { reason: "error", rule: "guard", evidence: {}, error });
 }
 
 function callModel(state: State, rules: Rules): Action {

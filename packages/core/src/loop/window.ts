@@ -77,7 +77,7 @@ export function guarded(state: State, rules: Rules): Action | undefined {
   const refused = reduced !== undefined && !reduced.helped;
   // A paused answer goes back as it is, or it is not the same answer.
   if (runOf(state).paused) return undefined;
-  if (!refused && (guard === undefined || window === undefined || tokens <= window)) return undefined;
+  if (!refused && (guard?.results !== "cut" || window === undefined || tokens <= window)) return undefined;
   const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
   if (!refused && compaction !== undefined && mayCompact(state)) return compacting("guard", evidence);
   const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
@@ -111,7 +111,8 @@ export function accountOf(state: State, rules: Rules): ContextAccount {
   );
 }
 
-const compacting = (rule: string, evidence: JsonObject): Action =>
+/** The decision to compact. */
+export const compacting = (rule: string, evidence: JsonObject): Action =>
   record({ type: "mode", mode: "compacting", rule, evidence });
 
 /** Compactions that may come one answer after the other; after them, or after one that did not help, so many answers go by. */
@@ -122,7 +123,7 @@ const answersToWait = 5;
  * Whether another compaction could help: there has been an answer since the last one, which helped; and where one came
  * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
  */
-function mayCompact(state: State): boolean {
+export function mayCompact(state: State): boolean {
   const { compacted, answers, options, run } = state;
   const settings = options?.context?.compaction;
   if (settings === undefined || run === undefined || run.paused) return false;

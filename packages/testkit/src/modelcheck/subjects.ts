@@ -89,6 +89,9 @@ export function subjects(): Subject[] {
       { maxSteps: 4 },
     ),
     { ...subject("for a compaction alone", { context: small }, {}, all), only: "compaction" },
+    subject("shortening what is sent", {
+      context: contextFacts({ window: 400, guard: { results: "truncate" }, compaction: { at: 0.9 } }),
+    }),
     subject("cutting what does not fit", {
       context: contextFacts({ window: 200, compaction: null, trim: { budgetTokens: 5 } }),
     }),
