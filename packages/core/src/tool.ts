@@ -188,16 +188,26 @@ export function fitTool(
   defaults: Required<ArgumentDefaults>,
   executeRaw: Tool["executeRaw"] | undefined,
 ): Tool {
-  const { name, definition, effect, permission, timeoutMs } = tool;
+  const { executeRaw: _raw, ...fitted } = toolWith(tool, { check: (args) => tool.check(args, defaults) });
+  return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
+}
+
+/** The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class. */
+export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
+  const { name, definition, effect, permission, timeoutMs, when, keys, executeRaw } = tool;
   return {
     name,
     definition,
     effect,
     permission,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
-    check: (args) => tool.check(args, defaults),
+    ...(when === undefined ? {} : { when }),
+    ...(keys === undefined ? {} : { keys: (args: never) => keys.call(tool, args) }),
+    check: (args, defaults) => tool.check(args, defaults),
     execute: (args: never, context) => tool.execute(args, context),
-    ...(executeRaw === undefined ? {} : { executeRaw }),
+    ...(executeRaw === undefined
+      ? {}
+      : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),
+    ...change,
   };
 }

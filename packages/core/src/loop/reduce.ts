@@ -9,8 +9,8 @@ import { Log, Names } from "./log.ts";
 import type { LogRecord } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { emptyState, inFlight, type Run, type State } from "./state.ts";
-import { approve, changeCall, finishModel, finishTool, judge, mapCalls, settleCancel } from "./turn.ts";
+import { emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
+import { approve, changeCall, finishModel, finishTool, judge, mapCalls } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
 

@@ -8,8 +8,7 @@ import type { AssistantMessage, Message } from "../message.ts";
 import { Log } from "./log.ts";
 import type { Because, HistoryEdit, LogRecord } from "./records.ts";
 import { spendMore, tokensOf } from "./spend.ts";
-import type { Compacting, Run, State } from "./state.ts";
-import { settleCancel } from "./turn.ts";
+import { type Compacting, type Run, type State, settleCancel } from "./state.ts";
 
 /** A compaction that has just been decided on. */
 export function newCompaction(because: Because): Compacting {

@@ -195,6 +195,13 @@ export function isThinking(run: Run): boolean {
   return run.call !== undefined || run.compacting?.call !== undefined;
 }
 
+/** A cancellation that was not an abort is over once nothing is in flight. */
+export function settleCancel(run: Run): Run {
+  if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
+  // What was cancelled had a reason to hurry: there is no time left for making room.
+  return { ...run, cancelledAt: undefined, compacting: undefined };
+}
+
 /** The calls that have started and have no result. */
 export function running(run: Run): readonly Call[] {
   return run.turn?.calls.filter(isRunning) ?? [];

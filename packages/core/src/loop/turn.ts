@@ -9,7 +9,7 @@ import type { Names } from "./log.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore, tokensOf } from "./spend.ts";
-import { type Call, inFlight, type Run, type State, type Turn } from "./state.ts";
+import { type Call, type Run, type State, settleCancel, type Turn } from "./state.ts";
 
 /** The answer has arrived: the turn is open. */
 export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
@@ -217,13 +217,6 @@ function kept(state: State, message: AssistantMessage, results: readonly ToolMes
   const tokens = tokensOf(message.usage);
   const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
   return { history, counted };
-}
-
-/** A cancellation that was not an abort is over once nothing is in flight. */
-export function settleCancel(run: Run): Run {
-  if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  // What was cancelled had a reason to hurry: there is no time left for making room.
-  return { ...run, cancelledAt: undefined, compacting: undefined };
 }
 
 /** What a judgement leads to. */

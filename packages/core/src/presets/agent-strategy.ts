@@ -12,7 +12,7 @@ import type { AgentOptions } from "../options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { type Tool, type ToolContext, toolWith } from "../tool.ts";
 import { checkedArguments } from "./strategy-arguments.ts";
 import { strategyModel } from "./strategy-model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
@@ -135,14 +135,7 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
     (what: string) =>
     (reason: string): void =>
       logger?.error(what, { tool: tool.name, reason });
-  const { name, definition, effect, permission, timeoutMs } = tool;
-  return {
-    name,
-    definition,
-    effect,
-    permission,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+  return toolWith(tool, {
     check: checkedArguments(tool, {
       strict: options.argumentChecks !== "options",
       allowSchemaless:
@@ -163,5 +156,5 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
         throw thrown;
       }
     },
-  };
+  });
 }

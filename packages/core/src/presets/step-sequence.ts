@@ -17,7 +17,7 @@ import {
   stepLimited,
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
-import { type Tool, ToolResult } from "../tool.ts";
+import { type Tool, ToolResult, toolWith } from "../tool.ts";
 import { stepSequenceError } from "./step-sequence-errors.ts";
 import { retryPolicies } from "./step-sequence-retry.ts";
 
@@ -104,24 +104,16 @@ const stepSequenceTexts: Partial<Texts> = {
 
 /** The tool, whose own error results say that they are errors. */
 function namingErrors(tool: Tool): Tool {
-  const { name, definition, effect, permission, timeoutMs } = tool;
-  return {
-    name,
-    definition,
-    effect,
-    permission,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
-    check: (args) => tool.check(args),
+  return toolWith(tool, {
     async execute(args: never, context) {
       const result: unknown = await tool.execute(args, context);
       if (!(result instanceof ToolResult) || !result.isError) return result;
       const [first, ...rest] = result.content;
       const said = first?.type === "text" ? rest : result.content;
       const text = `Error: ${first?.type === "text" ? first.text : ""}`;
-      return new ToolResult([{ type: "text", text }, ...said], true, result.done);
+      return new ToolResult([{ type: "text", text }, ...said], true, result.done, result.ledger);
     },
-  };
+  });
 }
 
 /** The model, of whose answers neither empty texts nor generated files are kept. */

@@ -13,7 +13,7 @@ import type { AgentOptions } from "../options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Decision, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
-import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
+import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";
 import { byStopReason } from "./think-act-observe-stop.ts";
 
 export interface ThinkActObserveOptions {
@@ -118,15 +118,8 @@ function registered(tools: readonly Tool[], logger: Logger | undefined): Tool[] 
 
 /** The tool as a plain function takes its arguments: one it does not have is wrong, and so is whatever it calls a TypeError. */
 function plainTool(tool: Tool): Tool {
-  const { name, definition, effect, permission, timeoutMs } = tool;
-  const known = parametersOf(definition.inputSchema);
-  return {
-    name,
-    definition,
-    effect,
-    permission,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(tool.keys === undefined ? {} : { keys: (args: never) => tool.keys?.(args) ?? [] }),
+  const known = parametersOf(tool.definition.inputSchema);
+  return toolWith(tool, {
     check(args): ArgsCheck | Promise<ArgsCheck> {
       const strange = known && Object.keys(args).find((key) => !known.has(key));
       if (strange === undefined) return tool.check(args);
@@ -137,10 +130,10 @@ function plainTool(tool: Tool): Tool {
         return await tool.execute(args, context);
       } catch (thrown) {
         if (!(thrown instanceof TypeError) || context.signal.aborted) throw thrown;
-        return toolResult(invalidArguments(name, messageOf(thrown)), { isError: true });
+        return toolResult(invalidArguments(tool.name, messageOf(thrown)), { isError: true });
       }
     },
-  };
+  });
 }
 
 /** The names a tool's arguments may have; undefined where its schema leaves that open. */
