@@ -38,6 +38,26 @@ async function resultOf(tool: Tool, options: Partial<AgentOptions> = {}): Promis
   return messages[2] as ToolMessage;
 }
 
+describe("in a small window", () => {
+  test("the default is no more than a quarter of it, and a size that was asked for holds whatever the window", async () => {
+    const text = linesOf(3_000);
+    const sizes = await Promise.all(
+      [{ window: 8_000 }, { window: 200_000 }, { window: 8_000, cap: { bytes: 20_000 } }].map(
+        async (context) => {
+          const { content } = await resultOf(saying(text), {
+            context: { trim: null, guard: null, ...context },
+          });
+          return bytesOf(
+            textOf({ role: "tool", callId: "", name: "", content, isError: false }).split("\n\n[")[0] ?? "",
+          );
+        },
+      ),
+    );
+    expect(sizes.map((size, at) => size <= ([8_000, 51_200, 20_000][at] ?? 0))).toEqual([true, true, true]);
+    expect(sizes.map((size, at) => size > ([7_900, 51_100, 19_900][at] ?? 0))).toEqual([true, true, true]);
+  });
+});
+
 describe("whole texts", () => {
   test("D9.45 every result is saved whole with its call's id, its tool and whether it is an error; the store says its size and lines", async () => {
     const saved: [string, BlobOrigin][] = [];

@@ -25,7 +25,7 @@ export interface ReaderOptions {
 /** Keeps whole lines from the start, at most `bytes` bytes of UTF-8, and adds a note. */
 export interface LinesCap extends CapShared {
   mode?: "lines";
-  /** Default: 51,200 (50 KiB). */
+  /** Default: 51,200 (50 KiB), and in a small window no more than a quarter of it, at 4 bytes a token. */
   bytes?: number;
 }
 
@@ -53,7 +53,10 @@ export interface HeadTailNumbers {
 export type CapOptions = LinesCap | HeadTailCap;
 
 /** The cap as a fact of the run. */
-export type CapFacts = ({ mode: "lines"; bytes: number } | ({ mode: "head_tail" } & HeadTailNumbers)) & {
+export type CapFacts = (
+  | { mode: "lines"; bytes: number; share?: number }
+  | ({ mode: "head_tail" } & HeadTailNumbers)
+) & {
   exempt: string[];
   keep: "cut" | "every";
   withFiles: "cut_text" | "leave";
@@ -69,7 +72,15 @@ export function capFacts(given: CapOptions = {}): CapFacts {
     withFiles: oneOf("withFiles", given.withFiles ?? "cut_text", ["cut_text", "leave"]),
   };
   if (given.mode === "head_tail") return { mode: "head_tail", ...headTailNumbers(given), ...shared };
-  return { mode: "lines", bytes: above("bytes", given.bytes ?? 50 * 1024), ...shared };
+  if (given.bytes === undefined) return { mode: "lines", bytes: 50 * 1024, share: 0.25, ...shared };
+  return { mode: "lines", bytes: above("bytes", given.bytes), ...shared };
+}
+
+/** The most bytes of a result. @param window tokens of the model's window, where they are known */
+export function maxBytes({ bytes, share }: CapFacts & { mode: "lines" }, window: number | undefined): number {
+  return share === undefined || window === undefined
+    ? bytes
+    : Math.min(bytes, Math.floor(window * share) * 4);
 }
 
 /** The numbers of `head_tail`, with their defaults. */

@@ -5,7 +5,7 @@
 
 import type { CallResult } from "../loop/records.ts";
 import { cutContent, joinedText, projection, textLength, withOneText } from "./cap-content.ts";
-import type { CapFacts } from "./cap-facts.ts";
+import { type CapFacts, maxBytes } from "./cap-facts.ts";
 import { maxResultChars } from "./cap-head-tail.ts";
 import { firstLines, linesNote } from "./cap-lines.ts";
 import { byteLength, exceedsBytes, lineCount } from "./text-size.ts";
@@ -43,7 +43,7 @@ export function capResult(
     });
     return { ...result, content: [...content], capped: cappedFrom(whole, joinedText(content)) };
   }
-  const kept = firstLines(joinedText(whole.content), cap.bytes);
+  const kept = firstLines(joinedText(whole.content), maxBytes(cap, place.window));
   const text = kept.cut ? kept.text + linesNote(ref) : kept.text;
   const content = withOneText(whole.content, text);
   // With its line ends made LF it may fit after all.
@@ -61,5 +61,5 @@ function isTooLarge(result: CallResult, cap: CapFacts, place: CapPlace): boolean
   if (cap.mode === "head_tail") return textLength(result.content) > maxResultChars(place.window, cap);
   const [only] = result.content;
   const text = result.content.length === 1 && only?.type === "text" ? only.text : joinedText(result.content);
-  return exceedsBytes(text, cap.bytes);
+  return exceedsBytes(text, maxBytes(cap, place.window));
 }
