@@ -20,6 +20,7 @@ import {
   withEdits,
   withText,
 } from "./stage.ts";
+import { byteLength } from "./text-size.ts";
 
 export interface TrimOptions {
   /** Tokens that all results together may take. Default: a quarter of the window, but at least `minTokens` and at most `maxTokens`. */
@@ -144,15 +145,12 @@ function resultTokens(message: Message): number {
     let bytes = 0;
     for (const part of partsOf(message))
       if (part.type === "file") bytes += 8_000;
-      else if (part.type === "text" && typeof part.text === "string") bytes += bytesOf(part.text);
+      else if (part.type === "text" && typeof part.text === "string") bytes += byteLength(part.text);
     tokens = Math.ceil(bytes / 4);
     measured.set(message, tokens);
   }
   return tokens;
 }
-
-const utf8 = new TextEncoder();
-const bytesOf = (text: string): number => utf8.encode(text).length;
 
 /** Where the last answer stands, behind which its results are; the end where there is none. */
 function lastAnswer(messages: MessageList): number {
