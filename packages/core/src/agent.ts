@@ -36,7 +36,7 @@ export interface RunOverrides {
   tools?: readonly Tool[];
   /** In place of the agent's. */
   toolChoice?: ToolChoice;
-  /** Compact the session now, whatever its size, instead of running a task. Needs a compaction stage. */
+  /** Compact the session now, whatever its size, instead of running a task: the input is not looked at. Needs a compaction stage. */
   forceCompaction?: boolean;
 }
 
@@ -71,7 +71,7 @@ export class Agent<Output = unknown> {
   async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
     const session = await this.#open(overrides, undefined);
     if (overrides.onEvent !== undefined) session.subscribe(overrides.onEvent);
-    return this.#outcome(session, input, overrides.signal);
+    return this.#outcome(session, input, overrides, overrides.signal);
   }
 
   /** Runs a task and tells its live events. Breaking off aborts it. */
@@ -174,7 +174,7 @@ export class Agent<Output = unknown> {
     const started = this.#open(overrides, gate).then((session) => {
       session.subscribe(listener);
       if (onEvent !== undefined) session.subscribe(onEvent);
-      return this.#outcome(session, input, controller.signal);
+      return this.#outcome(session, input, overrides, controller.signal);
     });
     const result = started.finally(() => signal?.removeEventListener("abort", abort));
     // Who only reads the events must not be killed by a rejection nobody asked about.
@@ -186,8 +186,6 @@ export class Agent<Output = unknown> {
     overrides: RunOverrides & { takeOver?: boolean },
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
   ): Promise<Session<Output>> {
-    if (overrides.forceCompaction === true)
-      throw new RondoError("capability", "forceCompaction: this agent has no compaction stage to do it with");
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const journal = overrides.journal ?? (lasting ? this.#journal : memoryJournal());
@@ -219,9 +217,13 @@ export class Agent<Output = unknown> {
   async #outcome(
     session: Session<Output>,
     input: Input,
+    { forceCompaction = false }: RunOverrides,
     signal: AbortSignal | undefined,
   ): Promise<RunResult<Output>> {
-    const result = await session.send(input, signal === undefined ? {} : { signal });
+    const options = signal === undefined ? {} : { signal };
+    if (forceCompaction && this.#resolved.options.context?.compaction === undefined)
+      throw new RondoError("capability", "forceCompaction: this agent has no compaction stage to do it with");
+    const result = await (forceCompaction ? session.compact(options) : session.send(input, options));
     const { end } = result;
     if (end?.reason === "aborted")
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {

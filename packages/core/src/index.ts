@@ -172,6 +172,7 @@ export {
 } from "./presets/managed-context.ts";
 export { type FailureKind, failureKind } from "./presets/managed-context-failures.ts";
 export type { ManagedRetry } from "./presets/managed-context-retry.ts";
+export type { ManagedCompaction, ToolOutputCache } from "./presets/managed-context-stages.ts";
 export { type SteerableOptions, steerable } from "./presets/steerable.ts";
 export { type SteerablePrompt, steerableLines, steerablePrompt } from "./presets/steerable-prompt.ts";
 export {

@@ -94,6 +94,10 @@ export interface AgentOptions<Output = unknown> {
   pauseResumes?: number | null;
   /** Default: 1. `null`: the continue rule decides. */
   emptyNudges?: number | null;
+  /** `null`: a refused answer is one like any other, and the continue rule decides. Default: it ends the run. */
+  refusals?: null;
+  /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run. */
+  repairs?: null;
   /** How often an answer that repeats itself until it is cut off is asked for again. Default: 1. `null`: it is an answer like any other. */
   degenerateRetries?: number | null;
   /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
@@ -325,10 +329,10 @@ function rulesOf(given: AgentOptions): Rules {
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
   const { tell = [], estimator = charEstimator() } = given.context ?? {};
   const list: Rule[] = [
-    repairs(),
+    ...(given.repairs === null ? [] : [repairs()]),
     overflow(),
     ...(given.retry === null ? [] : [retry(given.retry)]),
-    refusals(),
+    ...(given.refusals === null ? [] : [refusals()]),
     ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),
     ...(given.degenerateRetries === null ? [] : [degenerateAnswers(given.degenerateRetries) as Rule]),
     ...(given.maxTruncations === null ? [] : [truncationsOf(given.maxTruncations, given.onTruncated)]),

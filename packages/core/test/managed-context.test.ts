@@ -109,7 +109,7 @@ describe("options", () => {
   });
 
   test("forcing a compaction says so when there is nothing to do it with", async () => {
-    const agent = new Agent(managedContext({ model: scripted([]) }));
+    const agent = new Agent(managedContext({ model: scripted([]), compaction: null }));
     await expect(agent.run("x", { forceCompaction: true })).rejects.toThrow("no compaction stage");
   });
 });

@@ -117,6 +117,32 @@ describe.each(modes)("a schema adapted for %s", (mode) => {
   });
 });
 
+describe("what stands beside a reference that is cut off", () => {
+  const x: JsonObject = { description: "anything" };
+  const dangling = (beside: JsonObject): JsonObject => ({ $ref: "#/$defs/none", ...beside, $defs: { x } });
+  const itself = (beside: JsonObject): JsonObject => ({
+    $ref: "#/$defs/x",
+    anyOf: [{ $ref: "#/$defs/x", ...beside }],
+    $defs: { x },
+  });
+  it.each(modes)("is written down as lost for %s, or stays", (mode) => {
+    const besides: JsonObject[] = [
+      { type: "string", minLength: 2 },
+      { anyOf: [{ type: "string" }, { type: "boolean" }] },
+      { allOf: [{ type: "string" }] },
+    ];
+    for (const beside of besides)
+      for (const schema of [dangling(beside), itself(beside)]) {
+        const { schema: adapted, removed } = adaptSchema(schema, mode, { optional: "required" });
+        const { $ref: _, ...known } = plain(adapted) as JsonObject;
+        const lost = removed.filter(({ type }) => type !== "$ref");
+        // What is neither lost nor said any more would let an object pass for a text.
+        const passes = isValid({ ...known, $defs: { x } }, {}) && keeps({}, lost, { $defs: { x } });
+        expect({ schema, adapted, removed, passes }).toMatchObject({ passes: false });
+      }
+  });
+});
+
 function withoutMembersRule(schema: Json): JsonObject {
   const strip = (one: Json, isMap: boolean): Json => {
     if (Array.isArray(one)) return one.map((inner) => strip(inner, false));

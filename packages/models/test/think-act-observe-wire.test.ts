@@ -174,13 +174,15 @@ describe("the classic Gemini", () => {
     ["a candidate without content", { candidates: [{ finishReason: "STOP" }] }],
     ["a block", { promptFeedback: { blockReason: "SAFETY" } }],
   ])("A4.22 takes %s for the end of the turn, without a text", async (_what, answer) => {
-    const { result } = await play([answer]);
-    expect(result).toMatchObject({ text: "", end: { reason: "completed" }, steps: 1 });
-    expect(result.messages.at(-1)).toMatchObject({
-      role: "assistant",
-      content: [],
-      stop: { wire: "end_turn" },
+    const { result, sent } = await play([answer]);
+    expect(result).toMatchObject({
+      text: "",
+      end: { reason: "completed", evidence: { steps: 1 } },
+      steps: 1,
     });
+    // Of no parts at all there is nothing to store: no provider would take it again.
+    expect(result.messages).toEqual([{ role: "user", content: [{ type: "text", text: "go" }] }]);
+    expect(sent).toHaveLength(1);
   });
 
   test("A4.22 an error in a body is one", async () => {

@@ -52,6 +52,8 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   const settings = options?.context?.compaction;
   const { id = "" } = options?.models[run?.model ?? 0] ?? {};
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
+  // Where nobody counted there is nothing to compare with a limit, known or not.
+  if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
   const limit = knownWindow(
     windowFacts(state),
     settings.limit === "input_tokens" ? "maxInputTokens" : undefined,

@@ -85,6 +85,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     toolOrder: "sequential",
     onTruncated: "run_complete",
     retry: null,
+    repairs: null,
     repeats: null,
     malformedRetries: 0,
     emptyNudges: 0,

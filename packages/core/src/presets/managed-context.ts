@@ -15,6 +15,7 @@ import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
 import { type ManagedRetry, managedRetry, retryWay } from "./managed-context-retry.ts";
+import { type ManagedCompaction, managedStages, type ToolOutputCache } from "./managed-context-stages.ts";
 
 /** Whether a call may run. `stopTurn` ends the run as well. */
 export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };
@@ -40,7 +41,11 @@ export interface ManagedContextOptions extends ManagedRetry {
   dependencyOverrides?: readonly Provided[];
   /** Whether `usageSummary` counts; the last usage is kept in any case. Default: true. */
   enableUsageTracking?: boolean;
-  /** Stages that keep the run inside its window: the agent's own option. */
+  /** The history summed up when the window fills, also at the end of a run. `null`: off. Default: at 80 % of the window. */
+  compaction?: ManagedCompaction | null;
+  /** Results cut on arrival and trimmed to a budget, their whole texts kept. `null`: off. Default: on. */
+  toolOutputCache?: ToolOutputCache | null;
+  /** Stages of the agent's own option; they win over the two above. Default: none. */
   context?: AgentOptions["context"];
   settings?: Settings;
   hooks?: Omit<NonNullable<AgentOptions["hooks"]>, "permission" | "onFinish">;
@@ -103,6 +108,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     degenerateRetries: null,
     repeats: null,
     retry: null,
+    ...(retries === undefined ? { repairs: null } : {}),
     throwOnError: true,
     hooks: {
       ...hooks,
@@ -116,7 +122,8 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     ...(options.systemPrompt === undefined ? {} : { system: options.systemPrompt }),
     ...(options.toolChoice === undefined ? {} : { toolChoice: options.toolChoice }),
     ...(options.dependencyOverrides === undefined ? {} : { dependencies: options.dependencyOverrides }),
-    ...(options.context === undefined ? {} : { context: options.context }),
+    context: { ...managedStages(options.compaction, options.toolOutputCache), ...options.context },
+    ...(options.toolOutputCache?.store === undefined ? {} : { blobs: options.toolOutputCache.store }),
     ...(settings === undefined ? {} : { settings }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),
   };

@@ -4,6 +4,9 @@
 // them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
 // goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
 
+import type { GuardOptions } from "../context/guard.ts";
+import { noContext } from "../context/options.ts";
+import type { PruneOptions } from "../context/prune-settings.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Run } from "../loop/state.ts";
 import { textOf } from "../message.ts";
@@ -17,7 +20,7 @@ import { steerableStop } from "./steerable-stops.ts";
 /** Options that mean here what they mean of an Agent. */
 type Passed = Pick<
   AgentOptions,
-  "model" | "tools" | "system" | "settings" | "context" | "hooks" | "logger" | "journal" | "clock"
+  "model" | "tools" | "system" | "settings" | "hooks" | "logger" | "journal" | "clock"
 >;
 
 export interface SteerableOptions extends Passed {
@@ -25,13 +28,24 @@ export interface SteerableOptions extends Passed {
   prompt?: SteerablePrompt;
   /** Watch for calls that repeat without getting anywhere; `true` is with its defaults. Default: off. */
   loopDetection?: boolean | LoopDetection;
+  /** Old results, left out of requests whose cache has gone cold. Default: off. */
+  prune?: PruneOptions | null;
+  /**
+   * The last look before a request goes out: results too large by themselves are shortened, for that request only, and
+   * one that does not fit even so ends the run. `truncate_and_replace` also clears the oldest. Needs a known window.
+   * `null`: off. Default: `{ results: "truncate" }`.
+   */
+  guard?: GuardOptions | null;
+  /** Other stages of the agent's own option; they win. Default: off. */
+  context?: AgentOptions["context"];
   /** There is no step limit, only this ceiling, where a run that went astray lands. Default: 10,000. */
   ceiling?: number;
 }
 
 /** The options of a steerable agent. Spread them to set what is not named here. */
 export function steerable(options: SteerableOptions): AgentOptions {
-  const { prompt, loopDetection: watch = false, ceiling = 10_000, system = "", ...passed } = options;
+  const { prompt, loopDetection: watch = false, ceiling = 10_000, system = "", ...others } = options;
+  const { prune = null, guard = {}, context, ...passed } = others;
   const words = [system, prompt === undefined ? "" : steerablePrompt(prompt)].filter((text) => text !== "");
   return {
     ...passed,
@@ -49,6 +63,13 @@ export function steerable(options: SteerableOptions): AgentOptions {
     pauseResumes: null,
     emptyNudges: null,
     degenerateRetries: null,
+    repairs: null,
+    context: {
+      ...noContext,
+      prune,
+      guard: guard === null ? null : { results: guard.results ?? "truncate" },
+      ...context,
+    },
     texts: steerableTexts,
   };
 }

@@ -4,6 +4,7 @@
 // and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
 // again a bounded number of times. What the user pulls of it is `agent.steps()`.
 
+import { noContext } from "../context/options.ts";
 import type { RunEnd } from "../loop/records.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
@@ -86,6 +87,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     emptyNudges: null,
     degenerateRetries: null,
     repeats: null,
+    context: noContext,
   };
 }
 

@@ -4,6 +4,7 @@
 // nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
 // view's, `trace`, which takes the same options.
 
+import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
@@ -11,7 +12,6 @@ import type { JsonObject } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
 import type { AgentOptions } from "../options.ts";
 import { maxSteps } from "../rules/limits.ts";
-import type { Decision, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";
 import { byStopReason } from "./think-act-observe-stop.ts";
@@ -57,13 +57,12 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
   const max = iterationsOf(options.maxIterations);
   const reached = `Max iterations (${max}) reached${limitText === "reached" ? "" : " without completion"}`;
   return {
-    model,
+    model: inWords(model),
     ...(system === null ? {} : { system }),
     tools: registered(tools, logger).map(plainTool),
     continueRule: byStopReason(),
-    maxSteps: max,
-    onLimit: "error",
-    rules: [iterations(max, reached)],
+    // Its error speaks this system's words.
+    rules: [maxSteps(max, { onLimit: "error", message: reached })],
     texts,
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
@@ -74,6 +73,9 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
     pauseResumes: null,
     degenerateRetries: null,
     emptyNudges: null,
+    refusals: null,
+    repairs: null,
+    context: noContext,
     throwOnError: true,
     ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
@@ -81,15 +83,20 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
   };
 }
 
-/** The step limit, whose error speaks this system's words. */
-function iterations(max: number, message: string): Rule {
-  const limit = maxSteps(max, { onLimit: "error" });
+/** The model, whose refusals are texts: this system knows no other words. */
+function inWords(model: Model): Model {
   return {
-    ...limit,
-    decide(memory, state): Decision | undefined {
-      const decision = limit.decide?.(memory, state);
-      if (decision?.do !== "stop" || decision.error === undefined) return decision;
-      return { ...decision, error: { ...decision.error, message } };
+    id: model.id,
+    origin: model.origin,
+    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    async call(request, io) {
+      const message = await model.call(request, io);
+      if (!Array.isArray(message?.content) || message.content.every(({ type }) => type !== "refusal"))
+        return message;
+      const content = message.content.map((part) =>
+        part.type === "refusal" ? { type: "text" as const, text: part.text } : part,
+      );
+      return { ...message, content };
     },
   };
 }

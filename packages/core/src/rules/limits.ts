@@ -12,8 +12,9 @@ export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
  * Ends a run that has used its model calls.
  * @param max answers allowed, each with its tools run; a paused answer and its rest are one. 0: none, where that is an error or a stop
  * @param options.onLimit default `land`: one more call without tools for a best-effort answer
+ * @param options.message what the error says where `onLimit` is `error`. Default: that the limit was reached
  */
-export function maxSteps(max: number, options: { onLimit?: OnLimit } = {}): Rule {
+export function maxSteps(max: number, options: { onLimit?: OnLimit; message?: string } = {}): Rule {
   const onLimit = options.onLimit ?? "land";
   const least = onLimit === "error" || onLimit === "stop" ? 0 : 1;
   if (!Number.isInteger(max) || max < least)
@@ -27,7 +28,7 @@ export function maxSteps(max: number, options: { onLimit?: OnLimit } = {}): Rule
       const evidence = { steps, max };
       if (onLimit === "land") return { do: "land", reason: "max_steps", evidence };
       if (onLimit !== "error") return { do: "stop", reason: "max_steps", evidence };
-      const message = `the run reached its limit of ${max} steps without completing`;
+      const { message = `the run reached its limit of ${max} steps without completing` } = options;
       return {
         do: "stop",
         reason: "max_steps",

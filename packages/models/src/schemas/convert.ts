@@ -99,6 +99,7 @@ class Conversion {
       const found = pointed(this.#root, $ref);
       if (found === undefined || trail.includes($ref) || refs.includes($ref)) {
         this.#lose("$ref", path, $ref);
+        this.#loseAll(beside, path);
         const { recursion } = this.#dialect;
         const bare = found !== undefined && Object.keys(recursion).length === 0;
         return { cut: bare ? {} : { ...recursion, ...this.#meta(node) } };
@@ -137,6 +138,7 @@ class Conversion {
     const lasting = open || /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(ref);
     if (found === undefined || (!lasting && trail.includes(ref))) {
       this.#lose("$ref", path, ref);
+      if (!open) this.#loseAll(beside, path);
       return open ? node : this.#typed(this.#meta(node), path);
     }
     if (!lasting) {
@@ -147,8 +149,7 @@ class Conversion {
     if (trail.includes(ref) || --this.#followsLeft < 0) this.#lose("$ref", path, ref);
     else this.node(found, path, [...trail, ref]);
     if (open) return { ...objectOf(this.node(beside, path, trail)), $ref: ref };
-    for (const [word, value] of Object.entries(beside))
-      if (!annotations.has(word)) this.#lose(word, path, value, beside);
+    this.#loseAll(beside, path);
     return { ...this.#meta(node), $ref: ref };
   }
 
@@ -455,6 +456,11 @@ class Conversion {
       const group = (partners[head] ?? []).filter((one) => node[one] !== undefined);
       this.#note(head, path, Object.fromEntries(group.map((one) => [one, node[one] as Json])));
     } else this.#note(word, path, value);
+  }
+
+  /** Whatever stands beside a reference and goes with it. */
+  #loseAll(node: JsonObject, path: string): void {
+    for (const [word, value] of Object.entries(node)) this.#lose(word, path, value, node);
   }
 
   #note(type: string, fieldPath: string, value: Json): void {
