@@ -21,11 +21,17 @@ export function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
   return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
 }
 
-/** The history is another one from here on: nobody has counted it, and what hooks made of the old one is void. */
+/** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
 function rewritten(state: State, run: Run, history: readonly Message[]): State {
   const { transformed: _transformed, ...rest } = run;
   const reduced = run.reduced && { ...run.reduced, helped: true };
-  return { ...state, history: Log.of(history), counted: undefined, run: { ...rest, reduced } };
+  return {
+    ...state,
+    history: Log.of(history),
+    counted: undefined,
+    run: { ...rest, reduced },
+    ...(state.outputs.length === 0 ? {} : { readable: true as const }),
+  };
 }
 
 /** Messages were cut for good. */

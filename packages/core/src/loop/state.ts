@@ -167,7 +167,9 @@ export interface State {
   readonly ledger: Ledger;
   /** Answers in the session. */
   readonly answers: number;
-  /** Some result was cut and its whole text kept: the reader tools are offered from then on. */
+  /** Refs of all whole texts that were kept, oldest first. */
+  readonly outputs: Log<string>;
+  /** The conversation speaks of a kept text: the reader tools are offered from then on. */
   readonly readable?: true;
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
@@ -181,6 +183,7 @@ export const emptyState: State = {
   inbox: [],
   seen: Names.empty(),
   ledger: emptyLedger,
+  outputs: Log.of<string>(),
   answers: 0,
   memories: [],
 };
