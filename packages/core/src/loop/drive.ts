@@ -264,8 +264,8 @@ export class Driver {
       gate.open = () => this.#wake?.();
       return this.#wait(undefined, () => gate.pass());
     }
-    const { request, step, attempt } = action;
-    const { digest, broke } = this.#prefix.note(request);
+    const { request, step, attempt, shape } = action;
+    const { digest, broke } = this.#prefix.note(request, shape);
     this.#append([
       {
         type: "model_started",

@@ -159,6 +159,8 @@ export interface State {
   readonly counted?: { tokens: number; length: number } | undefined;
   /** Tokens of the last model call of any kind, as its provider counted them. */
   readonly lastTokens?: number | undefined;
+  /** What has changed the history, other than by adding to it, since a model was last asked. */
+  readonly rewritten: readonly string[];
   /** When a model was last asked. */
   readonly touchedAt?: number;
   /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
@@ -185,6 +187,7 @@ export const emptyState: State = {
   ledger: emptyLedger,
   outputs: Log.of<string>(),
   answers: 0,
+  rewritten: [],
   memories: [],
 };
 
