@@ -16,7 +16,7 @@ import { memoryJournal } from "./memory-journal.ts";
 import type { ToolChoice } from "./model.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
-import { Session } from "./session.ts";
+import { type Listener, Session } from "./session.ts";
 import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
 import type { Tool } from "./tool.ts";
 import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
@@ -80,11 +80,16 @@ export class Agent<Output = unknown> {
     const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
     const partial = new PartialOutputs<Output>(this.#resolved.options.output?.schema);
     let told = false;
-    const result = this.#start(input, overrides, controller, undefined, (event) => {
-      told = event.type === "run_end";
-      partial.hear(event);
-      queue.push(event);
-    });
+    let session: Session<Output> | undefined;
+    const opened = (one: Session<Output>): Listener => {
+      session = one;
+      return (event) => {
+        told = event.type === "run_end";
+        partial.hear(event);
+        queue.push(event);
+      };
+    };
+    const result = this.#start(input, overrides, controller, undefined, opened);
     result.finally(() => partial.end()).catch(() => {});
     result.then(
       () => queue.end(),
@@ -94,6 +99,7 @@ export class Agent<Output = unknown> {
     return {
       result,
       partialOutput: partial,
+      context: () => session?.context(),
       abort: (reason) => controller.abort(reason),
       [Symbol.asyncIterator]: () => queue,
     };
@@ -112,7 +118,7 @@ export class Agent<Output = unknown> {
     };
     const queue = new EventQueue<StepEvent<Output>>(() => controller.abort("the reader broke off"));
     const view = new StepView((event) => queue.push(event as StepEvent<Output>));
-    const result = this.#start(input, overrides, controller, gate, (event) => view.hear(event));
+    const result = this.#start(input, overrides, controller, gate, () => (event) => view.hear(event));
     // Whoever cancels wants no more steps, those that wait to be pulled among them.
     controller.signal.addEventListener("abort", () => void queue.return(), { once: true });
     result.then(
@@ -165,14 +171,14 @@ export class Agent<Output = unknown> {
     overrides: RunOverrides,
     controller: AbortController,
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
-    listener: (event: RondoEvent) => void,
+    opened: (session: Session<Output>) => Listener,
   ): Promise<RunResult<Output>> {
     const { signal, onEvent } = overrides;
     const abort = (): void => controller.abort(signal?.reason);
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
     const started = this.#open(overrides, gate).then((session) => {
-      session.subscribe(listener);
+      session.subscribe(opened(session));
       if (onEvent !== undefined) session.subscribe(onEvent);
       return this.#outcome(session, input, overrides, controller.signal);
     });

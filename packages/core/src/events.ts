@@ -28,7 +28,7 @@ export type RondoEvent =
   /** `input`: the messages the run was started with; of a whole history its last one. */
   | { type: "run_start"; session: string; run: number; input: Message[] }
   | { type: "step_start"; step: number }
-  /** `broke` says what changed in the request's prefix since the last one, when something did. */
+  /** `broke` says what changed in the request's prefix since the last one, and which stage changed it, when something did: `message 3 (trim)`. */
   | {
       type: "request";
       step: number;

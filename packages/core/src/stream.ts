@@ -3,6 +3,7 @@
 // The loop never waits for whoever reads: events go to a queue, and when the reader is slow, deltas of one part are
 // joined there, so that the queue is no longer than the transcript. Breaking off aborts the run.
 
+import type { ContextAccount } from "./context/account.ts";
 import type { RondoEvent } from "./events.ts";
 import type { JsonObject } from "./message.ts";
 import { PartialJson, type Partially } from "./output/partial.ts";
@@ -150,5 +151,7 @@ export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
   readonly result: Promise<RunResult<Output>>;
   /** The typed output while it arrives, growing in place; it starts anew when it is asked for again. Iterate it once. */
   readonly partialOutput: AsyncIterable<Partially<Output>>;
+  /** What fills the window now, by source, in tokens. Undefined until the run has begun. */
+  context(): ContextAccount | undefined;
   abort(reason?: string): void;
 }

@@ -38,6 +38,8 @@ export interface ToolContext {
   resolve<T>(key: Dependency<T>): Promise<T>;
   /** The whole text of an earlier result that was cut, by the ref its note gives. Undefined: none is kept under it. */
   output?(ref: string): Promise<string | undefined>;
+  /** Refs of all earlier results of which the whole text was kept, oldest first. */
+  outputs?(): readonly string[];
 }
 
 /** A result in full, for tools that need more than a plain value. Made by `toolResult`. */

@@ -30,42 +30,71 @@ const stride = 200_000;
 
 /**
  * The lines that match, each with its surroundings, at most 64 KiB in all.
+ * @param kept one text, or several, which are searched one after the other until there are enough matches
  * @throws PatternError when the pattern cannot be used; whatever the signal's reason is, when it fires
  */
-export async function searchLines(kept: Kept, ask: SearchAsk, signal?: AbortSignal): Promise<string> {
-  const lines = linesOf(kept.text);
+export async function searchLines(
+  kept: Kept | AsyncIterable<Kept>,
+  ask: SearchAsk,
+  signal?: AbortSignal,
+): Promise<string> {
   const matches = await matcherOf(ask);
-  const most = Math.max(1, ask.maxMatches ?? 50);
-  const shown: string[] = [];
-  let bytes = 0;
-  let looked = 0;
-  let more = false;
-  let half: number | undefined;
-  for (const [at, line] of lines.entries()) {
-    looked += line.length + 1;
-    if (looked > stride) {
-      looked = 0;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      signal?.throwIfAborted();
-    }
-    if (ask.regex === true && line.length > mostOfLine) half ??= at + 1;
-    if (!matches(line)) continue;
-    more = shown.length >= most;
-    if (more) break;
-    const found = `ref:${kept.ref}\n${around(lines, at, ask)}`;
-    const size = byteLength(found) + (shown.length > 0 ? 2 : 0);
-    more = bytes + size > pageBytes;
-    if (more && shown.length === 0) return tooLarge(kept, at + 1);
-    if (more) break;
-    shown.push(found);
-    bytes += size;
+  const search: Search = { shown: [], bytes: 0, looked: 0, more: false };
+  for await (const one of "text" in kept ? [kept] : kept) {
+    await searchOne(search, one, { ...ask, matches }, signal);
+    if (search.more) break;
   }
+  const { shown, more, tooLarge, half } = search;
+  if (tooLarge !== undefined) return tooLarge;
   const found =
     shown.length === 0
       ? `No matches for: ${ask.pattern}`
       : `${shown.join("\n\n")}${more ? "\n... (truncated)" : ""}`;
   if (half === undefined) return found;
   return `${found}\n\n(A regular expression looks at the first ${mostOfLine} characters of a line; line ${half} is longer.)`;
+}
+
+/** How far a search is. */
+interface Search {
+  shown: string[];
+  bytes: number;
+  /** Characters looked at since others last worked. */
+  looked: number;
+  /** There is more than may be shown. */
+  more: boolean;
+  /** The first match alone is more than may be shown: what is said instead. */
+  tooLarge?: string;
+  /** The first line that is only looked at in part. */
+  half?: number;
+}
+
+async function searchOne(
+  search: Search,
+  kept: Kept,
+  ask: SearchAsk & { matches(line: string): boolean },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const lines = linesOf(kept.text);
+  const most = Math.max(1, ask.maxMatches ?? 50);
+  for (const [at, line] of lines.entries()) {
+    search.looked += line.length + 1;
+    if (search.looked > stride) {
+      search.looked = 0;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      signal?.throwIfAborted();
+    }
+    if (ask.regex === true && line.length > mostOfLine) search.half ??= at + 1;
+    if (!ask.matches(line)) continue;
+    search.more = search.shown.length >= most;
+    if (search.more) return;
+    const found = `ref:${kept.ref}\n${around(lines, at, ask)}`;
+    const size = byteLength(found) + (search.shown.length > 0 ? 2 : 0);
+    search.more = search.bytes + size > pageBytes;
+    if (search.more && search.shown.length === 0) search.tooLarge = tooLargeText(kept, at + 1);
+    if (search.more) return;
+    search.shown.push(found);
+    search.bytes += size;
+  }
 }
 
 async function matcherOf({ pattern, regex }: SearchAsk): Promise<(line: string) => boolean> {
@@ -95,7 +124,7 @@ function around(lines: readonly string[], at: number, { before = 0, after = 0 }:
   return rows.join("\n");
 }
 
-function tooLarge(kept: Kept, line: number): string {
+function tooLargeText(kept: Kept, line: number): string {
   return [
     `MATCH_TOO_LARGE_TO_RENDER: match at line ${line} exceeded ${pageBytes} bytes.`,
     `ref_id=${kept.ref}`,

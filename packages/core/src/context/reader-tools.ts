@@ -20,7 +20,7 @@ interface ReadArgs {
 }
 
 interface SearchArgs {
-  ref_id: string;
+  ref_id?: string;
   pattern: string;
   regex?: boolean;
   before?: number;
@@ -67,12 +67,16 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
   });
   const searcher = tool({
     name: search,
-    description: "Searches the whole text of a tool output that was truncated, by its ref, line by line.",
+    description:
+      "Searches the whole text of a tool output that was truncated, by its ref, line by line; without a ref, all outputs that were kept.",
     effect: "read",
     inputSchema: {
       type: "object",
       properties: {
-        ref_id: ref,
+        ref_id: {
+          ...ref,
+          description: "The ref of the output, as its note gives it. Default: all of them, oldest first.",
+        },
         pattern: {
           type: "string",
           minLength: 1,
@@ -86,11 +90,11 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
         after: count(0, "Lines to show after each match. Default 0."),
         max_matches: count(1, "The most matches to return. Default 50."),
       },
-      required: ["ref_id", "pattern"],
+      required: ["pattern"],
     },
     execute: async (args, context) => {
       const ask = args as unknown as SearchArgs;
-      return withKept(ask.ref_id, read, context, async (kept) => {
+      const find = async (kept: Kept | AsyncIterable<Kept>): Promise<string | ToolResult> => {
         const { pattern, regex, before, after, max_matches: most } = ask;
         const wanted = {
           pattern,
@@ -106,10 +110,21 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
           const text = `Error: the regular expression cannot be used: ${thrown.message}. Search literally, or write it without look-around and back-references.`;
           return toolResult(text, { isError: true });
         }
-      });
+      };
+      return ask.ref_id === undefined
+        ? find(allKept(read, context))
+        : withKept(ask.ref_id, read, context, find);
     },
   });
   return [reader, searcher].map((one): Tool => ({ ...one, when: "capped" }));
+}
+
+/** All texts of the session, oldest first. What its store has let go of is passed over. */
+async function* allKept(readTool: string, context: ToolContext): AsyncIterable<Kept> {
+  for (const name of new Set(context.outputs?.() ?? [])) {
+    const text = await context.output?.(name);
+    if (text !== undefined) yield { text, ref: name, readTool };
+  }
 }
 
 async function withKept(

@@ -10,6 +10,16 @@ export type HookAsk =
   | { hook: "prepareStep" | "transformContext"; step: number }
   | { hook: "onFinish" };
 
+/** What makes a request other than the last one with something behind it: for saying what broke its front. */
+export interface RequestShape {
+  /** The stages that have changed the history since a model was last asked. */
+  rewritten: string[];
+  /** What makes the messages other than the history, for this request only. */
+  by: string[];
+  /** Messages at the end that are shown for this once. */
+  notes: number;
+}
+
 /** The one thing to do now. `until`: come back at this time even if nothing happened. */
 export type Action =
   /** Append these facts, as one group. */
@@ -21,6 +31,7 @@ export type Action =
       model: number;
       request: ModelRequest;
       stages?: StageNote[];
+      shape: RequestShape;
     }
   /** Ask a model to sum up a part of the history. `model` is absent when the run has one for this. */
   | { do: "summarise"; part: number; of: number; attempt: number; model?: number; request: ModelRequest }

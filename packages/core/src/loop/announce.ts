@@ -4,8 +4,8 @@
 // records, are the only events made elsewhere.
 
 import type { CallView, RondoEvent } from "../events.ts";
+import { offersOutput } from "../output/ways.ts";
 import type { CallResult, LogRecord } from "./records.ts";
-import { offersOutput } from "./request.ts";
 import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
@@ -19,6 +19,19 @@ function find(state: State, key: string): Call | undefined {
 
 /** The events a record causes. */
 export function announce(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
+  return [...givenUp(record, before, after), ...announced(record, before, after, session)];
+}
+
+/** A compaction that was begun has an end, also where the run has no more use for it. */
+function givenUp(record: LogRecord, before: State, after: State): RondoEvent[] {
+  if (record.type === "compacted" || before.run?.end !== undefined) return [];
+  if (before.run?.compacting === undefined || after.run?.compacting !== undefined) return [];
+  const size = before.counted?.tokens ?? before.lastTokens ?? 0;
+  const note = "it was given up: the run has to end";
+  return [{ type: "compaction_end", before: size, after: size, helped: false, note }];
+}
+
+function announced(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
   const step = (before.run?.steps ?? 0) + 1;
   switch (record.type) {
     case "run_started":
@@ -32,7 +45,9 @@ export function announce(record: LogRecord, before: State, after: State, session
     case "noted":
       return [{ type: "nudge", rule: record.rule, text: record.text }];
     case "mode":
-      return modeChanged(record);
+      // A compaction that is under way is not begun again.
+      if (record.mode === "compacting" && before.run?.compacting !== undefined) return [];
+      return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
       return before.inbox
         .filter((one) => record.ids.includes(one.id))

@@ -4,6 +4,7 @@
 // the plan is made again whenever it is asked for, and the history does not change while it is carried out.
 
 import { assemble } from "../context/compact/assemble.ts";
+import { type Ledger, ledgerWithin } from "../context/compact/ledger.ts";
 import { type CompactionPlan, planCompaction } from "../context/compact/plan.ts";
 import { summaryRequest } from "../context/compact/request.ts";
 import type { CompactionSettings } from "../context/compact/settings.ts";
@@ -12,7 +13,7 @@ import type { ModelRequest } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { wakeTime } from "./hearing.ts";
-import type { Fact } from "./records.ts";
+import type { Fact, RunOptions } from "./records.ts";
 import { type Compacting, runOf, type State } from "./state.ts";
 import { frontOf, sizeOf, windowOf } from "./window.ts";
 
@@ -36,7 +37,7 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
     part: summaries.length + 1,
     of: plan.calls,
     attempt: failures + 1,
-    request: summaryRequest(state.history, plan, summaries.length, summaries, state.ledger, settings),
+    request: summaryRequest(state.history, plan, summaries.length, summaries, toldLedger(state), settings),
   };
 }
 
@@ -76,7 +77,7 @@ export function compactionOf(state: State, rules: Rules): Fact {
     return { type, stage, before: size, after: size, note };
   }
   const { summaries, failure } = compacting;
-  const made = assemble(state.history, plan, summaries, state.ledger, settings, rules.estimator.message);
+  const made = assemble(state.history, plan, summaries, toldLedger(state), settings, rules.estimator.message);
   if ("edit" in made) {
     const { edit, before, after, note } = made;
     return { type, stage, edit, before, after, note };
@@ -88,11 +89,29 @@ export function compactionOf(state: State, rules: Rules): Fact {
 /** Whether a compaction is to be thought of also when the run ends. */
 export const compactsAtEnd = (state: State): boolean => settingsOf(state)?.atEnd ?? false;
 
+/** What a memory may take of a small window: a summary and a ledger as large as in a large one would leave no room for work. */
+const shares = { summary: 0.15, ledger: 0.12 } as const;
+
 /** A request that does not fit must become smaller, with a summary or without. */
 function settingsOf(state: State): CompactionSettings | undefined {
   const settings = state.options?.context?.compaction;
-  const forced = isForced(state);
-  return settings?.format === "structured" && forced ? { ...settings, onFailure: "note" } : settings;
+  if (settings?.format !== "structured") return settings;
+  const { summaryMaxTokens: most } = settings;
+  const window = windowOf(state);
+  return {
+    ...settings,
+    ...(most === null || window === undefined
+      ? {}
+      : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * shares.summary))) }),
+    ...(isForced(state) ? { onFailure: "note" as const } : {}),
+  };
+}
+
+/** The ledger as far as it is told; the whole of it stays in the state. */
+function toldLedger(state: State): Ledger {
+  const window = windowOf(state);
+  if (window === undefined) return state.ledger;
+  return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
 }
 
 const isForced = (state: State): boolean => {
@@ -106,33 +125,47 @@ function isGivenUp({ failure, failures }: Compacting, { format }: CompactionSett
   return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 
-const plans = new WeakMap<State["history"], Map<string, CompactionPlan | undefined>>();
+const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
 
-/** The plan of the compaction under way. Made once for a history. */
+/** The plan of the compaction under way. Made once for a history and what is known of it. */
 function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const settings = settingsOf(state);
-  if (settings === undefined) return undefined;
+  const { options, history } = state;
+  if (settings === undefined || options === undefined) return undefined;
   const forced = isForced(state);
-  let known = plans.get(state.history);
-  if (known === undefined) {
-    known = new Map();
-    plans.set(state.history, known);
-  }
   const { rule = "" } = runOf(state).compacting ?? {};
-  if (!known.has(rule)) {
-    const window = windowOf(state);
-    const size = sizeOf(state, rules);
+  const window = windowOf(state);
+  const size = sizeOf(state, rules);
+  const facts = {
+    window: window ?? (forced ? Math.ceil(size * 0.75) : size),
     // A request that was refused was larger than it looked, whatever was estimated.
-    const used = rule === "overflow" ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens) : size;
-    const reads = state.options?.compactor?.facts.contextWindow;
-    const plan = planCompaction(state.history, settings, {
-      window: window ?? (forced ? Math.ceil(size * 0.75) : size),
-      used,
-      overhead: frontOf(state, rules),
+    used: rule === "overflow" ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens) : size,
+    overhead: frontOf(state, rules),
+  };
+  const reads = options.compactor?.facts.contextWindow;
+  const known = knownPlans(options, history);
+  const key = [forced, facts.window, facts.used, facts.overhead].join();
+  if (!known.has(key)) {
+    const plan = planCompaction(history, settings, {
+      ...facts,
       estimator: rules.estimator.message,
       ...(reads === undefined ? {} : { summariserWindow: reads }),
     });
-    known.set(rule, plan);
+    known.set(key, plan);
   }
-  return known.get(rule);
+  return known.get(key);
+}
+
+function knownPlans(options: RunOptions, history: State["history"]): Map<string, CompactionPlan | undefined> {
+  let histories = plans.get(options);
+  if (histories === undefined) {
+    histories = new WeakMap();
+    plans.set(options, histories);
+  }
+  let known = histories.get(history);
+  if (known === undefined) {
+    known = new Map();
+    histories.set(history, known);
+  }
+  return known;
 }

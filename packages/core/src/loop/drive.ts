@@ -264,8 +264,8 @@ export class Driver {
       gate.open = () => this.#wake?.();
       return this.#wait(undefined, () => gate.pass());
     }
-    const { request, step, attempt } = action;
-    const { digest, broke } = this.#prefix.note(request);
+    const { request, step, attempt, shape } = action;
+    const { digest, broke } = this.#prefix.note(request, shape);
     this.#append([
       {
         type: "model_started",
@@ -423,6 +423,7 @@ export class Driver {
       deps: given,
       resolve: resolver(given),
       output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
+      outputs: () => [...this.#state.outputs],
     };
     const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
     const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);

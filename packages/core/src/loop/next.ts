@@ -7,6 +7,7 @@
 // applies names the action. `to` says which phases may follow; the model checker holds the code to it, and the
 // documentation's diagram is drawn from it.
 
+import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
@@ -34,10 +35,11 @@ import {
   wakeTime,
 } from "./hearing.ts";
 import { judgeTurn } from "./judge.ts";
+import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
+import { notesOf } from "./notes.ts";
 import type { HookName } from "./records.ts";
-import { offersOutput, requestOf, shaped } from "./request.ts";
+import { requestOf, shaped } from "./request.ts";
 import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
-import { compacting, compactionDue, guarded, mayCompact, trimmed } from "./window.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -47,7 +49,8 @@ export function phaseOf(state: State): Phase {
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";
   if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
-  if (run.compacting !== undefined) return "compacting";
+  // A paused answer goes back as it is, before anything is done to what stands before it.
+  if (run.compacting !== undefined && !run.paused) return "compacting";
   return run.answer === undefined ? "ready" : "finishing";
 }
 
@@ -161,10 +164,10 @@ export const table: Table = {
           : runHook(state, "transformContext", { hook: "transformContext", step: stepOf(state) }),
     ),
     row(
-      "the request does not fit, though its results were shortened for it",
+      "the request does not fit, as it was made for this once",
       "compact, or end the run",
       ["compacting", "idle"],
-      (state) => tooLarge(state),
+      (state, rules) => tooLarge(state, rules),
     ),
     row("nothing stands against it", "ask the model", ["thinking"], (state, rules) =>
       callModel(state, rules),
@@ -438,20 +441,11 @@ function runHook(state: State, name: HookName, ask: HookAsk): Action | undefined
   return state.options?.hooks.includes(name) ? { do: "run_hook", hooks: [ask] } : undefined;
 }
 
-/** What the guard of requests refuses is not sent. */
-function tooLarge(state: State): Action | undefined {
-  const { overflow } = shaped(state);
-  if (overflow === undefined) return undefined;
-  if (mayCompact(state)) return compacting("guard", {});
-  const error = { kind: "context_overflow" as const, message: overflow, retryable: false };
-  return end(state, { reason: "error", rule: "guard", evidence: {}, error });
-}
-
 function callModel(state: State, rules: Rules): Action {
   const run = runOf(state);
   const step = stepOf(state);
   const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
-  const { stages } = shaped(state);
+  const { stages, by } = shaped(state);
   return {
     do: "call_model",
     step,
@@ -459,5 +453,6 @@ function callModel(state: State, rules: Rules): Action {
     model,
     request: requestOf(state, rules),
     ...(stages.length === 0 ? {} : { stages }),
+    shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },
   };
 }

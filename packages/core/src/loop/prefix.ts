@@ -6,14 +6,17 @@
 import { canonical, joined, numberOf } from "../digest.ts";
 import type { Json, Message } from "../message.ts";
 import type { ModelRequest } from "../model.ts";
+import type { RequestShape } from "./action.ts";
 import { Log } from "./log.ts";
 
 export interface PrefixNote {
   /** The name of the whole request: the same bytes, the same name. */
   digest: string;
-  /** What changed in front of the new messages, if anything did. */
+  /** What changed in front of the new messages, and by what, if anything did: `message 3 (trim)`. */
   broke?: string;
 }
+
+const asItIs: RequestShape = { rewritten: [], by: [], notes: 0 };
 
 /** The name of one request by itself. */
 export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
@@ -24,6 +27,8 @@ export class Prefix {
   /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
   readonly #names: number[] = [];
   readonly #chain: number[] = [0];
+  /** What made the last request other than the history. */
+  #last: RequestShape = asItIs;
   #front: { system: string | undefined; tools: ModelRequest["tools"]; name: number } | undefined;
   #rest:
     | {
@@ -35,7 +40,7 @@ export class Prefix {
     | undefined;
 
   /** Takes note of a request about to go out. */
-  note(request: ModelRequest): PrefixNote {
+  note(request: ModelRequest, shape: RequestShape = asItIs): PrefixNote {
     const front = this.#front;
     const frontName = this.#nameFront(request);
     const messages =
@@ -47,10 +52,21 @@ export class Prefix {
         : front.name !== frontName
           ? "system or tools"
           : kept < this.#messages.length
-            ? `message ${kept + 1}`
+            ? this.#breakAt(kept, shape)
             : undefined;
+    this.#last = shape;
     const name = joined(joined(frontName, this.#nameRest(request)), this.#nameMessages(messages, kept));
     return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
+  }
+
+  /** Names the first message that is not the one of the last request, and what has changed it. */
+  #breakAt(kept: number, { rewritten, by }: RequestShape): string {
+    const shownOnce = kept >= this.#messages.length - this.#last.notes;
+    const causes = new Set([
+      ...rewritten,
+      ...(shownOnce ? ["a note shown once"] : [...this.#last.by, ...by]),
+    ]);
+    return `message ${kept + 1}${causes.size === 0 ? "" : ` (${[...causes].join(", ")})`}`;
   }
 
   /** Names what stands before the messages. The same objects need not be looked into again. */

@@ -61,7 +61,12 @@ function fold(state: State, record: LogRecord): State {
       return { ...state, history, run: changeMode(run, record) };
     }
     case "model_started":
-      return { ...state, touchedAt: record.at, run: startModel(run, record) };
+      return {
+        ...state,
+        touchedAt: record.at,
+        rewritten: state.rewritten.length === 0 ? state.rewritten : [],
+        run: startModel(run, record),
+      };
     case "model_finished":
       return finishModel(state, run, record);
     case "model_failed":
@@ -97,7 +102,7 @@ function fold(state: State, record: LogRecord): State {
     case "hook_answered":
       return hookAnswered(state, run, record);
     case "trimmed":
-      return trim(state, run, record.edits);
+      return trim(state, run, record.edits, record.stage);
     case "summary_started":
       return to(startSummary(run, record.at));
     case "summary_finished":
@@ -121,7 +126,14 @@ function fold(state: State, record: LogRecord): State {
       return {
         ...state,
         history,
-        run: { ...run, turn: undefined, call: undefined, answer: undefined, ...ended },
+        run: {
+          ...run,
+          turn: undefined,
+          call: undefined,
+          answer: undefined,
+          compacting: undefined,
+          ...ended,
+        },
       };
     }
     case "woke":
@@ -144,6 +156,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
     ids,
     history: base.push(...record.input),
     counted: record.history === undefined ? state.counted : undefined,
+    rewritten: record.history === undefined ? state.rewritten : ["a history of its own"],
     run: {
       number: (state.run?.number ?? 0) + 1,
       startedAt: record.at,

@@ -5,12 +5,12 @@ import { prune } from "../context/prune.ts";
 import type { StageNote } from "../context/stage.ts";
 import type { Repair } from "../errors.ts";
 import type { Message } from "../message.ts";
-import { userText } from "../message.ts";
 import type { MessageList, ModelRequest, Settings } from "../model.ts";
-import { outputWay, toolsWithOutput } from "../output/ways.ts";
+import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
+import { notesOf } from "./notes.ts";
 import { definitionsOf } from "./offered.ts";
 import { edited } from "./shrink.ts";
 import { runOf, type State, stepOf } from "./state.ts";
@@ -26,9 +26,12 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   const way = asked === undefined ? undefined : outputWay(state);
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
+  const { messages } = shaped(state);
+  const notes = notesOf(state, rules);
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
-    messages: withNotes(shaped(state).messages, state, rules),
+    // What rules and modes have to say follows the history.
+    messages: notes.length === 0 ? messages : Log.of<Message>([...messages, ...notes]),
     // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
     ...toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), asked, way, {
       toolless,
@@ -55,16 +58,12 @@ function settingsOf(state: State, rules: Rules): Settings {
   };
 }
 
-/** Whether the schema of the typed output goes with the request: not while tools are in use. */
-export function offersOutput(state: State): boolean {
-  const run = runOf(state);
-  return run.output !== undefined || run.landing !== undefined || (state.options?.tools.length ?? 0) === 0;
-}
-
 /** The messages of the coming request, and what was left out of them for this once. */
 export interface Shaped {
   messages: MessageList;
   stages: StageNote[];
+  /** What makes them other than the history, for this request only. */
+  by: string[];
   /** Why they must not be sent. */
   overflow?: string;
 }
@@ -98,24 +97,14 @@ function shapeOf(state: State): Shaped {
       : guard(pruned.messages, { results: guarding.results }, { contextWindow: window });
   const { messages } = guarded ?? pruned;
   const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
+  const hook = edit === undefined ? [] : ["transformContext"];
+  const by = [...hook, ...stages.map(({ stage }) => stage), ...run.dropped.map((what) => `${what} left out`)];
   return {
     messages: run.dropped.reduce<MessageList>((list, what) => Log.of(without(what, list)), messages),
     stages,
+    by,
     ...(guarded?.overflow === undefined ? {} : { overflow: guarded.overflow }),
   };
-}
-
-/** What rules and modes have to say in this request follows the history. */
-function withNotes(history: MessageList, state: State, rules: Rules): MessageList {
-  const run = runOf(state);
-  const notes = run.notes.map(userText);
-  const { output } = state.options ?? {};
-  if (run.output !== undefined && output?.request !== "stored")
-    notes.push(userText(rules.texts.finalOutput(run.output.error)));
-  if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
-  if (output !== undefined && offersOutput(state) && outputWay(state).by === "prompted")
-    notes.push(userText(rules.texts.outputSchema(JSON.stringify(output.schema))));
-  return notes.length === 0 ? history : Log.of<Message>([...history, ...notes]);
 }
 
 const copies: { readonly [what in Repair]: WeakMap<Message, Message | null> } = {

@@ -20,18 +20,25 @@ export function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
   return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
 }
 
-/** The history is another one from here on: nobody has counted it, and what hooks made of the old one is void. */
-function rewritten(state: State, run: Run, history: readonly Message[]): State {
+/** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
+function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
   const { transformed: _transformed, ...rest } = run;
   const reduced = run.reduced && { ...run.reduced, helped: true };
-  return { ...state, history: Log.of(history), counted: undefined, run: { ...rest, reduced } };
+  return {
+    ...state,
+    history: Log.of(history),
+    counted: undefined,
+    rewritten: state.rewritten.includes(by) ? state.rewritten : [...state.rewritten, by],
+    run: { ...rest, reduced },
+    ...(state.outputs.length === 0 ? {} : { readable: true as const }),
+  };
 }
 
 /** Messages were cut for good. */
-export function trim(state: State, run: Run, edits: readonly Replacement[]): State {
+export function trim(state: State, run: Run, edits: readonly Replacement[], by: string): State {
   const messages = [...state.history];
   for (const { at, message } of edits) messages[at] = message;
-  return rewritten(state, run, messages);
+  return rewritten(state, run, messages, by);
 }
 
 /** A model is asked for the next summary. */
@@ -98,7 +105,7 @@ export function compact(state: State, run: Run, record: LogRecord & { type: "com
   const after =
     record.edit === undefined
       ? { ...state, run: over }
-      : rewritten(state, over, edited(state.history, record.edit));
+      : rewritten(state, over, edited(state.history, record.edit), record.stage);
   const last = state.compacted;
   const inARow = last !== undefined && state.answers - last.answers <= 1 ? last.inARow + 1 : 1;
   const { length } = after.history;

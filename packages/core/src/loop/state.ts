@@ -159,6 +159,8 @@ export interface State {
   readonly counted?: { tokens: number; length: number } | undefined;
   /** Tokens of the last model call of any kind, as its provider counted them. */
   readonly lastTokens?: number | undefined;
+  /** What has changed the history, other than by adding to it, since a model was last asked. */
+  readonly rewritten: readonly string[];
   /** When a model was last asked. */
   readonly touchedAt?: number;
   /** The last compaction: how long the history was after it, and whether it helped. `inARow`: how many came one answer after the other. */
@@ -167,7 +169,9 @@ export interface State {
   readonly ledger: Ledger;
   /** Answers in the session. */
   readonly answers: number;
-  /** Some result was cut and its whole text kept: the reader tools are offered from then on. */
+  /** Refs of all whole texts that were kept, oldest first. */
+  readonly outputs: Log<string>;
+  /** The conversation speaks of a kept text: the reader tools are offered from then on. */
   readonly readable?: true;
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
@@ -181,7 +185,9 @@ export const emptyState: State = {
   inbox: [],
   seen: Names.empty(),
   ledger: emptyLedger,
+  outputs: Log.of<string>(),
   answers: 0,
+  rewritten: [],
   memories: [],
 };
 

@@ -132,6 +132,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   const known: State = {
     ...state,
     ledger: foldLedger(state.ledger, noted, run.steps),
+    ...(result.ref === undefined ? {} : { outputs: state.outputs.push(result.ref) }),
     ...(cut ? { readable: true as const } : {}),
   };
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));

@@ -31,6 +31,11 @@ export function outputWay(state: State): Way {
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
 }
 
+/** Whether the schema of the typed output goes with the request: not while tools are in use. */
+export function offersOutput({ run, options }: State): boolean {
+  return run?.output !== undefined || run?.landing !== undefined || (options?.tools.length ?? 0) === 0;
+}
+
 const nothing: readonly ToolDefinition[] = [];
 const withOutput = new WeakMap<readonly ToolDefinition[], WeakMap<JsonObject, readonly ToolDefinition[]>>();
 const made = new WeakMap<readonly ToolDefinition[], ToolDefinition>();

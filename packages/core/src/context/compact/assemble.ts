@@ -146,9 +146,14 @@ function placesOf(
     ...refsOf(memory([])),
     ...refsOf(kept.map((place) => ("put" in place ? place.put : (history.at(place.at) as Message)))),
   ]);
-  const lost = refsOf(history).filter((ref) => !have.has(ref));
+  const lost = refsOf(history)
+    .filter((ref) => !have.has(ref))
+    .slice(-mostRefs);
   return [...systems, ...front, ...memory(lost).map((put): Place => ({ put })), ...back, ...tail];
 }
+
+/** Refs a memory names beside its ledger, the newest: in a long run there are thousands, and they would fill the window. The rest is found by searching without a ref. */
+const mostRefs = 50;
 
 /** Whether a pinned message is the first thing the user said, so that it is the task and not only the newest request. */
 function isTask(history: MessageList, at: number, memories: ReadonlySet<number>): boolean {

@@ -170,6 +170,11 @@ function bounded(
   return { entries: entries.filter((one) => !gone.has(one)), dropped };
 }
 
+/** The ledger within other bounds than those it was gathered in. */
+export function ledgerWithin(ledger: Ledger, bounds: LedgerBounds): Ledger {
+  return bounded([...ledger.entries], ledger.dropped, bounds);
+}
+
 const sizeOf = (entry: LedgerEntry): number =>
   32 +
   Object.values(entry).reduce<number>(
