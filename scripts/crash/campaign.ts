@@ -22,6 +22,8 @@ export interface Campaign {
   seed: number;
   /** Every so-manieth boundary; 0: none. Default: 1. */
   every?: number;
+  /** Of the boundaries only those whose names match. Default: all. */
+  only?: RegExp;
   /** Runs that are under way together. Default: 2. */
   together?: number;
   mistake?: Mistake;
@@ -46,7 +48,17 @@ export interface Outcome {
 const mostLives = 40;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
-  const { journal, kills, seed, every = 1, together = 2, mistake, bail = false, hear = () => {} } = options;
+  const {
+    journal,
+    kills,
+    seed,
+    every = 1,
+    only,
+    together = 2,
+    mistake,
+    bail = false,
+    hear = () => {},
+  } = options;
   const scratch = mkdtempSync(join(tmpdir(), "rondo-crash-"));
   const chance = seeded(seed);
   const wrong: Record<Wrong, number> = { "lost run": 0, "lost record": 0, reordered: 0, "repeated write": 0 };
@@ -75,7 +87,8 @@ export async function campaign(options: Campaign): Promise<Outcome> {
       throw new Error(
         `a run that is never killed goes wrong: ${reference.findings.map(({ words }) => words).join("; ")}`,
       );
-    const boundaries = first.words.filter(({ say }) => say === "at").length;
+    const places = first.words.flatMap((word) => (word.say === "at" ? [word.place] : []));
+    const boundaries = places.flatMap((place, at) => (only === undefined || only.test(place) ? [at] : []));
 
     /** One run, through all its deaths, to its end. */
     const play = async (name: string, waits: boolean, death: (life: number) => Death): Promise<Came> => {
@@ -97,7 +110,8 @@ export async function campaign(options: Campaign): Promise<Outcome> {
     };
 
     const due: (() => Promise<unknown>)[] = [];
-    for (let at = every === 0 ? boundaries : Math.floor(chance() * every); at < boundaries; at += every) {
+    const skipped = Math.floor(chance() * every);
+    for (const at of boundaries.filter((_, number) => every > 0 && number % every === skipped)) {
       // One in three dies again soon after it is back.
       const again = chance() < 1 / 3 ? Math.floor(chance() * 12) : undefined;
       due.push(() =>
@@ -129,7 +143,7 @@ export async function campaign(options: Campaign): Promise<Outcome> {
     return {
       kills: died,
       runs,
-      boundaries,
+      boundaries: places.length,
       wrong,
       unknown,
       openedMs: { median: opened[opened.length >> 1] ?? 0, most: opened.at(-1) ?? 0 },

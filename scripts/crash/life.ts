@@ -4,7 +4,7 @@
 
 import { Agent, type Journal, type RunResult, type Session } from "@rondo/core";
 import { dropLastGroup, mistaken } from "./mistakes.ts";
-import { digestOf, openJournal, openWorld } from "./place.ts";
+import { digestOf, openJournal, openWorld, recordDigest } from "./place.ts";
 import { scene, session as sessionId, task, verdictOn } from "./scene.ts";
 import { awaitWord, type LifeOrders, tell } from "./wire.ts";
 
@@ -38,7 +38,7 @@ function watched(journal: Journal): Journal {
         tell({
           say: "stored",
           from: seq,
-          digests: records.map((record) => digestOf(JSON.stringify(record))),
+          digests: records.map(recordDigest),
         });
       const what = `append ${records.map((record) => record.type).join("+")}`;
       around(what, () => void inner.append(session, seq, records, token), stored);

@@ -1,4 +1,5 @@
-// npm run -s crash -- [--journal sqlite|jsonl] [--kills N] [--seed S] [--every N] [--jobs N] [--mistake NAME]
+// npm run -s crash -- [--journal sqlite|jsonl] [--kills N] [--seed S] [--every N] [--only PATTERN] [--jobs N]
+//   [--mistake NAME] [--bail]
 //
 // A scripted agent in a real process is killed with SIGKILL at every boundary of its journal, and N times at random
 // instants, and goes on in the next process. Exits with 1 when anything was lost, reordered or repeated; with 2 when it
@@ -20,6 +21,7 @@ function whole(name: string, text: string): number {
 }
 
 let values: Record<"journal" | "kills" | "seed" | "every" | "jobs", string> & {
+  only?: string;
   mistake?: string;
   bail: boolean;
 };
@@ -30,6 +32,7 @@ try {
       kills: { type: "string", default: "100" },
       seed: { type: "string", default: "1" },
       every: { type: "string", default: "1" },
+      only: { type: "string" },
       jobs: { type: "string", default: "2" },
       mistake: { type: "string" },
       bail: { type: "boolean", default: false },
@@ -38,7 +41,7 @@ try {
 } catch (thrown) {
   refuse(messageOf(thrown));
 }
-const { journal, mistake, bail } = values;
+const { journal, only, mistake, bail } = values;
 if (journal !== "sqlite" && journal !== "jsonl") refuse(`--journal must be sqlite or jsonl, not ${journal}`);
 if (mistake !== undefined && !isMistake(mistake))
   refuse(`there is no mistake ${mistake}; there are ${Object.keys(mistakes).join(", ")}`);
@@ -50,6 +53,7 @@ const outcome = await campaign({
   every: whole("every", values.every),
   together: Math.max(1, whole("jobs", values.jobs)),
   bail,
+  ...(only === undefined ? {} : { only: new RegExp(only) }),
   ...(mistake === undefined ? {} : { mistake }),
   hear: (words) => console.log(words),
 });

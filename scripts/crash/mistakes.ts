@@ -28,9 +28,9 @@ export const isMistake = (name: string): name is Mistake => Object.hasOwn(mistak
 export function mistaken(journal: Journal, mistake: Mistake | undefined): Journal {
   switch (mistake) {
     case "ack_before_write":
-      return delaying(journal, () => true);
+      return delaying(journal, () => 0);
     case "late_intent":
-      return delaying(journal, (records) => records.every((record) => record.type === "tool_started"));
+      return delaying(journal, (records) => records.findIndex((record) => record.type === "tool_started"));
     case "repeat_group":
       return repeating(journal);
     case "reorder_group":
@@ -61,8 +61,8 @@ const withAppend = (journal: Journal, append: Append): Journal => ({
   ...(journal.blobs === undefined ? {} : { blobs: journal.blobs }),
 });
 
-/** Keeps groups back until the next one comes, or the process has nothing left to do. */
-function delaying(journal: Journal, which: (records: readonly LogRecord[]) => boolean): Journal {
+/** Keeps groups back, from a record on, until the next one comes or the process has nothing left to do. -1: nothing of it. */
+function delaying(journal: Journal, from: (records: readonly LogRecord[]) => number): Journal {
   let held: Parameters<Append> | undefined;
   const store = (): void => {
     const group = held;
@@ -70,11 +70,14 @@ function delaying(journal: Journal, which: (records: readonly LogRecord[]) => bo
     if (group !== undefined) void journal.append(...group);
   };
   process.on("exit", store);
-  return withAppend(journal, (...group) => {
+  return withAppend(journal, (session, seq, records, token) => {
     store();
-    const [session, seq, records, token] = group;
-    if (records.length === 0 || !which(records)) return journal.append(session, seq, records, token);
-    held = group;
+    const at = from(records);
+    const now = at < 0 ? records : records.slice(0, at);
+    if (now.length > 0 || records.length === 0) void journal.append(session, seq, now, token);
+    const later = records.slice(now.length);
+    if (later.length > 0)
+      held = token === undefined ? [session, seq + at, later] : [session, seq + at, later, token];
   });
 }
 

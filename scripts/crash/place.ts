@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { BlobStore, Journal } from "@rondo/core";
+import type { BlobStore, Journal, LogRecord } from "@rondo/core";
 import { fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { World } from "./scene.ts";
 
@@ -77,3 +77,7 @@ function linesOf(folder: string): string[] {
 
 export const digestOf = (text: string): string =>
   createHash("sha256").update(text).digest("base64url").slice(0, 16);
+
+/** A record wherever it stands: its number is no part of it. */
+export const recordDigest = (record: LogRecord): string =>
+  digestOf(JSON.stringify({ ...record, seq: undefined }));

@@ -16,7 +16,15 @@ import {
 } from "@rondo/core";
 import { checkJournal } from "@rondo/journal";
 import type { Lived } from "./lives.ts";
-import { digestOf, type Effect, effectsOf, type JournalKind, journalPath, openJournal } from "./place.ts";
+import {
+  digestOf,
+  type Effect,
+  effectsOf,
+  type JournalKind,
+  journalPath,
+  openJournal,
+  recordDigest,
+} from "./place.ts";
 import { emptyScene, said, session, steps } from "./scene.ts";
 
 /** What can be wrong, as the last line counts it. */
@@ -101,7 +109,7 @@ function stored(lives: readonly Lived[], records: readonly LogRecord[], found: F
   records.forEach((record, seq) => {
     if (record.seq !== seq) found("reordered", `record ${seq} says it is ${record.seq}`);
   });
-  const digests = records.map((record) => digestOf(JSON.stringify(record)));
+  const digests = records.map(recordDigest);
   const places = new Map(digests.map((digest, seq) => [digest, seq]));
   for (const { words } of lives)
     for (const word of words)
@@ -218,7 +226,7 @@ function requestsOf(records: readonly LogRecord[]): Came["requests"] {
   const requests: Came["requests"] = [];
   let step = 1;
   for (const record of records) {
-    if (record.type === "model_started") step = record.step;
+    if (record.type === "model_finished") step += 1;
     if (record.type !== "model_started" && record.type !== "summary_started") continue;
     if (seen.has(record.digest)) continue;
     seen.add(record.digest);
