@@ -1,0 +1,85 @@
+// The room of lives: real processes that take a run on one after the other, and their real deaths.
+
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { LifeOrders, Word } from "./wire.ts";
+
+/** When a life ends before its time. Boundaries count from 0 in each life; a delay counts from when it is up. */
+export type Death = { at: "boundary"; number: number } | { at: "instant"; ms: number } | undefined;
+
+/** What one life said, and how it ended. */
+export interface Lived {
+  words: Word[];
+  /** SIGKILL ended it. */
+  killed: boolean;
+  /** The run came to its end. */
+  ended: boolean;
+  /** What it said on its way out when neither happened. */
+  errors: string;
+  /** From when it was up, in milliseconds. */
+  ms: number;
+}
+
+/** Lives one life. @param program the life's code @param deadlineMs one that hangs is ended, and has not ended its run */
+export function live(
+  program: string,
+  orders: LifeOrders,
+  death: Death,
+  deadlineMs: number = 60_000,
+): Promise<Lived> {
+  const child = spawn(
+    process.execPath,
+    ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", program, JSON.stringify(orders)],
+    { stdio: ["ignore", "ignore", "pipe", "pipe"] },
+  );
+  const line = child.stdio[3] as Socket;
+  const words: Word[] = [];
+  let errors = "";
+  let boundaries = 0;
+  let upAt = 0;
+  let hung = false;
+  let killing: ReturnType<typeof setTimeout> | undefined;
+  const kill = (): void => void child.kill("SIGKILL");
+  const guard = setTimeout(() => {
+    hung = true;
+    kill();
+  }, deadlineMs);
+  const hear = (word: Word): void => {
+    words.push(word);
+    if (word.say === "up") {
+      upAt = performance.now();
+      if (death?.at === "instant") killing = setTimeout(kill, death.ms);
+    }
+    if (word.say !== "at" || !orders.waits) return;
+    const number = boundaries++;
+    if (death?.at === "boundary" && death.number === number) kill();
+    else line.write(".");
+  };
+  let text = "";
+  line.setEncoding("utf8");
+  line.on("data", (chunk: string) => {
+    const lines = (text + chunk).split("\n");
+    text = lines.pop() ?? "";
+    for (const one of lines) hear(JSON.parse(one) as Word);
+  });
+  // It may die while we write to it.
+  line.on("error", () => {});
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    errors += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (_code, signal) => {
+      clearTimeout(guard);
+      clearTimeout(killing);
+      const ended = words.some((word) => word.say === "end");
+      resolve({
+        words,
+        killed: signal === "SIGKILL" && !hung,
+        ended,
+        errors: hung ? `it hung for ${deadlineMs} ms: ${errors}` : errors,
+        ms: performance.now() - upAt,
+      });
+    });
+  });
+}

@@ -1,0 +1,83 @@
+// The room of the place: the folder of one run, and what lies in it.
+
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { BlobStore, Journal, LogRecord } from "@rondo/core";
+import { fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
+import type { World } from "./scene.ts";
+
+export type JournalKind = "sqlite" | "jsonl";
+
+export const journalPath = (kind: JournalKind, folder: string): string =>
+  join(folder, kind === "sqlite" ? "journal.db" : "journal");
+
+/** The journal of a run, texts kept beside it included. */
+export function openJournal(kind: JournalKind, folder: string): Journal & { blobs: BlobStore } {
+  const path = journalPath(kind, folder);
+  if (kind === "sqlite") return sqliteJournal(path);
+  const journal = jsonlJournal(path, { warn: () => {} });
+  const blobs = fileBlobs(join(folder, "blobs"));
+  return {
+    append: (session, seq, records, token) => journal.append(session, seq, records, token),
+    read: (session, from) => journal.read(session, from),
+    list: () => journal.list(),
+    lease: (session, request) => journal.lease(session, request),
+    watch: (session, heard) => journal.watch(session, heard),
+    close: () => journal.close(),
+    blobs,
+  };
+}
+
+const effectsFile = (folder: string): string => join(folder, "effects");
+
+/** The world of a run as its lives see it. `around` is told before and after each effect. */
+export function openWorld(folder: string, around: (place: string) => void): World {
+  const write = (text: string): void => {
+    const file = openSync(effectsFile(folder), "a");
+    try {
+      writeSync(file, `${text}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  };
+  return {
+    effect(kind, key, what) {
+      around(`effect ${what}: before`);
+      write(`${kind} ${key} ${what}`);
+      around(`effect ${what}: after`);
+    },
+    isFirst(what) {
+      const known = linesOf(folder).includes(`first ${what}`);
+      if (!known) write(`first ${what}`);
+      return !known;
+    },
+  };
+}
+
+export interface Effect {
+  kind: string;
+  key: string;
+  what: string;
+}
+
+/** What really happened, in order. */
+export function effectsOf(folder: string): Effect[] {
+  return linesOf(folder)
+    .map((line) => line.split(" "))
+    .filter(([kind]) => kind === "write" || kind === "idempotent")
+    .map(([kind = "", key = "", what = ""]) => ({ kind, key, what }));
+}
+
+function linesOf(folder: string): string[] {
+  const file = effectsFile(folder);
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+}
+
+export const digestOf = (text: string): string =>
+  createHash("sha256").update(text).digest("base64url").slice(0, 16);
+
+/** A record wherever it stands: its number is no part of it. */
+export const recordDigest = (record: LogRecord): string =>
+  digestOf(JSON.stringify({ ...record, seq: undefined }));

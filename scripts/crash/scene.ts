@@ -1,0 +1,270 @@
+// The room of the scene: the scripted agent that is killed, and everything about it that must not depend on its lives.
+//
+// Its mind is a function of the request alone and its world is one file, so that every life goes on with the same two.
+// What comes from outside (a word of steering, more work, an approval) comes at a place that the records fix, or the run
+// of two lives could differ without anybody being at fault.
+
+import {
+  type AgentOptions,
+  type JsonObject,
+  type Message,
+  type Model,
+  maxSteps,
+  type Tool,
+  type ToolContext,
+  textOf,
+  tool,
+} from "@rondo/core";
+import { call, fail, say, scripted, type Turn, usage } from "@rondo/testkit";
+
+/** What the tools and the model of the scene act on: a file that outlives every process. */
+export interface World {
+  /** A tool does what it does: one line, on the disk when this returns. */
+  effect(kind: "write" | "idempotent", key: string, what: string): void;
+  /** Whether this is the first time in the world that it is asked for. */
+  isFirst(what: string): boolean;
+}
+
+/** What somebody outside says to the session while a tool works. */
+export interface Outside {
+  steer(text: string, id: string): void;
+  followUp(text: string, id: string): void;
+}
+
+export const session = "scene";
+export const task = "Look at everything, note it, publish what is ready.";
+
+/** Messages that somebody sends while the run works, by id: each must be delivered once, in its lane. */
+export const said: { readonly [id: string]: { lane: "steer" | "follow_up"; text: string } } = {
+  "steer-1": { lane: "steer", text: "Mind the second shelf." },
+  "steer-2": { lane: "steer", text: "And the third." },
+  "follow-1": { lane: "follow_up", text: "Now tidy up as well." },
+};
+
+type Asked = [name: string, args?: JsonObject];
+
+/** The calls of each answer, from step 1. An empty list is an answer in words. */
+const plan: readonly (readonly Asked[])[] = [
+  [
+    ["look", { at: "a" }],
+    ["note", { on: "a" }],
+    ["note", { on: "b" }],
+    ["look", { at: "b" }],
+  ],
+  [
+    ["listen", { to: "steer-1" }],
+    ["look", { at: "c" }],
+    ["note", { on: "c" }],
+  ],
+  [
+    ["set", { on: "d" }],
+    ["set", { on: "e" }],
+    ["note", { on: "f" }],
+  ],
+  [
+    ["archive", {}],
+    ["note", { on: "g" }],
+  ],
+  [
+    ["listen", { to: "follow-1" }],
+    ["look", { at: "h" }],
+  ],
+  [["stamp", { on: "i" }]],
+  [["publish", { on: "j" }]],
+  [
+    ["look", { at: "k" }],
+    ["look", { at: "l" }],
+    ["note", { on: "k" }],
+  ],
+  [
+    ["publish", { on: "m" }],
+    ["publish", { on: "n" }],
+    ["look", { at: "m" }],
+  ],
+  [
+    ["look", { at: "o" }],
+    ["listen", { to: "steer-2" }],
+    ["note", { on: "o" }],
+  ],
+  [
+    ["look", { at: "p" }],
+    ["note", { on: "p" }],
+    ["note", { on: "q" }],
+  ],
+  [],
+  [
+    ["set", { on: "r" }],
+    ["note", { on: "r" }],
+    ["look", { at: "r" }],
+  ],
+  [],
+];
+
+/** Answers of the scene, of which none may be counted twice. */
+export const steps: number = plan.length;
+
+/** At this step the provider fails once, as long as the world lasts. */
+const failing = 8;
+
+/** How far a conversation is: what its answers, or the summary of them, say of themselves. */
+const reached = (messages: readonly Message[]): number =>
+  Math.max(
+    0,
+    ...messages
+      .filter((message) => message.role !== "tool")
+      .flatMap((message) => [...textOf(message).matchAll(/\bstep (\d+)\b/g)].map(([, step]) => Number(step))),
+  );
+
+const sized = (request: unknown): Turn =>
+  usage({ inputTokens: Math.ceil(JSON.stringify(request).length / 4), outputTokens: 20 });
+
+function mind(world: World): Model {
+  return scripted(
+    (request) => {
+      const step = reached(request.messages) + 1;
+      if (step === failing && world.isFirst("the provider fails"))
+        return fail("overloaded", { message: "the scene's provider is overloaded" });
+      const turn = plan[step - 1] ?? [];
+      return [
+        sized(request),
+        say(`This is step ${step}.`, { chunk: 7 }),
+        ...turn.map(([name, args = {}], at) => call(name, { step, ...args }, { id: `call_${step}_${at}` })),
+      ];
+    },
+    { id: "mind", keepRequests: false, facts: { contextWindow: 4_000, maxOutputTokens: 500 } },
+  );
+}
+
+/** Sums up: how far it was, and that is all there is to remember. */
+const summary = (): Model =>
+  scripted(
+    (request) => {
+      const told = [...JSON.stringify(request.messages).matchAll(/\bstep (\d+)\b/g)].map(([, step]) =>
+        Number(step),
+      );
+      return [
+        sized(request),
+        say(`<summary>Everything up to step ${Math.max(0, ...told)} is done.</summary>`),
+      ];
+    },
+    { id: "summary", keepRequests: false, facts: { contextWindow: 10_000, maxOutputTokens: 500 } },
+  );
+
+const shelf = (at: unknown): string =>
+  `On shelf ${String(at)} there are ${"many things, ".repeat(20)}and that is all.`;
+
+/** Lets other tools have their turn, as real work does. */
+const work = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** @param names what the loop is told of a tool instead of the truth */
+function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent" }): Tool[] {
+  const inputSchema = { type: "object", properties: {} } as const;
+  type Args = { on?: string; at?: string; to?: string };
+  const keys = ({ on = "" }: Args): string[] => [on];
+  const writing =
+    (answer: string) =>
+    async ({ on }: Args, { idempotencyKey }: ToolContext): Promise<string> => {
+      world.effect("write", idempotencyKey, on ?? "");
+      await work();
+      return `${answer} ${on}`;
+    };
+  return [
+    tool({
+      name: "look",
+      description: "looks at a shelf",
+      inputSchema,
+      effect: "read",
+      execute: async ({ at }: Args) => {
+        await work();
+        return shelf(at);
+      },
+    }),
+    tool({
+      name: "listen",
+      description: "listens to what is said outside",
+      inputSchema,
+      effect: "read",
+      execute: ({ to = "" }: Args) => {
+        const word = said[to];
+        // Said again by whoever does not know that it was heard: the id tells.
+        if (word?.lane === "steer") outside.steer(word.text, to);
+        else if (word !== undefined) outside.followUp(word.text, to);
+        return "listened";
+      },
+    }),
+    tool({
+      name: "archive",
+      description: "tells what is in the archive",
+      inputSchema,
+      effect: "read",
+      execute: () => Array.from({ length: 200 }, (_, line) => `row ${line}: kept`).join("\n"),
+    }),
+    tool({
+      name: "set",
+      description: "sets a value",
+      inputSchema,
+      effect: "idempotent",
+      keys,
+      execute: async ({ on }: Args, { idempotencyKey }) => {
+        world.effect("idempotent", idempotencyKey, on ?? "");
+        await work();
+        return `set ${on}`;
+      },
+    }),
+    tool({
+      name: "note",
+      description: "writes a note",
+      inputSchema,
+      effect: lies.noteEffect ?? "write",
+      keys,
+      execute: writing("noted"),
+    }),
+    tool({ name: "stamp", description: "puts a stamp", inputSchema, execute: writing("stamped") }),
+    tool({
+      name: "publish",
+      description: "publishes",
+      inputSchema,
+      keys,
+      permission: "ask",
+      execute: writing("published"),
+    }),
+  ];
+}
+
+/** What a human says of each call that waits for one. */
+export function verdictOn(
+  args: JsonObject,
+): { answer: "approve" | "deny" } | { answer: "edit"; args: JsonObject } {
+  if (args.on === "m") return { answer: "deny" };
+  if (args.on === "n") return { answer: "edit", args: { ...args, on: "n2" } };
+  return { answer: "approve" };
+}
+
+/** The agent of the scene, but for its journal. */
+export function scene(
+  world: World,
+  outside: Outside,
+  lies: { noteEffect?: "idempotent" } = {},
+): AgentOptions {
+  return {
+    model: mind(world),
+    system: "You keep the shelves.",
+    tools: tools(world, outside, lies),
+    // Exactly as many as it takes: whoever counts one twice does not come to the end.
+    rules: [maxSteps(steps)],
+    retry: { attempts: 3, baseMs: 1, capMs: 2 },
+    context: {
+      cap: { bytes: 1_000 },
+      trim: null,
+      compaction: { model: summary(), at: 0.8, keepShare: 0.3, minGain: null },
+    },
+  };
+}
+
+/** The scene where nobody is at home: for folding and replaying its records. */
+export function emptyScene(): AgentOptions {
+  const never = (): never => {
+    throw new Error("nothing is done in a replay: this is a defect");
+  };
+  return scene({ effect: never, isFirst: never }, { steer: never, followUp: never });
+}
