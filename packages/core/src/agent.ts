@@ -18,7 +18,7 @@ import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type Listener, Session } from "./session.ts";
 import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
-import type { Tool } from "./tool.ts";
+import type { ChildPlace, Tool } from "./tool.ts";
 import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
 
 export interface RunOverrides {
@@ -156,6 +156,27 @@ export class Agent<Output = unknown> {
     } = {},
   ): Promise<Session<Output>> {
     return this.#open({ ...options, session: id }, undefined);
+  }
+
+  /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */
+  openChild({ session, journal, blobs, clock, graceMs }: ChildPlace): Promise<Session<Output>> {
+    const { options } = this.#resolved;
+    const kept = this.#given.blobs === null ? undefined : (this.#given.blobs ?? journal.blobs ?? blobs);
+    return Session.open<Output>({
+      id: session,
+      journal,
+      ...(kept === undefined ? {} : { blobs: kept }),
+      resolved: {
+        ...this.#resolved,
+        options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) },
+      },
+      logger: this.#given.logger,
+      about: this.#given.about,
+      lease: this.#given.lease,
+      // Whoever has the parent has the child: a driver that is gone, or was fenced off, has neither.
+      takeOver: true,
+      clock,
+    });
   }
 
   /**

@@ -22,6 +22,8 @@ export interface CallView {
   id: string;
   name: string;
   args: JsonObject;
+  /** It stands inside a sub-agent: in this session, under these tools, the outermost first. `key` is then that of the outermost's call, and `id` the way to it. */
+  child?: { session: string; agents: string[] };
 }
 
 export type RondoEvent =

@@ -134,6 +134,16 @@ export {
 } from "./lease.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk, Phase } from "./loop/action.ts";
+export type {
+  AgentFacts,
+  Amounts,
+  ChildCall,
+  ParentFacts,
+  PassedAnswer,
+  Spent,
+  WaitingCall,
+} from "./loop/children.ts";
+export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
@@ -225,7 +235,7 @@ export {
 export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
 export { renderResult } from "./render.ts";
 export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export type { RunResult } from "./result.ts";
+export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
   malformedCalls,
@@ -272,10 +282,14 @@ export {
 } from "./schema.ts";
 export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
+export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,
+  type ChildPlace,
+  type ChildStart,
+  ChildWaits,
   DoneSignal,
   type Effect,
   type Permission,

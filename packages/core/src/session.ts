@@ -14,15 +14,9 @@ import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
+import type { ParentFacts, PassedAnswer } from "./loop/children.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
-import {
-  type Approval,
-  type CallKey,
-  type Fact,
-  formatVersion,
-  type Lane,
-  type LogRecord,
-} from "./loop/records.ts";
+import { type Approval, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
@@ -129,13 +123,22 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
    *   while another process drives it, or when one has written to it since it was opened
    */
-  async send(input: Input, options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+  async send(
+    input: Input,
+    options: {
+      signal?: AbortSignal;
+      /** Whose sub-agent the run is. Set by `subAgent`. */
+      parent?: ParentFacts;
+    } = {},
+  ): Promise<RunResult<Output>> {
     if (this.status !== "idle")
       throw new RondoError(
         "invalid_request",
         `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
       );
-    return this.#start(readInput(input), options.signal);
+    const { parent } = options;
+    const what = readInput(input);
+    return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
   }
 
   /**
@@ -168,7 +171,7 @@ export class Session<Output = unknown> {
     this.#queue("follow_up", message, id);
   }
 
-  /** Lets a call run that waits for it. Resolves when the run next ends or parks. @param call its id or key */
+  /** Lets a call run that waits for it, here or inside a sub-agent. Resolves when the run next ends or parks. @param call its id or key */
   approve(call: string): Promise<RunResult<Output>> {
     return this.#answer(call, { answer: "approve" });
   }
@@ -185,6 +188,8 @@ export class Session<Output = unknown> {
   /** Lets a call run with other arguments; they are checked like the model's own. */
   async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
     const view = this.#find(call);
+    // Inside a sub-agent it is checked there.
+    if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
     if (tool === undefined)
       throw new RondoError("invalid_request", `the tool ${view.name} is not among the agent's tools`);
@@ -228,7 +233,7 @@ export class Session<Output = unknown> {
   }
 
   #start(
-    what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only">,
+    what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only" | "parent">,
     signal: AbortSignal | undefined,
   ): Promise<RunResult<Output>> {
     const { options } = this.#parts.resolved;
@@ -248,7 +253,7 @@ export class Session<Output = unknown> {
   }
 
   #find(call: string): CallView {
-    const view = this.pending.find((one) => one.id === call || one.key === call);
+    const view = this.pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
     if (view !== undefined) return view;
     const waiting = this.pending.map((one) => `${one.id} (${one.name})`).join(", ");
     throw new RondoError(
@@ -258,8 +263,19 @@ export class Session<Output = unknown> {
   }
 
   async #answer(call: string, approval: Approval): Promise<RunResult<Output>> {
-    const key: CallKey = this.#find(call).key;
-    const given: Fact = { type: "approval_given", call: key, approval };
+    const view = this.#find(call);
+    if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
+    return this.#say({ type: "approval_given", call: view.key, approval });
+  }
+
+  /** An answer for a call inside a sub-agent: by way of this run, so that it is kept and the sub-agent goes on. */
+  #pass({ key, id }: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
+    const under = this.#driver.state.run?.turn?.calls.find((call) => call.key === key);
+    const inside = id.slice((under?.id.length ?? 0) + 1);
+    return this.#say({ type: "approval_passed", call: key, inside, said });
+  }
+
+  async #say(given: Fact): Promise<RunResult<Output>> {
     if (this.#driving === undefined) return this.#drive(undefined, given);
     this.#post(given);
     return this.#driving;
@@ -338,6 +354,7 @@ export class Session<Output = unknown> {
     return {
       session: this.id,
       journal: this.#writer,
+      journalOfChildren: this.#parts.journal,
       blobs,
       redact: resolved.redact,
       rules: resolved.rules,

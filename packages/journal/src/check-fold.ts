@@ -29,6 +29,8 @@ const types = {
   tool_finished: true,
   approval_asked: true,
   approval_given: true,
+  child_waits: true,
+  approval_passed: true,
   output_checked: true,
   hook_answered: true,
   trimmed: true,

@@ -38,6 +38,8 @@ const isQuestion = (call: Call): boolean =>
 /** Whether everything that must be said before a call may run has been said. */
 function isCleared(call: Call, options: RunOptions): boolean {
   if (call.result !== undefined || isRunning(call) || call.interrupted) return false;
+  // A child that has stopped goes on when there is something new to tell it.
+  if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;
   if (permissionOf(call, options) !== "allow") return false;
   return call.prepared || !options.hooks.includes("beforeTool");

@@ -16,11 +16,12 @@ import type { AssistantMessage } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import type { Rules } from "../rules/rule.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { ChildWaits, type Tool, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
 import { announce, viewOf } from "./announce.ts";
 import { type Asked, askHook, askKey } from "./ask-hooks.ts";
+import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
 import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
@@ -54,6 +55,8 @@ export interface Shell {
   given: Given;
   /** Whether the model reads a fixed text where a tool threw. */
   maskToolErrors: boolean;
+  /** Where sub-agents keep their sessions. */
+  journalOfChildren: Journal;
   /** Takes secrets out of a fact before it is one. */
   redact?: ((fact: Fact) => Fact) | undefined;
 }
@@ -74,11 +77,17 @@ export class Driver {
   #modelCall: AbortController | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
   readonly #asking = new Set<string>();
+  readonly #children: Children;
 
   constructor(shell: Shell, state: State) {
     this.#shell = shell;
     this.#state = state;
     this.#flushed = state.seq;
+    this.#children = new Children(shell, {
+      state: () => this.#state,
+      post: (fact) => this.post(fact),
+      tell: (event) => this.#tell(event),
+    });
   }
 
   get state(): State {
@@ -168,7 +177,7 @@ export class Driver {
       case "summarise":
         return this.#summarise(action);
       case "start_tools":
-        return this.#startTools(action.calls);
+        return this.#startTools(action);
       case "ask":
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
@@ -198,6 +207,7 @@ export class Driver {
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
+      this.#children.see(record, before);
     }
     this.#release();
   }
@@ -234,11 +244,13 @@ export class Driver {
       return run?.call === undefined ? { type: "late_result", call: null } : fact;
     if (fact.type === "summary_finished" || fact.type === "summary_failed")
       return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
-    if (fact.type !== "tool_finished") return fact;
+    if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
     const call = run?.turn?.calls.find((one) => one.key === fact.call);
-    return call === undefined || call.result !== undefined
-      ? { type: "late_result", call: fact.call, result: fact.result }
-      : fact;
+    if (call !== undefined && call.result === undefined) return fact;
+    if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
+    const { spent } = fact;
+    const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
+    return { type: "late_result", call: fact.call, result: stopped };
   }
 
   #tell(event: RondoEvent): void {
@@ -376,11 +388,15 @@ export class Driver {
     }
   }
 
-  async #startTools(keys: readonly CallKey[]): Promise<void> {
+  async #startTools({ calls: keys, reserved }: Action & { do: "start_tools" }): Promise<void> {
     this.#append(
-      keys.map(
-        (call): Fact => ({ type: "tool_started", call, idempotencyKey: `${this.#shell.session}:${call}` }),
-      ),
+      keys.map((call): Fact => {
+        const idempotencyKey = `${this.#shell.session}:${call}`;
+        const given = reserved?.[call];
+        // The key is the child's session as well: it is the same whenever the call is started again.
+        const child = given === undefined ? {} : { child: idempotencyKey, reserved: given };
+        return { type: "tool_started", call, idempotencyKey, ...child };
+      }),
     );
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
@@ -424,6 +440,10 @@ export class Driver {
       resolve: resolver(given),
       output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
       outputs: () => [...this.#state.outputs],
+      ...this.#children.startOf(
+        call,
+        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+      ),
     };
     const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
     const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
@@ -431,10 +451,16 @@ export class Driver {
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
     const cap = this.#state.options?.context?.cap;
     void act(tool, call, context, failures)
-      .then((whole) => capArrival(whole, cap, place, { session, blobs, warn }))
+      .then((whole) =>
+        whole instanceof ChildWaits ? whole : capArrival(whole, cap, place, { session, blobs, warn }),
+      )
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        this.post({ type: "tool_finished", call: key, result });
+        this.post(
+          result instanceof ChildWaits
+            ? { type: "child_waits", call: key, pending: result.pending, parked: true, spent: result.spent }
+            : { type: "tool_finished", call: key, result },
+        );
       });
   }
 
@@ -507,6 +533,7 @@ export class Driver {
 }
 
 const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "child_waits",
   "tool_finished",
   "model_finished",
   "model_failed",

@@ -11,6 +11,7 @@ import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
+import { type Amounts, sharesOf } from "./children.ts";
 import { closeAll, closeSome, deniedResult, openCalls, result } from "./closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import {
@@ -37,9 +38,9 @@ import {
 import { judgeTurn } from "./judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
 import { notesOf } from "./notes.ts";
-import type { HookName } from "./records.ts";
+import type { CallKey, HookName } from "./records.ts";
 import { requestOf, shaped } from "./request.ts";
-import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { type Call, hasBegun, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -97,7 +98,7 @@ export const table: Table = {
       ["cancelling", "acting", "ready"],
       (state, rules) =>
         closeAll(state, (call) =>
-          call.startedAt !== undefined || call.interrupted
+          hasBegun(call) || call.interrupted
             ? result("aborted", rules.texts.aborted(call.name))
             : result("not_executed", rules.texts.notExecuted(call.name)),
         ),
@@ -264,11 +265,12 @@ export const table: Table = {
       (state, rules) =>
         runOf(state).stopping === undefined && runOf(state).landing === undefined
           ? undefined
-          : closeSome(state, (call) =>
-              call.startedAt === undefined
+          : closeSome(state, (call) => {
+              if (call.startedAt !== undefined) return undefined;
+              return call.child === undefined
                 ? result("skipped", rules.texts.skippedForEnd(call.name))
-                : undefined,
-            ),
+                : result("aborted", rules.texts.aborted(call.name));
+            }),
     ),
     row(
       "somebody wrote between two calls in sequence",
@@ -278,9 +280,7 @@ export const table: Table = {
         state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
           : closeSome(state, (call) =>
-              call.startedAt === undefined
-                ? result("skipped", rules.texts.skippedForMessage(call.name))
-                : undefined,
+              hasBegun(call) ? undefined : result("skipped", rules.texts.skippedForMessage(call.name)),
             ),
     ),
     row("a call has run past its time", "answer that it timed out", ["acting", "ready"], (state, rules) =>
@@ -296,14 +296,17 @@ export const table: Table = {
       ["acting", "ready", "finishing"],
       (state, rules) =>
         closeSome(state, (call) => {
-          const said = call.startedAt === undefined ? spokenAgainst(call, state, rules) : undefined;
+          const said = hasBegun(call) ? undefined : spokenAgainst(call, state, rules);
           return said && result(said.code, said.text);
         }),
     ),
-    row("calls may start", "start them", ["acting"], (state) => {
-      const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
-      return calls.length === 0 ? undefined : { do: "start_tools", calls };
-    }),
+    row(
+      "there is nothing to start a sub-agent with",
+      "answer with what is missing",
+      ["acting", "ready", "finishing"],
+      (state, rules) => refuseChildren(state, rules),
+    ),
+    row("calls may start", "start them", ["acting"], (state, rules) => startCalls(state, rules)),
     row("calls need somebody's approval", "ask", ["acting"], (state) => {
       const { options } = state;
       if (options === undefined) return undefined;
@@ -404,6 +407,36 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
 
 function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {
   return { when, does, to, act };
+}
+
+/** The calls that may start, and what those of them that are sub-agents may spend. */
+function startCalls(state: State, rules: Rules): Action | undefined {
+  const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
+  if (calls.length === 0) return undefined;
+  const children = openCalls(state).filter(
+    (call) => call.tool?.agent !== undefined && calls.includes(call.key),
+  );
+  if (children.length === 0) return { do: "start_tools", calls };
+  const shares = sharesOf(state, rules);
+  const reserved: { [call: CallKey]: Amounts } = {};
+  for (const { key, child } of children) {
+    const share = shares.get(key);
+    reserved[key] = child?.reserved ?? (share !== undefined && "reserved" in share ? share.reserved : {});
+  }
+  return { do: "start_tools", calls, reserved };
+}
+
+/** Answers the calls that are sub-agents for which there is nothing left. */
+function refuseChildren(state: State, rules: Rules): Action | undefined {
+  if (!openCalls(state).some((call) => call.tool?.agent !== undefined && call.result === undefined))
+    return undefined;
+  const shares = sharesOf(state, rules);
+  return closeSome(state, (call) => {
+    const share = shares.get(call.key);
+    return share !== undefined && "refused" in share
+      ? result("limit", rules.texts.limitRefusal(call.name, share.refused))
+      : undefined;
+  });
 }
 
 function callHooks(state: State, rules: Rules): Action | undefined {

@@ -20,6 +20,7 @@ import type {
 } from "../message.ts";
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
 import type { Effect, Permission } from "../tool.ts";
+import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./children.ts";
 
 /** The version of this format. A journal with a higher one is refused. */
 export const formatVersion = 1;
@@ -78,6 +79,8 @@ export interface ToolFacts {
   timeoutMs: number;
   /** Offered only once the conversation holds a ref to a kept text. Default: always. */
   when?: "capped";
+  /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
+  agent?: AgentFacts;
 }
 
 /** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
@@ -182,6 +185,8 @@ export interface CallResult {
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
+  /** What a sub-agent has spent since it was last started: counted with the run's own. */
+  spent?: Spent;
 }
 
 /** What follows from a judged turn. */
@@ -251,6 +256,8 @@ export type Fact =
       about?: JsonObject;
       /** The run is for this alone, and ends with it. */
       only?: "compaction";
+      /** Whose sub-agent the run is, and what it may spend. */
+      parent?: ParentFacts;
     }
   /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
   | { type: "opened"; by: string; about?: JsonObject }
@@ -279,10 +286,15 @@ export type Fact =
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
   /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
   | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
-  | { type: "tool_started"; call: CallKey; idempotencyKey: string }
+  /** `child`: the session of the sub-agent that is started, or gone on with; `reserved`: what it may spend of what this run had left. */
+  | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
+  /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. */
+  | { type: "child_waits"; call: CallKey; pending: WaitingCall[]; parked: boolean; spent?: Spent }
+  /** Somebody answered a call of a sub-agent: `inside` is its id there. The sub-agent is told, now or when it goes on. */
+  | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
   /** Results in the history were cut to make room: for good. */
@@ -297,7 +309,7 @@ export type Fact =
   | { type: "abort_asked"; reason: string; error?: ErrorData }
   /** A wait ran out. */
   | { type: "woke" }
-  /** Came after its call had a result. Kept for the record, ignored by the fold. */
+  /** Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent. */
   | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string }
   /** `keep` is what had arrived of an answer that will not be finished. */
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };

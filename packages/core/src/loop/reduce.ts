@@ -5,6 +5,7 @@
 
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
+import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
@@ -46,6 +47,9 @@ function fold(state: State, record: LogRecord): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
   const { run } = state;
+  // What a child spent is spent, also when it is told after the end.
+  if (record.type === "late_result")
+    return run === undefined ? state : { ...state, run: rollUp(run, record.result?.spent) };
   if (run === undefined || run.end !== undefined) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
@@ -74,10 +78,11 @@ function fold(state: State, record: LogRecord): State {
     case "turn_judged":
       return judge(state, run, record);
     case "tool_started":
-      return changeCall(state, run, record.call, (call) => ({
+      return changeCall(state, countChild(run, record), record.call, (call) => ({
         ...call,
         startedAt: record.at,
         interrupted: false,
+        ...startChild(call, record),
       }));
     case "tool_finished":
       return finishTool(state, run, record.call, record.result);
@@ -91,6 +96,10 @@ function fold(state: State, record: LogRecord): State {
       };
     case "approval_given":
       return approve(state, run, record);
+    case "child_waits":
+      return changeCall(state, rollUp(run, record.spent), record.call, (call) => parkChild(call, record));
+    case "approval_passed":
+      return changeCall(state, run, record.call, (call) => passAnswer(call, record));
     case "output_checked":
       return to({
         checked: {
@@ -137,7 +146,6 @@ function fold(state: State, record: LogRecord): State {
       };
     }
     case "woke":
-    case "late_result":
       return state;
   }
 }
@@ -175,6 +183,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       finishAsked: false,
       lastText: "",
       ...(record.only === undefined ? {} : { only: record.only, compacting: newCompaction(asked) }),
+      ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };
 }
