@@ -117,9 +117,12 @@ export {
   trimSettings,
 } from "./context/trim.ts";
 export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
+export { diff, type Moment, type SessionDiff, type Side } from "./diff.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export { type Explanation, explain, type Reason, type ReasonKind, type StepReasons } from "./explain.ts";
 export { type FollowOptions, follow } from "./follow.ts";
+export type { ForkOptions } from "./fork.ts";
 export type * from "./hooks.ts";
 export type { FileInput, Input } from "./input.ts";
 export type * from "./journal.ts";
@@ -233,8 +236,10 @@ export {
   toolIntent,
 } from "./prompt/thoughts.ts";
 export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
+export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";
-export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
+export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
+export type { Change } from "./request-changes.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,

@@ -3,13 +3,14 @@
 // A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
-import { type BlobStore, copyBlobs } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { givenBy, type Provided } from "./dependency.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
+import { changedBy, type ForkOptions, forkInto } from "./fork.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
@@ -18,12 +19,12 @@ import type { ParentFacts, PassedAnswer } from "./loop/children.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
 import { type Approval, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
-import { emptyState, type State } from "./loop/state.ts";
+import { emptyState, inFlight, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";
-import type { Resolved } from "./options.ts";
+import type { AgentOptions, Resolved } from "./options.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 import { type LeaseOptions, Writer } from "./writer.ts";
@@ -48,6 +49,8 @@ export interface SessionParts {
   lease?: LeaseOptions | undefined;
   /** Fence off whoever holds the session. */
   takeOver?: boolean | undefined;
+  /** The agent's options with some of them changed, for a fork. */
+  resolveWith(change: Partial<AgentOptions>): Resolved;
 }
 
 export class Session<Output = unknown> {
@@ -203,6 +206,25 @@ export class Session<Output = unknown> {
     if (this.#driving === undefined) this.#quietly(this.#drive(undefined));
   }
 
+  /**
+   * Stops driving at the next safe point and leaves the run as it is: no model call and no tool starts any more, what is
+   * under way may finish. Then whoever drives gets a result without an `end`, the session is `interrupted`, and `resume`
+   * goes on, here or in another process. Resolves with the status; at once when nothing is being driven.
+   * @param options.withinMs what has not finished by then is given up, as in a crash. Default: 10,000
+   */
+  async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
+    const driving = this.#driving;
+    if (driving === undefined) return this.status;
+    this.#driver.leave();
+    const cancel = this.#parts.clock.after(options.withinMs ?? 10_000, () => this.#driver.leaveNow());
+    try {
+      await driving.catch(() => {});
+    } finally {
+      cancel();
+    }
+    return this.status;
+  }
+
   /** Resolves when the active run has ended or parked; at once when there is none. */
   async settled(): Promise<void> {
     await this.#driving?.catch(() => {});
@@ -210,21 +232,30 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * A new session that starts from this one's records up to a point.
-   * @param at.seq how many records are shared; default: all
+   * A new session that starts from this one's records up to a point, under other options if some are given. In the
+   * middle of a run it is `interrupted`: `resume()` goes on. This session stays as it is.
+   * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
    */
-  async fork(id: string, at: { seq?: number } = {}): Promise<Session<Output>> {
+  async fork(id: string, options: ForkOptions = {}): Promise<Session<Output>> {
     await this.settled();
-    const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
-    await this.#parts.journal.append(id, 0, records);
-    if (this.#parts.blobs !== undefined) await copyBlobs(this.#parts.blobs, this.id, id, records);
-    return Session.open<Output>({ ...this.#parts, id, takeOver: false });
+    const resolved = await forkInto(id, options, { ...this.#parts, from: this.id });
+    return Session.open<Output>({
+      ...this.#parts,
+      id,
+      resolved,
+      resolveWith: (change) => this.#parts.resolveWith({ ...changedBy(options), ...change }),
+      takeOver: false,
+    });
   }
 
-  /** Makes every request of the session again from its records: no model, no tools. Says where the first one differs. */
+  /**
+   * Makes every request of the session again from its records: no model, no tools. Says where the first one differs
+   * from what was sent and why, and what this agent would send in its place.
+   */
   async replay(): Promise<Replay> {
     await this.settled();
-    return replay(await new RecordReader(this.#parts.journal, this.id).read(), this.#parts.resolved.rules);
+    const { journal, resolved } = this.#parts;
+    return replay(await new RecordReader(journal, this.id).read(), resolved.rules, resolved.options);
   }
 
   /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
@@ -315,10 +346,11 @@ export class Session<Output = unknown> {
       if (begun !== undefined) await begun;
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
-      await this.#driver.run();
+      if ((await this.#driver.run()) === "left") this.#interrupted = true;
       return resultOf<Output>(this.#driver.state, this.id);
     } finally {
       signal?.removeEventListener("abort", abort);
+      this.#driver.stay();
       await this.#writer.release();
     }
   }
@@ -328,6 +360,10 @@ export class Session<Output = unknown> {
     const begin = (): void => {
       const early = this.#early ?? [];
       this.#early = undefined;
+      const { run } = this.#driver.state;
+      // What was given up when this session was left is lost, and that is a fact.
+      if (run !== undefined && run.end === undefined && inFlight(run))
+        this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       for (const fact of first === undefined ? early : [first, ...early]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#optionsTold = true;
       this.#interrupted = false;

@@ -27,7 +27,7 @@ import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import { isThinking, type State } from "./state.ts";
+import { inFlight, isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 import { windowOf } from "./window.ts";
 
@@ -61,6 +61,8 @@ export interface Shell {
   redact?: ((fact: Fact) => Fact) | undefined;
 }
 
+type Running = Exclude<Action, { do: "done" | "park" }>;
+
 export class Driver {
   readonly #shell: Shell;
   #state: State;
@@ -78,6 +80,10 @@ export class Driver {
   readonly #toolCalls = new Map<CallKey, AbortController>();
   readonly #asking = new Set<string>();
   readonly #children: Children;
+  /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
+  #leaving: "soon" | "now" | undefined;
+  /** What was started in an era that is over is nobody's any more. */
+  #era = 0;
 
   constructor(shell: Shell, state: State) {
     this.#shell = shell;
@@ -141,7 +147,7 @@ export class Driver {
    * Drives until the run has ended or waits for somebody outside.
    * @throws RondoError when the journal refused a record: nothing more is done then
    */
-  async run(): Promise<"done" | "parked"> {
+  async run(): Promise<"done" | "parked" | "left"> {
     if (this.#running)
       throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
     this.#running = true;
@@ -156,7 +162,12 @@ export class Driver {
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
-        const waiting = this.#perform(action);
+        if (this.#leaves(action)) {
+          await this.#flush();
+          if (this.#mailbox.length > 0 && this.#leaving !== "now") continue;
+          return "left";
+        }
+        const waiting = this.#perform(this.#held(action));
         if (waiting !== undefined) await waiting;
       }
     } catch (thrown) {
@@ -167,7 +178,52 @@ export class Driver {
     }
   }
 
-  #perform(action: Exclude<Action, { do: "done" | "park" }>): Promise<void> | undefined {
+  /**
+   * Nothing more is started: `run` resolves once what is under way has come back, and the run stays open. It holds for
+   * a `run` that is about to begin as well, until `stay`.
+   */
+  leave(): void {
+    this.#leaving ??= "soon";
+    this.#wake?.();
+  }
+
+  /** What is under way is given up: it is lost as in a crash, and `run` resolves. */
+  leaveNow(): void {
+    this.#leaving = "now";
+    this.#era += 1;
+    this.#asking.clear();
+    this.#stopAll(new RondoError("aborted", "the process leaves"));
+    this.#wake?.();
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#leaving = undefined;
+  }
+
+  /** Whether this is the safe point to leave at: nothing is under way, and what comes next can as well be done by another process. */
+  #leaves(action: Action): boolean {
+    if (this.#leaving === undefined) return false;
+    if (this.#leaving === "now") return true;
+    const { run } = this.#state;
+    const busy = this.#asking.size > 0 || (run !== undefined && inFlight(run));
+    return action.do !== "record" && action.do !== "ask" && !busy;
+  }
+
+  /** Who leaves starts nothing: what is under way is waited for instead. */
+  #held(action: Running): Running {
+    const starts =
+      action.do === "call_model" ||
+      action.do === "summarise" ||
+      action.do === "start_tools" ||
+      action.do === "check_output" ||
+      action.do === "run_hook";
+    if (this.#leaving === undefined || !starts) return action;
+    const until = action.do === "run_hook" ? action.until : undefined;
+    return { do: "wait", ...(until === undefined ? {} : { until }) };
+  }
+
+  #perform(action: Running): Promise<void> | undefined {
     switch (action.do) {
       case "record":
         this.#append(action.facts);
@@ -300,7 +356,7 @@ export class Driver {
     const { options } = this.#state;
     const named = models[action.model];
     const model = named && answeringByTool(named, action.request);
-    if (options === undefined || this.#state.run?.call === undefined) return;
+    if (options === undefined || this.#state.run?.call === undefined || this.#leaving === "now") return;
     // An abort may have come while the journal was written: nothing starts after it.
     this.#takeMail();
     if (this.#state.run.cancelledAt !== undefined) {
@@ -315,9 +371,10 @@ export class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const offered = offeredTools(this.#state);
+    const post = this.#poster();
     const came = (fact: Fact): void => {
       if (this.#modelCall === controller) this.#modelCall = undefined;
-      this.post(fact);
+      post(fact);
     };
     think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
@@ -344,7 +401,7 @@ export class Driver {
     const ask = (): void => {
       this.#takeMail();
       const { options, run } = this.#state;
-      if (options === undefined || run?.compacting?.call === undefined) return;
+      if (options === undefined || run?.compacting?.call === undefined || this.#leaving === "now") return;
       const { compactor, models, clock } = this.#shell;
       const model = action.model === undefined ? compactor : models[action.model];
       if (run.cancelledAt !== undefined || model === undefined) {
@@ -356,9 +413,10 @@ export class Driver {
       }
       const controller = new AbortController();
       this.#modelCall = controller;
+      const post = this.#poster();
       const came = (fact: Fact): void => {
         if (this.#modelCall === controller) this.#modelCall = undefined;
-        this.post(fact);
+        post(fact);
       };
       think(model, request, controller, options.clocks, clock, () => {})
         .then((message) => came({ type: "summary_finished", message: valid(message) }))
@@ -401,6 +459,7 @@ export class Driver {
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
     this.#takeMail();
+    if (this.#leaving === "now") return;
     for (const key of keys) this.#act(key);
   }
 
@@ -450,18 +509,27 @@ export class Driver {
     const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
     const cap = this.#state.options?.context?.cap;
+    const post = this.#poster();
     void act(tool, call, context, failures)
       .then((whole) =>
         whole instanceof ChildWaits ? whole : capArrival(whole, cap, place, { session, blobs, warn }),
       )
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        this.post(
+        post(
           result instanceof ChildWaits
             ? { type: "child_waits", call: key, pending: result.pending, parked: true, spent: result.spent }
             : { type: "tool_finished", call: key, result },
         );
       });
+  }
+
+  /** Posts what comes of something that is started now; once that was given up, nothing. */
+  #poster(): (fact: Fact) => void {
+    const era = this.#era;
+    return (fact) => {
+      if (era === this.#era) this.post(fact);
+    };
   }
 
   #askHook(ask: HookAsk): void {
@@ -474,7 +542,9 @@ export class Driver {
     if (this.#asking.has(asked)) return;
     this.#asking.add(asked);
     const { run } = this.#state;
+    const era = this.#era;
     const settle = (fact: Fact): void => {
+      if (era !== this.#era) return;
       this.#asking.delete(asked);
       const now = this.#state.run;
       if (now?.number === run?.number && now?.end === undefined) this.post(fact);
@@ -505,6 +575,10 @@ export class Driver {
   /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
   #abandon(error: RondoError): void {
     this.#failed = error;
+    this.#stopAll(error);
+  }
+
+  #stopAll(error: RondoError): void {
     this.#modelCall?.abort(error);
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);
@@ -517,7 +591,7 @@ export class Driver {
   async #wait(until: number | undefined, ready: () => boolean = () => false): Promise<void> {
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
-    if (this.#mailbox.length > 0 || ready()) return;
+    if (this.#mailbox.length > 0 || ready() || this.#leaving === "now") return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {

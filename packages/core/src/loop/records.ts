@@ -243,6 +243,17 @@ export interface Stamp {
   rand: number;
 }
 
+/** Where a fork comes from. */
+export interface Origins {
+  session: string;
+  /** How many of that session's records it shares. */
+  seq: number;
+  /** The step it was taken at, where it was named by one. */
+  step?: number;
+  /** The call whose result was put in place of the one there was. */
+  edited?: CallKey;
+}
+
 /** A fact, as it is before the driver stamps it. */
 export type Fact =
   /** `options` is absent when they are those of the session's last run. `history` replaces what the session held (a run over a given history). */
@@ -259,8 +270,8 @@ export type Fact =
       /** Whose sub-agent the run is, and what it may spend. */
       parent?: ParentFacts;
     }
-  /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
-  | { type: "opened"; by: string; about?: JsonObject }
+  /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options`: they hold from here on, in the run that is open too. */
+  | { type: "opened"; by: string; about?: JsonObject; options?: RunOptions; from?: Origins }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */

@@ -7,7 +7,7 @@ import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { Log, Names } from "./log.ts";
-import type { LogRecord } from "./records.ts";
+import type { LogRecord, RunOptions } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 import { emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
@@ -54,7 +54,7 @@ function fold(state: State, record: LogRecord): State {
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return { ...state, run: settleCancel(interrupt(run)) };
+      return reopen(state, run, record.options);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -223,6 +223,19 @@ function interrupt(run: Run): Run {
       return { ...unstarted, interrupted: call.tool?.effect === "write" };
     }),
   };
+}
+
+/** A process takes a run over, under other options where it brings some: the model then is the first of those. */
+function reopen(state: State, run: Run, options: RunOptions | undefined): State {
+  const left = settleCancel(interrupt(run));
+  if (options === undefined) return { ...state, run: left };
+  const calls = mapCalls(left, (call) => {
+    const { tool: _tool, ...rest } = call;
+    const tool = options.tools.find((one) => one.definition.name === call.name);
+    return tool === undefined ? rest : { ...rest, tool };
+  });
+  // What another model counted says nothing of this one's window.
+  return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
 }
 
 function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
