@@ -176,6 +176,7 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       // Whoever has the parent has the child: a driver that is gone, or was fenced off, has neither.
       takeOver: true,
+      resolveWith: (change) => this.#resolvedFor({}, change),
       clock,
     });
   }
