@@ -50,8 +50,8 @@ export function phaseOf(state: State): Phase {
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";
   if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
-  // A paused answer goes back as it is, before anything is done to what stands before it.
-  if (run.compacting !== undefined && !run.paused) return "compacting";
+  // A paused answer goes back as it is: who asked for a compaction can wait for the rest of it. What does not fit cannot.
+  if (run.compacting !== undefined && !(run.paused && run.compacting.rule === "asked")) return "compacting";
   return run.answer === undefined ? "ready" : "finishing";
 }
 
@@ -227,10 +227,10 @@ export const table: Table = {
     row(
       "a rule's time has come",
       "record what it decided",
-      ["acting", "cancelling", "ready"],
+      ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => timedDecision(state, rules),
     ),
-    row("calls were judged not to run", "answer them", ["acting", "ready", "finishing"], (state) =>
+    row("calls were judged not to run", "answer them", ["acting", "compacting", "ready", "finishing"], (state) =>
       closeSome(state, (call) =>
         call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
       ),
@@ -238,19 +238,19 @@ export const table: Table = {
     row(
       "a write was interrupted by a crash",
       "answer that its outcome is unknown",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         closeSome(state, (call) =>
           call.interrupted ? result("outcome_unknown", rules.texts.outcomeUnknown(call.name)) : undefined,
         ),
     ),
-    row("calls were denied", "answer them with the reason", ["acting", "ready"], (state, rules) =>
+    row("calls were denied", "answer them with the reason", ["acting", "compacting", "ready"], (state, rules) =>
       closeSome(state, (call) => deniedResult(call, state, rules)),
     ),
     row(
       "an edited call does not fit its schema",
       "answer it with what is wrong",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         closeSome(state, (call) =>
           call.startedAt === undefined && !call.check.ok
@@ -261,7 +261,7 @@ export const table: Table = {
     row(
       "the run is to end, or to land",
       "skip the calls that have not started",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         runOf(state).stopping === undefined && runOf(state).landing === undefined
           ? undefined
@@ -275,7 +275,7 @@ export const table: Table = {
     row(
       "somebody wrote between two calls in sequence",
       "skip the calls that have not started",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
@@ -283,7 +283,7 @@ export const table: Table = {
               hasBegun(call) ? undefined : result("skipped", rules.texts.skippedForMessage(call.name)),
             ),
     ),
-    row("a call has run past its time", "answer that it timed out", ["acting", "ready"], (state, rules) =>
+    row("a call has run past its time", "answer that it timed out", ["acting", "compacting", "ready"], (state, rules) =>
       closeSome(state, (call) =>
         call.startedAt !== undefined && state.now >= timeoutAt(call)
           ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
@@ -293,7 +293,7 @@ export const table: Table = {
     row(
       "a rule speaks against calls that have not started",
       "answer them with what it says",
-      ["acting", "ready", "finishing"],
+      ["acting", "compacting", "ready", "finishing"],
       (state, rules) =>
         closeSome(state, (call) => {
           const said = hasBegun(call) ? undefined : spokenAgainst(call, state, rules);
@@ -318,19 +318,19 @@ export const table: Table = {
     row(
       "hooks have not been asked about calls",
       "ask them",
-      ["acting", "cancelling", "ready", "finishing"],
+      ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => callHooks(state, rules),
     ),
     row(
       "tools are at work",
       "wait for them",
-      ["acting", "cancelling", "ready", "finishing"],
+      ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => (running(runOf(state)).length === 0 ? undefined : wait(state, rules)),
     ),
     row(
       "somebody's approval is all that is missing",
       "park",
-      ["acting", "cancelling", "ready"],
+      ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => {
         const until = wakeTime(state, rules);
         return { do: "park", ...(until === undefined ? {} : { until }) };

@@ -36,6 +36,8 @@ export interface Fuel {
   steer: number;
   followUp: number;
   crash: number;
+  /** Default: 0. */
+  compact?: number;
 }
 
 const origin = { api: "checked", provider: "checked", model: "checked" };
@@ -120,6 +122,7 @@ const answers: readonly [string, AssistantMessage][] = [
   ["four calls", message("tool_use", call("read"), call("read"), call("read"), call("write"))],
   ["cut-off text", message("max_tokens", text("so far"))],
   ["a cut-off call", message("max_tokens", call("write", "cut off"))],
+  ["words and a cut-off call", message("max_tokens", text("so far"), call("write", "cut off"))],
   ["a malformed call", message("malformed_call")],
   ["nothing", message("end_turn")],
   ["a refusal", message("refusal", { type: "refusal", text: "no" })],
@@ -294,6 +297,12 @@ function hookAnswers(ask: HookAsk): WorldAnswer[] {
           step: ask.step,
           edit: [{ put: userText("only this") }],
         }),
+        answer("more than fits", {
+          type,
+          hook: ask.hook,
+          step: ask.step,
+          edit: [{ put: userText("and so on ".repeat(1_000)) }],
+        }),
       ];
     case "onFinish":
       return [
@@ -321,6 +330,8 @@ function disturbances(state: State, fuel: Fuel): WorldAnswer[] {
   });
   if (fuel.steer > 0) list.push(queue("steer", `s${fuel.steer}`));
   if (fuel.followUp > 0) list.push(queue("follow_up", `f${fuel.followUp}`));
+  const asked = { type: "mode", mode: "compacting", rule: "asked", evidence: {} } as const;
+  if ((fuel.compact ?? 0) > 0) list.push({ name: "compact", facts: [asked] });
   if (fuel.crash > 0) list.push({ name: "crash", facts: [{ type: "opened", by: "check" }] });
   return list;
 }
@@ -336,6 +347,8 @@ export function spend(fuel: Fuel, answer: WorldAnswer): Fuel {
       return { ...fuel, followUp: fuel.followUp - 1 };
     case "crash":
       return { ...fuel, crash: fuel.crash - 1 };
+    case "compact":
+      return { ...fuel, compact: (fuel.compact ?? 0) - 1 };
     default:
       return fuel;
   }
