@@ -29,11 +29,10 @@ const ticking = () => {
   };
 };
 /** A compaction, as it is announced. */
-const compaction = (before: number, after: number): RondoEvent[] =>
-  [
-    { type: "compaction_start", rule: "compaction", evidence: {} },
-    { type: "compaction_end", before, after, helped: after < before, note: "" },
-  ];
+const compaction = (before: number, after: number): RondoEvent[] => [
+  { type: "compaction_start", rule: "compaction", evidence: {} },
+  { type: "compaction_end", before, after, helped: after < before, note: "" },
+];
 /** An event as it leaves: members in their order. */
 const wire = (events: readonly AgentEvent[]): string[] => events.map((event) => JSON.stringify(event));
 
