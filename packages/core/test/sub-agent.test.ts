@@ -3,20 +3,18 @@
 import {
   Agent,
   type AgentOptions,
-  isPaired,
   type Journal,
   type LogRecord,
   memoryJournal,
-  type RondoEvent,
   type SubAgentOptions,
   subAgent,
   type Tool,
   textOf,
 } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
-import { call, calls, gate, type Script, say, scripted } from "@rondo/testkit";
+import { call, type Script, say, scripted } from "@rondo/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { deferred, echo, quick, shortly } from "./support.ts";
+import { deferred, echo, quick, type shortly } from "./support.ts";
 
 const open: Journal[] = [];
 afterEach(() => {
@@ -143,7 +141,7 @@ describe.each(journals)("a sub-agent, kept in %s", (_name, make) => {
             call("write"),
             () => {
               reached.resolve();
-              return gate().promise as never;
+              return new Promise<never>(() => {});
             },
           ]),
         ),
@@ -182,6 +180,8 @@ function dying(journal: Journal, dead: Promise<void>): Journal {
     },
     read: (...args) => journal.read(...args),
     list: () => journal.list(),
-    ...(lease === undefined ? {} : { lease: (...args: Parameters<typeof lease>) => lease.apply(journal, args) }),
+    ...(lease === undefined
+      ? {}
+      : { lease: (...args: Parameters<typeof lease>) => lease.apply(journal, args) }),
   };
 }
