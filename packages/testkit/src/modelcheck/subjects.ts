@@ -13,7 +13,7 @@ import {
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
-import { checkedOptions, cuttingOptions, type Fuel } from "./world.ts";
+import { checkedOptions, cuttingOptions, type Fuel, parentOptions } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };
@@ -119,6 +119,12 @@ export function subjects(): Subject[] {
         { toolOrder: "sequential" },
         { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
       ),
+    ),
+    subject(
+      "with sub-agents",
+      parentOptions(),
+      { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 3 },
+      all,
     ),
     subject("cutting results", cuttingOptions()),
     subject(
