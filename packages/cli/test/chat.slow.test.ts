@@ -73,6 +73,38 @@ describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
     expect(lanes).toEqual(["steer", "follow_up"]);
   });
 
+  it("does not write over a line that is being typed: it comes back below", async () => {
+    const at = place();
+    const terminal = talk(at, "waits", ["--yes"]);
+    await terminal.shows("> ");
+    terminal.type("begin\r");
+    await until(() => existsSync(join(at.root, "begun")));
+    terminal.type("half a");
+    await terminal.shows("half a");
+    writeFileSync(join(at.root, "go"), "");
+    await terminal.shows("heard: begin");
+    await terminal.shows("> half a");
+    terminal.type(" line\r");
+    await terminal.shows("half a line");
+    terminal.type("\u0004");
+    expect((await terminal.outcome).code).toBe(0);
+  });
+
+  it("lets another process answer while the question stands, and says so to whoever answers second", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("run touch once\r");
+    await terminal.shows("[y]es, [n]o");
+    const out = await rondo(at, ["approve", "last"], { MIND: "talks" });
+    expect([out.code, out.stderr]).toEqual([0, expect.stringContaining("goes on")]);
+    expect(existsSync(join(at.root, "once"))).toBe(true);
+    terminal.type("y\r");
+    await terminal.shows("rondo chat --resume");
+    expect((await terminal.outcome).code).toBe(1);
+    expect(newestRecords(at).records.filter((record) => record.type === "tool_started")).toHaveLength(1);
+  });
+
   it("asks about a call in place: no, yes, and other arguments", async () => {
     const at = place();
     const terminal = talk(at, "talks");

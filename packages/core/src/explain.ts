@@ -5,7 +5,7 @@
 
 import type { ErrorData } from "./errors.ts";
 import { decide, phaseOf } from "./loop/next.ts";
-import type { CallKey, Follows, LogRecord, RunEnd } from "./loop/records.ts";
+import type { CallKey, Follows, LogRecord, ResultCode, RunEnd, Verdict } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject } from "./message.ts";
@@ -271,13 +271,28 @@ function judgedReasons(
     const call = before.run?.turn?.calls[index];
     return one("verdict", verdict.do === "run" ? "may run" : `is not run: ${verdict.code}`, {
       ...(call === undefined ? {} : { call: { key: call.key, name: call.name } }),
-      // A verdict without a rule follows from the call's own checks.
-      rule: verdict.rule ?? "checks",
-      evidence: verdict.evidence ?? {},
+      ...whoJudged(verdict, record),
     });
   });
   return [one("judged", followsText(follows, record), { ...wait, ...error, ...decided }), ...verdicts];
 }
+
+/** A verdict without a rule of its own follows from the call's own checks, or from what was judged of the whole answer. */
+function whoJudged(
+  verdict: Verdict,
+  { rule, evidence }: LogRecord & { type: "turn_judged" },
+): Pick<Reason, "rule" | "evidence"> {
+  if (verdict.rule !== undefined) return { rule: verdict.rule, evidence: verdict.evidence ?? {} };
+  if (verdict.do === "run") return { rule: "checks", evidence: {} };
+  return ownChecks.has(verdict.code) ? { rule: "checks", evidence: {} } : { rule, evidence };
+}
+
+const ownChecks: ReadonlySet<ResultCode> = new Set<ResultCode>([
+  "unknown_tool",
+  "invalid_args",
+  "truncated_args",
+  "too_many_calls",
+]);
 
 function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judged" }): string {
   const stored = store ? "" : "; the answer is not kept";

@@ -76,6 +76,19 @@ describe("a fork at a step", () => {
   });
 });
 
+test("the time between a run and its fork does not count against the fork's time limit", async () => {
+  const journal = memoryJournal();
+  let now = 1_000;
+  const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
+  const model = scripted([call("look"), say("a"), say("b")]);
+  const agent = new Agent({ ...quick, model, tools: [echo("look")], budget: { ms: 60_000 }, journal, clock });
+  const session = await agent.open("s");
+  await session.send("go");
+  now += 3_600_000;
+  const fork = await session.fork("t", { at: 2 });
+  expect((await fork.resume()).end?.reason).toBe("completed");
+});
+
 describe("a fork with another result", () => {
   test("is taken where the result is read first, and the model reads the other one", async () => {
     const { session, journal } = await threeSteps();

@@ -3,7 +3,7 @@
 // One line is one turn. What is typed while it works is delivered before the next model call. Ctrl-C ends what it is
 // doing, twice leaves. Whoever leaves in the midst of something leaves it at a safe point.
 
-import type { RunResult, Session, Tool } from "@rondo/core";
+import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
 import { answer, askAll, drainMs, leftLines } from "../conduct.ts";
 import type { Console } from "../console.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
@@ -205,6 +205,8 @@ export class Conversation {
     } catch (thrown) {
       this.#view.endLine();
       this.#tell(failureOf(thrown, this.#console.env).line, "red");
+      // Somebody else has written to the session: what stands here is no longer what is so.
+      if (thrown instanceof RondoError && thrown.kind === "conflict") this.#leave(exitCodes.error);
     } finally {
       this.#working = false;
       this.#lines.idle = true;
@@ -270,9 +272,9 @@ export class Conversation {
     const { journalOption } = this.#parts;
     const { id, pending, status, result } = this.#session;
     const code = this.#leaving ?? exitCodes.completed;
-    if (pending.length > 0)
+    if (pending.length > 0 && code !== exitCodes.error)
       for (const line of waitingLines(pending, id, journalOption)) this.#console.errorLine(line);
-    else if (status === "interrupted" && result !== undefined)
+    else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)
       for (const line of leftLines(result, this.#session, journalOption)) this.#console.errorLine(line);
     else if (journalOption !== undefined && result !== undefined)
       this.#console.errorLine(
