@@ -14,6 +14,7 @@ import { counted } from "./render/usage.ts";
 import { waitingLines } from "./render/waiting.ts";
 import type { Shown } from "./shown.ts";
 import type { Signals } from "./signals.ts";
+import { callName } from "./summary.ts";
 
 /** How long what is under way may take once the process has to leave: those who send SIGTERM wait 10 s, seldom more than 30. */
 export function drainMs({ env }: Console): number {
@@ -129,9 +130,10 @@ export async function askAll(
 export async function answer(session: Session, answers: ReadonlyMap<CallView, Answer>): Promise<RunResult> {
   const handed: Promise<RunResult>[] = [];
   for (const [call, said] of answers) {
-    if (said.answer === "deny") handed.push(session.deny(call.key, said.reason));
-    else if (said.answer === "edit") handed.push(session.edit(call.key, said.args));
-    else handed.push(session.approve(call.key));
+    const name = callName(call);
+    if (said.answer === "deny") handed.push(session.deny(name, said.reason));
+    else if (said.answer === "edit") handed.push(session.edit(name, said.args));
+    else handed.push(session.approve(name));
   }
   const results = await Promise.all(handed);
   return session.result ?? (results.at(-1) as RunResult);

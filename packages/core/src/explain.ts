@@ -207,6 +207,12 @@ function reasonsOf(record: LogRecord, before: State, rules: Rules): Reason[] {
       return record.calls.map((key) =>
         one("approval", "needs an approval", { call: callAt(before, key), ...decided }),
       );
+    case "child_waits":
+      return record.pending.map(({ name }) =>
+        one("approval", `a call of ${name} inside it needs an approval`, {
+          call: callAt(before, record.call),
+        }),
+      );
     case "approval_given": {
       const { approval, by } = record;
       const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";
@@ -265,7 +271,8 @@ function judgedReasons(
 ): Reason[] {
   const { follows } = record;
   const until = follows.do === "ask_again" ? follows.until : undefined;
-  const wait = until === undefined || until <= record.at ? {} : { waitMs: until - record.at };
+  const since = before.run?.failure?.at ?? record.at;
+  const wait = until === undefined || until <= since ? {} : { waitMs: until - since };
   const error = follows.do === "stop" && follows.error !== undefined ? { error: follows.error } : {};
   const verdicts = record.verdicts.map((verdict, index) => {
     const call = before.run?.turn?.calls[index];

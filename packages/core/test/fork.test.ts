@@ -1,6 +1,6 @@
 // Forks: another session from a point of one, under other options, or with another result.
 
-import { Agent, type MemoryJournal, memoryJournal } from "@rondo/core";
+import { Agent, type MemoryJournal, memoryJournal, subAgent } from "@rondo/core";
 import { call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
@@ -134,6 +134,37 @@ describe("a fork that cannot be taken", () => {
     const { session } = await threeSteps();
     await expect(session.fork("s")).rejects.toThrow('there is a session "s" already');
   });
+});
+
+test("a fork where a sub-agent waits starts one of its own, and leaves the other waiting", async () => {
+  const journal = memoryJournal();
+  let ran = 0;
+  const ask = echo("ask", {
+    permission: "ask",
+    execute: () => {
+      ran += 1;
+      return "asked";
+    },
+  });
+  const child = new Agent({
+    ...quick,
+    model: scripted([call("ask"), call("ask"), say("child done")]),
+    tools: [ask],
+  });
+  const helper = subAgent({ name: "helper", description: "helps", agent: child });
+  const model = scripted([call("helper", { task: "x" }), say("over")]);
+  const session = await new Agent({ ...quick, model, tools: [helper], journal }).open("s");
+  await session.send("go");
+  expect(session.pending.map(({ name }) => name)).toEqual(["ask"]);
+  const before = JSON.stringify([journal.read("s"), journal.list().map(({ id }) => id)]);
+  const fork = await session.fork("t");
+  await fork.resume();
+  const [inside] = fork.pending;
+  expect(inside?.child?.session).toMatch(/^t:/);
+  const { end, text } = await fork.approve(inside?.id ?? "");
+  expect([end?.reason, text, ran]).toEqual(["completed", "over", 1]);
+  expect(session.pending).toHaveLength(1);
+  expect(before.startsWith(JSON.stringify([journal.read("s")]).slice(0, -1))).toBe(true);
 });
 
 test("a fork in the midst of a write tells that its outcome is unknown, wherever it is cut", async () => {

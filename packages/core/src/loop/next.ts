@@ -230,10 +230,14 @@ export const table: Table = {
       ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => timedDecision(state, rules),
     ),
-    row("calls were judged not to run", "answer them", ["acting", "compacting", "ready", "finishing"], (state) =>
-      closeSome(state, (call) =>
-        call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
-      ),
+    row(
+      "calls were judged not to run",
+      "answer them",
+      ["acting", "compacting", "ready", "finishing"],
+      (state) =>
+        closeSome(state, (call) =>
+          call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
+        ),
     ),
     row(
       "a write was interrupted by a crash",
@@ -244,8 +248,11 @@ export const table: Table = {
           call.interrupted ? result("outcome_unknown", rules.texts.outcomeUnknown(call.name)) : undefined,
         ),
     ),
-    row("calls were denied", "answer them with the reason", ["acting", "compacting", "ready"], (state, rules) =>
-      closeSome(state, (call) => deniedResult(call, state, rules)),
+    row(
+      "calls were denied",
+      "answer them with the reason",
+      ["acting", "compacting", "ready"],
+      (state, rules) => closeSome(state, (call) => deniedResult(call, state, rules)),
     ),
     row(
       "an edited call does not fit its schema",
@@ -283,12 +290,16 @@ export const table: Table = {
               hasBegun(call) ? undefined : result("skipped", rules.texts.skippedForMessage(call.name)),
             ),
     ),
-    row("a call has run past its time", "answer that it timed out", ["acting", "compacting", "ready"], (state, rules) =>
-      closeSome(state, (call) =>
-        call.startedAt !== undefined && state.now >= timeoutAt(call)
-          ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
-          : undefined,
-      ),
+    row(
+      "a call has run past its time",
+      "answer that it timed out",
+      ["acting", "compacting", "ready"],
+      (state, rules) =>
+        closeSome(state, (call) =>
+          call.startedAt !== undefined && state.now >= timeoutAt(call)
+            ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
+            : undefined,
+        ),
     ),
     row(
       "a rule speaks against calls that have not started",

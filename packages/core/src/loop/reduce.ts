@@ -10,7 +10,7 @@ import { Log, Names } from "./log.ts";
 import type { LogRecord } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
+import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
@@ -230,7 +230,8 @@ function interrupt(run: Run): Run {
 function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, last: number): State {
   const { options, from, at } = record;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const left = settleCancel(interrupt(own));
+  const taken = settleCancel(interrupt(own));
+  const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
@@ -239,6 +240,11 @@ function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, 
   });
   // What another model counted says nothing of this one's window.
   return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
+}
+
+/** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
+function withoutChild({ child: _child, ...call }: Call): Call {
+  return call;
 }
 
 function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
