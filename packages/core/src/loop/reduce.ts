@@ -7,10 +7,10 @@ import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { Log, Names } from "./log.ts";
-import type { LogRecord, RunOptions } from "./records.ts";
+import type { LogRecord } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
+import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
@@ -18,7 +18,7 @@ const asked = { rule: "asked", evidence: {} };
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
-  const folded = fold(stamped, record);
+  const folded = fold(stamped, record, state.now);
   if (record.type === "run_started")
     return { ...folded, memories: rules.list.map((rule) => rule.init?.(folded)) };
   return remember(folded, record, state, rules);
@@ -43,7 +43,8 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
   return memories === folded.memories ? folded : { ...folded, memories };
 }
 
-function fold(state: State, record: LogRecord): State {
+/** @param last when the record before it was written */
+function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
   const { run } = state;
@@ -54,7 +55,7 @@ function fold(state: State, record: LogRecord): State {
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return reopen(state, run, record.options);
+      return reopen(state, run, record, last);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -225,9 +226,12 @@ function interrupt(run: Run): Run {
   };
 }
 
-/** A process takes a run over, under other options where it brings some: the model then is the first of those. */
-function reopen(state: State, run: Run, options: RunOptions | undefined): State {
-  const left = settleCancel(interrupt(run));
+/** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
+function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, last: number): State {
+  const { options, from, at } = record;
+  const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
+  const taken = settleCancel(interrupt(own));
+  const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
@@ -236,6 +240,11 @@ function reopen(state: State, run: Run, options: RunOptions | undefined): State 
   });
   // What another model counted says nothing of this one's window.
   return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
+}
+
+/** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
+function withoutChild({ child: _child, ...call }: Call): Call {
+  return call;
 }
 
 function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
