@@ -1,7 +1,6 @@
 // Cases that do not pass yet, each with what is missing. A case that starts to pass must leave this list.
 
-export const notYet: { readonly [id: string]: string } = {
-};
+export const notYet: { readonly [id: string]: string } = {};
 
 /** Expectations that are true of a run in more than one way, so that the other way does not fail the case. */
 export const ambiguous: { readonly [what: string]: string } = {
