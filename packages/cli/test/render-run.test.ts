@@ -115,6 +115,15 @@ describe("a rendered run", () => {
         "more",
       ],
       opened: [{ ...stamp, type: "opened", by: "session" }, "opened"],
+      allowed: [
+        { ...stamp, type: "allowed", grant: { id: "g1", tool: "press", uses: 1 }, by: "ann" },
+        "press with any arguments, 1 time (grant g1) by ann",
+      ],
+      revoked: [{ ...stamp, type: "revoked", id: "g1" }, "grant g1"],
+      reconciled: [
+        { ...stamp, type: "reconciled", call: "4.0", found: "unknown", error: "no answer" },
+        "no answer",
+      ],
       queued: [
         {
           ...stamp,

@@ -22,6 +22,8 @@ export interface CallView {
   id: string;
   name: string;
   args: JsonObject;
+  /** A crash cut it off: whether it had its effect is not known. */
+  interrupted?: true;
 }
 
 export type RondoEvent =

@@ -235,6 +235,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
+export type { ArgsPattern, Grant, HeldGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
@@ -270,7 +271,7 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
-export { type Listener, Session, type SessionStatus } from "./session.ts";
+export { type Always, type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export {
@@ -279,6 +280,7 @@ export {
   DoneSignal,
   type Effect,
   type Permission,
+  type Reconciled,
   TaskComplete,
   type Tool,
   type ToolContext,

@@ -83,6 +83,11 @@ export interface AgentOptions<Output = unknown> {
   maxCallsPerTurn?: number;
   /** Default: `by_effect`: together unless what they do or touch conflicts. */
   toolOrder?: RunOptions["toolOrder"];
+  /**
+   * What becomes of a `write` that a crash cut off, where its tool cannot find out (`reconcile`). `tell`: the model is told
+   * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
+   */
+  onInterrupted?: "tell" | "ask";
   /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
   abortGraceMs?: number;
   /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
@@ -205,6 +210,9 @@ export function resolve(given: AgentOptions): Resolved {
     maxConcurrentTools: positive("maxConcurrentTools", given.maxConcurrentTools ?? 8),
     maxCallsPerTurn: positive("maxCallsPerTurn", given.maxCallsPerTurn ?? 32),
     autoExecuteTools: given.autoExecuteTools ?? true,
+    ...(oneOf("onInterrupted", given.onInterrupted, ["tell", "ask"]) === "ask"
+      ? { onInterrupted: "ask" as const }
+      : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
     ...(given.landing === undefined
@@ -307,8 +315,16 @@ function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions):
 }
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
-  const { definition, effect, permission, when, timeoutMs = toolTimeoutMs } = tool;
-  return { definition, effect, permission, timeoutMs, ...(when === undefined ? {} : { when }) };
+  const { definition, effect, permission, when, version, timeoutMs = toolTimeoutMs } = tool;
+  return {
+    definition,
+    effect,
+    permission,
+    timeoutMs,
+    ...(when === undefined ? {} : { when }),
+    ...(tool.reconcile === undefined ? {} : { reconciles: true }),
+    ...(version === undefined ? {} : { version }),
+  };
 }
 
 function modelRef(model: Model): ModelRef {

@@ -32,12 +32,18 @@ import type { Model } from "./model.ts";
 import type { Resolved } from "./options.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
+import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLive } from "./rules/grants.ts";
 import { type LeaseOptions, Writer } from "./writer.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
 /** `idle`: no run is active. `running`: one is being driven. `parked`: one waits for an approval. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
+
+/** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
+export type Always =
+  | true
+  | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
 export interface SessionParts {
   id: string;
@@ -68,6 +74,9 @@ export class Session<Output = unknown> {
   #early: Fact[] | undefined;
   #interrupted: boolean;
   #queued = 0;
+  #granted = 0;
+  /** Ids of grants whose records may be under way still. */
+  readonly #given = new Set<string>();
 
   private constructor(parts: SessionParts, state: State) {
     this.id = parts.id;
@@ -168,9 +177,50 @@ export class Session<Output = unknown> {
     this.#queue("follow_up", message, id);
   }
 
-  /** Lets a call run that waits for it. Resolves when the run next ends or parks. @param call its id or key */
-  approve(call: string): Promise<RunResult<Output>> {
-    return this.#answer(call, { answer: "approve" });
+  /**
+   * Lets a call run that waits for it. Resolves when the run next ends or parks.
+   * @param call its id or key
+   * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
+   */
+  async approve(call: string, { always }: { always?: Always } = {}): Promise<RunResult<Output>> {
+    if (always === undefined) return this.#answer(call, { answer: "approve" });
+    const { name, args } = this.#find(call);
+    const { args: wanted = "same", ...rest } = always === true ? {} : always;
+    const pattern = wanted === "same" ? { exact: args } : wanted === "any" ? undefined : wanted;
+    const grant = this.#grant({ ...rest, tool: name, ...(pattern === undefined ? {} : { args: pattern }) });
+    return this.#answer(call, { answer: "approve", always: grant });
+  }
+
+  /**
+   * Gives leave beforehand: a call that asks and is covered runs without anybody being asked. It holds in this session,
+   * in every process that opens it, until it expires, is used up or revoked. A parked run goes on by `resume`.
+   * @param grant.id default: a new one. One that is known already changes nothing
+   * @returns the grant, once the journal has it; while a run is driven it is written at the run's next turn
+   * @throws RondoError `invalid_request` saying what is wrong with it
+   */
+  async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
+    const given = this.#grant(grant);
+    this.#given.add(given.id);
+    this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
+    await this.#driver.settled();
+    return given;
+  }
+
+  /** Takes leave back that was given. Calls it has let run already go on. @throws RondoError `invalid_request` for an id nobody gave */
+  async revoke(id: string, by?: string): Promise<void> {
+    if (!this.#given.has(id) && !this.#driver.state.grants.some((one) => one.id === id))
+      throw new RondoError(
+        "invalid_request",
+        `no grant ${JSON.stringify(id)} was given in session ${this.id}`,
+      );
+    this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
+    await this.#driver.settled();
+  }
+
+  /** The leave that was given beforehand and holds now, with how often each was used. */
+  get grants(): HeldGrant[] {
+    const now = this.#parts.clock.now();
+    return this.#driver.state.grants.filter((grant) => isLive(grant, now));
   }
 
   /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
@@ -239,6 +289,11 @@ export class Session<Output = unknown> {
       ...(this.#optionsTold ? {} : { options }),
       ...aboutOf(this.#parts),
     });
+  }
+
+  #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
+    this.#granted += 1;
+    return checkGrant({ id: `grant_${this.#driver.state.seq}_${this.#granted}`, ...grant });
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {

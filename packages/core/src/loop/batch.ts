@@ -37,7 +37,8 @@ const isQuestion = (call: Call): boolean =>
 
 /** Whether everything that must be said before a call may run has been said. */
 function isCleared(call: Call, options: RunOptions): boolean {
-  if (call.result !== undefined || isRunning(call) || call.interrupted) return false;
+  if (call.result !== undefined || isRunning(call)) return false;
+  if (call.interrupted && !call.again) return false;
   if (call.verdict?.do !== "run") return false;
   if (permissionOf(call, options) !== "allow") return false;
   return call.prepared || !options.hooks.includes("beforeTool");

@@ -24,9 +24,10 @@ import { type Asked, askHook, askKey } from "./ask-hooks.ts";
 import { offeredTools } from "./judge.ts";
 import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
-import type { CallKey, Fact, LogRecord } from "./records.ts";
+import { reconcileCall } from "./reconcile.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import { isThinking, type State } from "./state.ts";
+import { type Call, isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 import { windowOf } from "./window.ts";
 
@@ -172,6 +173,9 @@ export class Driver {
       case "ask":
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
+      case "reconcile":
+        for (const key of action.calls) this.#reconcile(key);
+        return this.#wait(action.until);
       case "check_output":
         this.#once("check_output", () => this.#shell.checkOutput(action.text));
         return this.#wait(undefined);
@@ -391,7 +395,7 @@ export class Driver {
   #act(key: CallKey): void {
     const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
     if (call === undefined || call.result !== undefined) return;
-    const { session, blobs, clock, given, maskToolErrors, rules, tools } = this.#shell;
+    const { maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const text = neverStarted(call.name).message;
@@ -409,6 +413,48 @@ export class Driver {
       this.post({ type: "tool_finished", call: key, result });
       return;
     }
+    const { controller, context, cap, warn } = this.#begin(key, call);
+    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    void act(tool, call, context, failures)
+      .then(cap)
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        this.post({ type: "tool_finished", call: key, result });
+      });
+  }
+
+  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
+  #reconcile(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined) return;
+    this.#once(`reconcile:${key}`, async () => {
+      const { controller, context, cap } = this.#begin(key, call);
+      const found = await reconcileCall(
+        this.#shell.tools.get(call.name),
+        call,
+        context,
+        this.#shell.clock,
+        cap,
+      );
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      // One that was too slow need not go on looking.
+      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      return found;
+    });
+  }
+
+  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
+  #begin(
+    key: CallKey,
+    call: Call,
+  ): {
+    controller: AbortController;
+    context: ToolContext;
+    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
+    warn: (code: string, message: string) => void;
+  } {
+    const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
     const context: ToolContext = {
@@ -426,16 +472,11 @@ export class Driver {
       outputs: () => [...this.#state.outputs],
     };
     const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
-    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
-    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
-    const cap = this.#state.options?.context?.cap;
-    void act(tool, call, context, failures)
-      .then((whole) => capArrival(whole, cap, place, { session, blobs, warn }))
-      .then((result) => {
-        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        this.post({ type: "tool_finished", call: key, result });
-      });
+    const facts = this.#state.options?.context?.cap;
+    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
+      capArrival(whole, facts, place, { session, blobs, warn });
+    return { controller, context, cap, warn };
   }
 
   #askHook(ask: HookAsk): void {

@@ -19,6 +19,7 @@ import type {
   UserMessage,
 } from "../message.ts";
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { Grant } from "../rules/grants.ts";
 import type { Effect, Permission } from "../tool.ts";
 
 /** The version of this format. A journal with a higher one is refused. */
@@ -78,6 +79,10 @@ export interface ToolFacts {
   timeoutMs: number;
   /** Offered only once the conversation holds a ref to a kept text. Default: always. */
   when?: "capped";
+  /** The tool's own word on which it is, beside its definition. */
+  version?: number | string;
+  /** It can find out what became of a call that was cut off. */
+  reconciles?: true;
 }
 
 /** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
@@ -109,6 +114,8 @@ export interface RunOptions {
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;
+  /** What becomes of a write that was cut off, where nobody can find out whether it had its effect. Absent: the model is told so. */
+  onInterrupted?: "ask";
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
@@ -167,6 +174,8 @@ export type ResultCode =
   | "timeout"
   | "aborted"
   | "outcome_unknown"
+  /** It was cut off, and the tool found out later what came of it. */
+  | "reconciled"
   | "hook_failed";
 
 export interface CallResult {
@@ -210,7 +219,8 @@ export type Follows =
 export type Lane = "steer" | "follow_up";
 
 export type Approval =
-  | { answer: "approve" }
+  /** `grant`: nobody was asked, this one covers the call. `always`: leave for calls to come as well. */
+  | { answer: "approve"; grant?: string; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject; check: CallCheck };
 
@@ -283,6 +293,12 @@ export type Fact =
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
+  /** Leave to run, given before anybody asks. Doubles of an id change nothing. */
+  | { type: "allowed"; grant: Grant; by?: string }
+  | { type: "revoked"; id: string; by?: string }
+  /** What the tool found out about a write that was cut off. `not_done`: it may start again. */
+  | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
+  | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
   /** Results in the history were cut to make room: for good. */

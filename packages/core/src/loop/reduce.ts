@@ -3,14 +3,16 @@
 // `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
 // ever looked at twice, no history is copied.
 
+import { canonical } from "../digest.ts";
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
+import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
-import type { LogRecord } from "./records.ts";
+import type { LogRecord, RunOptions } from "./records.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
-import { approve, changeCall, finishModel, finishTool, judge, mapCalls } from "./turn.ts";
+import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
+import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
 
@@ -45,12 +47,14 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
 function fold(state: State, record: LogRecord): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
+  if (record.type === "allowed") return allow(state, record.grant);
+  if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
   if (run === undefined || run.end !== undefined) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return { ...state, run: settleCancel(interrupt(run)) };
+      return { ...state, run: settleCancel(interrupt(run, state.options)) };
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -78,6 +82,8 @@ function fold(state: State, record: LogRecord): State {
         ...call,
         startedAt: record.at,
         interrupted: false,
+        reconciled: undefined,
+        again: undefined,
       }));
     case "tool_finished":
       return finishTool(state, run, record.call, record.result);
@@ -89,8 +95,13 @@ function fold(state: State, record: LogRecord): State {
           ...mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)),
         },
       };
-    case "approval_given":
-      return approve(state, run, record);
+    case "approval_given": {
+      const known = useLeave(state, run, record);
+      // A grant that does not cover the call lets nothing run, whoever wrote the record.
+      return known === undefined ? state : approve(known, run, record);
+    }
+    case "reconciled":
+      return reconcile(state, run, record);
     case "output_checked":
       return to({
         checked: {
@@ -202,7 +213,7 @@ function working(run: Run): Run {
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
-function interrupt(run: Run): Run {
+function interrupt(run: Run, options: RunOptions | undefined): Run {
   return {
     ...run,
     call: undefined,
@@ -211,7 +222,12 @@ function interrupt(run: Run): Run {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, ...unstarted } = call;
       // A write may have had its effect; anything else may simply run again.
-      return { ...unstarted, interrupted: call.tool?.effect === "write" };
+      if (call.tool?.effect !== "write") return unstarted;
+      const lost = { ...unstarted, interrupted: true };
+      // Whoever let it run once has not let it run twice.
+      return options?.onInterrupted === "ask"
+        ? { ...lost, permission: { answer: "ask" as const }, asked: false }
+        : lost;
     }),
   };
 }
@@ -309,6 +325,7 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
       return changeCall(state, run, record.call, (call) => ({
         ...call,
         prepared: true,
+        ...unapproved(call, record),
         ...(record.args === undefined ? {} : { args: record.check?.ok ? record.check.args : record.args }),
         ...(record.check === undefined ? {} : { check: record.check }),
         ...(record.result === undefined ? {} : { result: record.result, settled: true }),
@@ -341,6 +358,16 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
+}
+
+/** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
+function unapproved(
+  call: Call,
+  record: LogRecord & { type: "hook_answered"; hook: "beforeTool" },
+): Partial<Call> {
+  if (record.args === undefined || call.permission?.approved !== true) return {};
+  const args = record.check?.ok ? record.check.args : record.args;
+  return canonical(args) === canonical(call.args) ? {} : { asked: false, permission: { answer: "ask" } };
 }
 
 function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {
