@@ -114,7 +114,10 @@ describe("a rendered run", () => {
         },
         "more",
       ],
-      opened: [{ ...stamp, type: "opened", by: "session" }, "opened"],
+      opened: [
+        { ...stamp, type: "opened", by: "session", changed: [{ what: "tool", name: "look", how: "gone" }] },
+        "the tool look is gone",
+      ],
       allowed: [
         { ...stamp, type: "allowed", grant: { id: "g1", tool: "press", uses: 1 }, by: "ann" },
         "press with any arguments, 1 time (grant g1) by ann",

@@ -14,6 +14,7 @@ export {
   refusesBlob,
   safeRef,
 } from "./blobs.ts";
+export { changeText } from "./changes.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
 export { type ExcerptAbout, excerptOf } from "./context/cap-excerpt.ts";

@@ -4,6 +4,7 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import type { BlobStore } from "./blobs.ts";
+import { textsDigest } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import { readerNames } from "./context/cap-facts.ts";
 import { charEstimator } from "./context/estimate.ts";
@@ -88,6 +89,11 @@ export interface AgentOptions<Output = unknown> {
    * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
    */
   onInterrupted?: "tell" | "ask";
+  /**
+   * When a session is opened whose run was left under other rules, tools, models, hooks or options. `continue`: what the
+   * model was told stays, what is code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
+   */
+  onChanged?: "continue" | "refuse";
   /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
   abortGraceMs?: number;
   /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
@@ -163,6 +169,7 @@ export interface Resolved {
   hooks: Hooks;
   dependencies: readonly Provided[];
   maskToolErrors: boolean;
+  refusesChanges: boolean;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
   redact: ((fact: Fact) => Fact) | undefined;
@@ -206,6 +213,7 @@ export function resolve(given: AgentOptions): Resolved {
     toolChoice: given.toolChoice ?? "auto",
     hooks: hookNames.filter((name) => hooks[name] !== undefined),
     rules: rules.list.map(({ name, version }) => ({ name, version })),
+    texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
     toolOrder: given.toolOrder ?? "by_effect",
     maxConcurrentTools: positive("maxConcurrentTools", given.maxConcurrentTools ?? 8),
     maxCallsPerTurn: positive("maxCallsPerTurn", given.maxCallsPerTurn ?? 32),
@@ -251,9 +259,18 @@ export function resolve(given: AgentOptions): Resolved {
     hooks,
     dependencies,
     maskToolErrors: toolErrors === "masked",
+    refusesChanges: oneOf("onChanged", given.onChanged, ["continue", "refuse"]) === "refuse",
     redact,
     checkOutput: (text) => checkOutput(text, output, reading),
   };
+}
+
+let own: string | undefined;
+
+/** The digest of our own texts, which never change while we live. */
+function ownTexts(): string {
+  own ??= textsDigest(defaultTexts);
+  return own;
 }
 
 /** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */

@@ -4,6 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
 import { type BlobStore, copyBlobs } from "./blobs.ts";
+import { changeText, checkTold, newsOf } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { givenBy, type Provided } from "./dependency.ts";
@@ -18,12 +19,14 @@ import { Driver, type Shell } from "./loop/drive.ts";
 import {
   type Approval,
   type CallKey,
+  type Change,
   type Fact,
   formatVersion,
   type Lane,
   type LogRecord,
 } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
+import { placeOf } from "./loop/same-model.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
@@ -75,6 +78,9 @@ export class Session<Output = unknown> {
   #interrupted: boolean;
   #queued = 0;
   #granted = 0;
+  #changed: readonly Change[] = [];
+  /** Nobody could listen when it was opened. */
+  #tellsChanges = false;
   /** Ids of grants whose records may be under way still. */
   readonly #given = new Set<string>();
 
@@ -93,6 +99,11 @@ export class Session<Output = unknown> {
     const session = new Session<Output>(parts, state);
     if (session.#interrupted) await session.#takeOver(parts.takeOver === true);
     return session;
+  }
+
+  /** What is not as it was when the run was begun that this process took over. Empty: nothing, or there was none. */
+  get changed(): readonly Change[] {
+    return this.#changed;
   }
 
   /** The conversation so far. Valid at any time: every call in it has its result. */
@@ -328,13 +339,30 @@ export class Session<Output = unknown> {
 
   /** A process took the session over, and says so. */
   async #takeOver(force: boolean): Promise<void> {
+    const news = newsOf(this.id, this.#driver.state.options, this.#parts.resolved);
+    this.#changed = news.changed ?? [];
+    this.#tellsChanges = this.#changed.length > 0;
     await this.#writer.take(force, () => {});
     try {
-      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
       await this.#driver.settled();
     } finally {
       await this.#writer.release();
     }
+  }
+
+  /** Once, and before anything happens under the new code. */
+  #tellChanges(): void {
+    if (!this.#tellsChanges) return;
+    this.#tellsChanges = false;
+    const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
+    this.#tell({ type: "warning", code: "changed", message });
+  }
+
+  #tell(event: RondoEvent): void {
+    const { logger } = this.#parts;
+    if (logger !== undefined) logEvent(logger, event);
+    for (const listener of this.#listeners) listener(event);
   }
 
   #drive(signal: AbortSignal | undefined, first?: Fact): Promise<RunResult<Output>> {
@@ -350,6 +378,7 @@ export class Session<Output = unknown> {
   async #run(signal: AbortSignal | undefined, first: Fact | undefined): Promise<RunResult<Output>> {
     const abort = (): void => this.#driver.post({ type: "abort_asked", reason: reasonText(signal?.reason) });
     try {
+      this.#tellChanges();
       const begun = this.#begin(first);
       if (begun !== undefined) await begun;
       if (signal?.aborted) abort();
@@ -389,7 +418,7 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { blobs, resolved, logger, gate, clock, dependencies } = this.#parts;
+    const { blobs, resolved, gate, clock, dependencies } = this.#parts;
     return {
       session: this.id,
       journal: this.#writer,
@@ -403,15 +432,13 @@ export class Session<Output = unknown> {
         hooks: resolved.hooks,
         tools: resolved.tools,
         modelIndex: (model: Model) => {
-          const index = resolved.models.findIndex((one) => one === model || one.id === model.id);
+          const own = this.#driver.state.options?.models ?? [];
+          const index = placeOf(own, model, resolved.models.indexOf(model));
           return index < 0 ? undefined : index;
         },
       },
-      checkOutput: resolved.checkOutput,
-      sink: (event) => {
-        if (logger !== undefined) logEvent(logger, event);
-        for (const listener of this.#listeners) listener(event);
-      },
+      checkOutput: (text) => checkTold(text, this.#driver.state.options, resolved),
+      sink: (event) => this.#tell(event),
       ...(gate === undefined ? {} : { gate }),
       clock,
       given: givenBy(resolved.dependencies, dependencies),

@@ -6,6 +6,7 @@ import {
   type AssistantMessage,
   type CallKey,
   type CallResult,
+  changeText,
   type ErrorData,
   type Follows,
   type JsonObject,
@@ -31,6 +32,7 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       return;
     case "opened":
       page.fact(at, "opened", "a process took the session over; what was in flight is lost", "yellow");
+      if (record.changed !== undefined) page.more(record.changed.map(changeText).join("; "), "yellow");
       return;
     case "queued":
       page.fact(at, "queued", `a message (${record.lane}, ${record.id})`);

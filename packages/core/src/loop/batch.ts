@@ -48,6 +48,8 @@ function isCleared(call: Call, options: RunOptions): boolean {
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
   if (call.tool?.permission === "deny") return "deny";
+  // Somebody was asked already, under a process that had no hook: it is theirs to answer.
+  if (call.asked) return "ask";
   if (options.hooks.includes("permission")) return "unasked";
   return call.tool?.permission ?? "allow";
 }

@@ -27,6 +27,7 @@ import { Prefix, requestName } from "./prefix.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
+import { placeOf } from "./same-model.ts";
 import { type Call, isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 import { windowOf } from "./window.ts";
@@ -290,7 +291,7 @@ export class Driver {
   #think(action: Action & { do: "call_model" }): void {
     const { models, tools } = this.#shell;
     const { options } = this.#state;
-    const named = models[action.model];
+    const named = modelOf(models, this.#state, action.model);
     const model = named && answeringByTool(named, action.request);
     if (options === undefined || this.#state.run?.call === undefined) return;
     // An abort may have come while the journal was written: nothing starts after it.
@@ -338,7 +339,7 @@ export class Driver {
       const { options, run } = this.#state;
       if (options === undefined || run?.compacting?.call === undefined) return;
       const { compactor, models, clock } = this.#shell;
-      const model = action.model === undefined ? compactor : models[action.model];
+      const model = action.model === undefined ? compactor : modelOf(models, this.#state, action.model);
       if (run.cancelledAt !== undefined || model === undefined) {
         const why =
           model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
@@ -554,6 +555,10 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "summary_finished",
   "summary_failed",
 ]);
+
+/** The model a run means: it may have been begun when they stood in another order. */
+const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
+  models[placeOf(models, options?.models[at], at)];
 
 /** Facts that come of something the driver started. */
 const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type);

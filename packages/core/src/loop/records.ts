@@ -110,6 +110,8 @@ export interface RunOptions {
   hooks: HookName[];
   /** Name and version of each rule, in the order they are asked. */
   rules: { name: string; version: number }[];
+  /** The digest of what the loop itself says to the model. */
+  texts?: string;
   toolOrder: "by_effect" | "sequential" | "parallel";
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
@@ -127,6 +129,13 @@ export interface RunOptions {
   compactor?: ModelRef;
   /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
   output?: OutputOptions;
+}
+
+/** What is not as it was when the run was begun. */
+export interface Change {
+  what: "rule" | "tool" | "model" | "hook" | "option";
+  name: string;
+  how: "gone" | "new" | "changed" | "moved";
 }
 
 /** How a typed output is asked for. */
@@ -263,7 +272,8 @@ export type Fact =
       only?: "compaction";
     }
   /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
-  | { type: "opened"; by: string; about?: JsonObject }
+  /** `changed`: the code is not what the run was begun with, and `options` are those it goes on with. */
+  | { type: "opened"; by: string; about?: JsonObject; changed?: Change[]; options?: RunOptions }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */

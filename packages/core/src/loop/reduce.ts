@@ -9,6 +9,7 @@ import type { Rules } from "../rules/rule.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RunOptions } from "./records.ts";
+import { placeOf } from "./same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
@@ -54,7 +55,7 @@ function fold(state: State, record: LogRecord): State {
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return { ...state, run: settleCancel(interrupt(run, state.options)) };
+      return openAgain(state, interrupt(run, state.options), record);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -210,6 +211,13 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
 /** A run with more to do: what was taken for its answer is none. */
 function working(run: Run): Run {
   return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined };
+}
+
+/** Another process goes on, with options that may be others. */
+function openAgain(state: State, run: Run, { options }: LogRecord & { type: "opened" }): State {
+  if (options === undefined) return { ...state, run: settleCancel(run) };
+  const model = placeOf(options.models, state.options?.models[run.model], run.model);
+  return { ...state, options, run: settleCancel({ ...run, model: Math.max(0, model) }) };
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
