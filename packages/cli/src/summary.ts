@@ -1,6 +1,7 @@
 // The room of summaries: what a session in the journal comes to, from its records alone.
 
 import {
+  awaitingInside,
   type CallView,
   charEstimator,
   defaultTexts,
@@ -32,7 +33,7 @@ export interface RunSummary {
 export function waitingCalls(state: State): CallView[] {
   const { run } = state;
   if (run === undefined || run.end !== undefined) return [];
-  return (run.turn?.calls ?? [])
+  const own = (run.turn?.calls ?? [])
     .filter(
       (call) =>
         call.asked &&
@@ -41,7 +42,11 @@ export function waitingCalls(state: State): CallView[] {
         (call.permission?.answer ?? call.tool?.permission) === "ask",
     )
     .map(({ key, id, name, args }) => ({ key, id, name, args }));
+  return [...own, ...awaitingInside(state)];
 }
+
+/** What a person calls a call by: one inside a sub-agent by the way to it. */
+export const callName = ({ key, id, child }: CallView): string => (child === undefined ? key : id);
 
 /** The task a run was started with, as text. */
 export function taskOf(record: LogRecord & { type: "run_started" }): string {

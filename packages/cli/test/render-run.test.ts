@@ -127,6 +127,20 @@ describe("a rendered run", () => {
         { ...stamp, type: "reconciled", call: "4.0", found: "unknown", error: "no answer" },
         "no answer",
       ],
+      child_waits: [
+        {
+          ...stamp,
+          type: "child_waits",
+          call: "3.0",
+          pending: [{ id: "call_7", name: "press", args: { hard: true }, session: "c", agents: [] }],
+          parked: true,
+        },
+        'call_7 press {"hard":true}',
+      ],
+      approval_passed: [
+        { ...stamp, type: "approval_passed", call: "3.0", inside: "call_7", said: { answer: "approve" } },
+        "call_7 inside 3.0",
+      ],
       queued: [
         {
           ...stamp,

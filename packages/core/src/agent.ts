@@ -9,6 +9,7 @@ import type { Provided } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
+import { type ForkOptions, forkInto } from "./fork.ts";
 import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import type { LogRecord } from "./loop/records.ts";
@@ -18,7 +19,7 @@ import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type Listener, Session } from "./session.ts";
 import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
-import type { Tool } from "./tool.ts";
+import type { ChildPlace, Tool } from "./tool.ts";
 import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
 
 export interface RunOverrides {
@@ -158,6 +159,49 @@ export class Agent<Output = unknown> {
     return this.#open({ ...options, session: id }, undefined);
   }
 
+  /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */
+  openChild({ session, journal, blobs, clock, graceMs }: ChildPlace): Promise<Session<Output>> {
+    const { options } = this.#resolved;
+    const kept = this.#given.blobs === null ? undefined : (this.#given.blobs ?? journal.blobs ?? blobs);
+    return Session.open<Output>({
+      id: session,
+      journal,
+      ...(kept === undefined ? {} : { blobs: kept }),
+      resolved: {
+        ...this.#resolved,
+        options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) },
+      },
+      logger: this.#given.logger,
+      about: this.#given.about,
+      lease: this.#given.lease,
+      // Whoever has the parent has the child: a driver that is gone, or was fenced off, has neither.
+      takeOver: true,
+      resolveWith: (change) => this.#resolvedFor({}, change),
+      clock,
+    });
+  }
+
+  /**
+   * A new session in the same journal, which starts from the records of another up to a point. That one is not opened,
+   * only read: it may be in use. Open the new one with an agent of the same options, and `resume()` it.
+   * @param from the session it is taken from
+   * @param id of the new session
+   * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
+   */
+  async fork(from: string, id: string, options: ForkOptions & { journal?: Journal } = {}): Promise<void> {
+    const { journal = this.#journal, ...how } = options;
+    const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
+    await forkInto(id, how, {
+      from,
+      journal,
+      ...(blobs === null ? {} : { blobs }),
+      resolved: this.#resolved,
+      resolveWith: (change) => this.#resolvedFor({}, change),
+      about: this.#given.about,
+      clock: this.#clock,
+    });
+  }
+
   /**
    * A session's records as they land, whoever drives it: those of before, and those to come. It only reads, and never
    * ends by itself: break off, or give a signal.
@@ -206,17 +250,19 @@ export class Agent<Output = unknown> {
       about: this.#given.about,
       lease: this.#given.lease,
       takeOver: overrides.takeOver,
+      resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
     });
   }
 
-  #resolvedFor({ tools, toolChoice }: RunOverrides): Resolved {
-    if (tools === undefined && toolChoice === undefined) return this.#resolved;
+  #resolvedFor({ tools, toolChoice }: RunOverrides, change?: Partial<AgentOptions>): Resolved {
+    if (tools === undefined && toolChoice === undefined && change === undefined) return this.#resolved;
     return resolve({
       ...(this.#given as AgentOptions),
       ...(tools === undefined ? {} : { tools }),
       ...(toolChoice === undefined ? {} : { toolChoice }),
+      ...change,
     });
   }
 

@@ -6,7 +6,7 @@
 
 import { canonical, digest } from "./digest.ts";
 import { RondoError } from "./errors.ts";
-import type { Change, Fact, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { CodeChange, Fact, RunOptions, ToolFacts } from "./loop/records.ts";
 import { isSameModel } from "./loop/same-model.ts";
 import type { Json } from "./message.ts";
 import type { Resolved } from "./options.ts";
@@ -15,7 +15,7 @@ import type { Texts } from "./rules/texts.ts";
 import { compileSchema } from "./schema.ts";
 
 /** What differs between the options a run was begun with and today's. */
-function changesBetween(was: RunOptions, is: RunOptions): Change[] {
+function changesBetween(was: RunOptions, is: RunOptions): CodeChange[] {
   const rules = (options: RunOptions): Named[] =>
     options.rules.map(({ name, version }) => ({ name, digest: String(version) }));
   const tools = (options: RunOptions): Named[] =>
@@ -28,7 +28,7 @@ function changesBetween(was: RunOptions, is: RunOptions): Change[] {
     ...differences("tool", tools(was), tools(is)),
     ...differences("model", models(was), models(is)),
     ...differences("hook", hooks(was), hooks(is)),
-    ...[...keysOf(was, is)].flatMap((name): Change[] => {
+    ...[...keysOf(was, is)].flatMap((name): CodeChange[] => {
       if (listed.has(name) || nameOf(was[name]) === nameOf(is[name])) return [];
       const how = was[name] === undefined ? "new" : is[name] === undefined ? "gone" : "changed";
       return [{ what: "option", name, how }];
@@ -64,7 +64,7 @@ export function newsOf(
   session: string,
   was: RunOptions | undefined,
   { options, refusesChanges }: Pick<Resolved, "options" | "refusesChanges">,
-): { changed?: Change[]; options?: RunOptions } {
+): { changed?: CodeChange[]; options?: RunOptions } {
   const changed = was === undefined ? [] : changesBetween(was, options);
   if (was === undefined || changed.length === 0) return {};
   if (refusesChanges)
@@ -90,7 +90,7 @@ export function checkTold(
 export const toolDigest = (tool: ToolFacts): string => nameOf(tool);
 
 /** A change in words: `the tool search is gone`. */
-export function changeText({ what, name, how }: Change): string {
+export function changeText({ what, name, how }: CodeChange): string {
   const verb = { gone: "is gone", new: "is new", changed: "has changed", moved: "stands elsewhere" }[how];
   return `the ${what} ${name} ${verb}`;
 }
@@ -105,8 +105,8 @@ interface Named {
   digest: string;
 }
 
-function differences(what: Change["what"], was: readonly Named[], is: readonly Named[]): Change[] {
-  const changes: Change[] = [];
+function differences(what: CodeChange["what"], was: readonly Named[], is: readonly Named[]): CodeChange[] {
+  const changes: CodeChange[] = [];
   const find = (list: readonly Named[], name: string): Named | undefined =>
     list.find((one) => one.name === name);
   for (const { name, digest } of was) {
@@ -151,6 +151,8 @@ const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   malformedCall: ["a"],
   finalOutput: ["a"],
   compacted: [],
+  childLanded: ["a"],
+  childFailed: ["a", "b", "c", "d"],
   outputSchema: ["a"],
 };
 

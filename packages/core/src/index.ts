@@ -118,9 +118,12 @@ export {
   trimSettings,
 } from "./context/trim.ts";
 export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
+export { diff, type Moment, type SessionDiff, type Side } from "./diff.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export { type Explanation, explain, type Reason, type ReasonKind, type StepReasons } from "./explain.ts";
 export { type FollowOptions, follow } from "./follow.ts";
+export type { ForkOptions } from "./fork.ts";
 export type * from "./hooks.ts";
 export type { FileInput, Input } from "./input.ts";
 export type * from "./journal.ts";
@@ -135,6 +138,16 @@ export {
 } from "./lease.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk, Phase } from "./loop/action.ts";
+export type {
+  AgentFacts,
+  Amounts,
+  ChildCall,
+  ParentFacts,
+  PassedAnswer,
+  Spent,
+  WaitingCall,
+} from "./loop/children.ts";
+export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
@@ -224,9 +237,11 @@ export {
   toolIntent,
 } from "./prompt/thoughts.ts";
 export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
+export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";
-export { type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export type { RunResult } from "./result.ts";
+export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
+export type { Change } from "./request-changes.ts";
+export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
   malformedCalls,
@@ -274,10 +289,14 @@ export {
 } from "./schema.ts";
 export { type Always, type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
+export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { cleanOutput } from "./terminal-text.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,
+  type ChildPlace,
+  type ChildStart,
+  ChildWaits,
   DoneSignal,
   type Effect,
   type Permission,

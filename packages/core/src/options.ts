@@ -39,6 +39,7 @@ import { tellRoom } from "./rules/room.ts";
 import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
 import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
+import { tree } from "./rules/tree.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
 import { fitTool, type Tool, toolResult } from "./tool.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
@@ -60,8 +61,10 @@ export interface AgentOptions<Output = unknown> {
   onLimit?: OnLimit;
   /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
   landing?: { tools?: "declared" | "omitted"; store?: boolean };
-  /** Default: none. */
+  /** Holds for the run and all its sub-agents together. Default: none. */
   budget?: Budget;
+  /** How many sub-agents a run may start, those that they start among them. Default: 64. */
+  maxSubAgents?: number;
   /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
   retry?: Retry | null;
   /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
@@ -291,6 +294,12 @@ function positive(option: string, value: number): number {
   return value;
 }
 
+function whole(option: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw wrong(option, `a whole number of at least 0 is needed, not ${String(value)}`);
+  return value;
+}
+
 function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
   if (value !== undefined && !allowed.includes(value))
     throw wrong(option, `one of ${allowed.join(", ")} is needed, not ${JSON.stringify(value)}`);
@@ -332,7 +341,7 @@ function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions):
 }
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
-  const { definition, effect, permission, when, version, timeoutMs = toolTimeoutMs } = tool;
+  const { definition, effect, permission, when, version, agent, timeoutMs = toolTimeoutMs } = tool;
   return {
     definition,
     effect,
@@ -341,6 +350,7 @@ function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
     ...(when === undefined ? {} : { when }),
     ...(tool.reconcile === undefined ? {} : { reconciles: true }),
     ...(version === undefined ? {} : { version }),
+    ...(agent === undefined ? {} : { agent }),
   };
 }
 
@@ -374,6 +384,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...own,
     ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
+    tree(whole("maxSubAgents", given.maxSubAgents ?? 64)),
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
     ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
     given.continueRule ?? byContent(),

@@ -23,6 +23,7 @@ export function renderResult(value: unknown): CallResult {
       isError: value.isError,
       ...(value.done === false ? {} : { done: value.done }),
       ...(ledger.length === 0 ? {} : { ledger }),
+      ...(value.spent === undefined ? {} : { spent: value.spent }),
     };
   }
   const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];

@@ -2,8 +2,9 @@
 
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
-import { viewOf } from "./loop/announce.ts";
+import { viewInside, viewOf } from "./loop/announce.ts";
 import { permissionOf } from "./loop/batch.ts";
+import { waitingInside } from "./loop/children.ts";
 import type { RunEnd } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
 import type { Message, ToolCallPart, Usage } from "./message.ts";
@@ -20,7 +21,7 @@ export interface RunResult<Output = unknown> {
   parked?: { pending: CallView[] };
   /** Calls the run was told not to execute itself (`autoExecuteTools: false`). */
   pending?: ToolCallPart[];
-  /** Sums of what the providers counted; absent numbers are unknown. */
+  /** Sums of what the providers counted, for sub-agents as well; absent numbers are unknown. */
   usage: Usage;
   /** US dollars; absent when unknown. */
   usd?: number;
@@ -55,13 +56,19 @@ export function resultOf<Output>(state: State, session: string): RunResult<Outpu
   };
 }
 
-/** The calls that wait for somebody's approval. */
+/** The calls that wait for somebody's approval, those inside sub-agents among them. */
 export function awaitingApproval(state: State): CallView[] {
   const { options, run } = state;
   if (options === undefined || run?.turn?.judged === undefined || run.end !== undefined) return [];
-  return run.turn.calls
+  const own = run.turn.calls
     .filter((call) => call.result === undefined && call.asked && permissionOf(call, options) === "ask")
     .map(viewOf);
+  return [...own, ...awaitingInside(state)];
+}
+
+/** The calls inside sub-agents that wait for somebody's approval. */
+export function awaitingInside(state: State): CallView[] {
+  return waitingInside(state).map(({ call, inside }) => viewInside(call, inside));
 }
 
 function pendingCalls(state: State): ToolCallPart[] {

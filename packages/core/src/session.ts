@@ -3,7 +3,7 @@
 // A session is its journal. Opening one folds what is there; a run in it is driven; words from outside (steering,
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
-import { type BlobStore, copyBlobs } from "./blobs.ts";
+import type { BlobStore } from "./blobs.ts";
 import { changeText, checkTold, newsOf } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import type { ContextAccount } from "./context/account.ts";
@@ -11,15 +11,16 @@ import { givenBy, type Provided } from "./dependency.ts";
 import { RondoError, toRondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
+import { changedBy, type ForkOptions, forkInto } from "./fork.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
+import type { ParentFacts, PassedAnswer } from "./loop/children.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
 import {
   type Approval,
-  type CallKey,
-  type Change,
+  type CodeChange,
   type Fact,
   formatVersion,
   type Lane,
@@ -27,12 +28,12 @@ import {
 } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { placeOf } from "./loop/same-model.ts";
-import { emptyState, type State } from "./loop/state.ts";
+import { emptyState, inFlight, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";
-import type { Resolved } from "./options.ts";
+import type { AgentOptions, Resolved } from "./options.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
 import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLive } from "./rules/grants.ts";
@@ -63,6 +64,8 @@ export interface SessionParts {
   lease?: LeaseOptions | undefined;
   /** Fence off whoever holds the session. */
   takeOver?: boolean | undefined;
+  /** The agent's options with some of them changed, for a fork. */
+  resolveWith(change: Partial<AgentOptions>): Resolved;
 }
 
 export class Session<Output = unknown> {
@@ -78,7 +81,7 @@ export class Session<Output = unknown> {
   #interrupted: boolean;
   #queued = 0;
   #granted = 0;
-  #changed: readonly Change[] = [];
+  #changed: readonly CodeChange[] = [];
   /** Nobody could listen when it was opened. */
   #tellsChanges = false;
   /** Ids of grants whose records may be under way still. */
@@ -102,7 +105,7 @@ export class Session<Output = unknown> {
   }
 
   /** What is not as it was when the run was begun that this process took over. Empty: nothing, or there was none. */
-  get changed(): readonly Change[] {
+  get changed(): readonly CodeChange[] {
     return this.#changed;
   }
 
@@ -149,13 +152,22 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
    *   while another process drives it, or when one has written to it since it was opened
    */
-  async send(input: Input, options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+  async send(
+    input: Input,
+    options: {
+      signal?: AbortSignal;
+      /** Whose sub-agent the run is. Set by `subAgent`. */
+      parent?: ParentFacts;
+    } = {},
+  ): Promise<RunResult<Output>> {
     if (this.status !== "idle")
       throw new RondoError(
         "invalid_request",
         `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
       );
-    return this.#start(readInput(input), options.signal);
+    const { parent } = options;
+    const what = readInput(input);
+    return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
   }
 
   /**
@@ -195,7 +207,12 @@ export class Session<Output = unknown> {
    */
   async approve(call: string, { always }: { always?: Always } = {}): Promise<RunResult<Output>> {
     if (always === undefined) return this.#answer(call, { answer: "approve" });
-    const { name, args } = this.#find(call);
+    const { name, args, child } = this.#find(call);
+    if (child !== undefined)
+      throw new RondoError(
+        "invalid_request",
+        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
+      );
     const { args: wanted = "same", ...rest } = always === true ? {} : always;
     const pattern = wanted === "same" ? { exact: args } : wanted === "any" ? undefined : wanted;
     const grant = this.#grant({ ...rest, tool: name, ...(pattern === undefined ? {} : { args: pattern }) });
@@ -246,6 +263,8 @@ export class Session<Output = unknown> {
   /** Lets a call run with other arguments; they are checked like the model's own. */
   async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
     const view = this.#find(call);
+    // Inside a sub-agent it is checked there.
+    if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
     if (tool === undefined)
       throw new RondoError("invalid_request", `the tool ${view.name} is not among the agent's tools`);
@@ -259,6 +278,25 @@ export class Session<Output = unknown> {
     if (this.#driving === undefined) this.#quietly(this.#drive(undefined));
   }
 
+  /**
+   * Stops driving at the next safe point and leaves the run as it is: no model call and no tool starts any more, what is
+   * under way may finish. Then whoever drives gets a result without an `end`, the session is `interrupted`, and `resume`
+   * goes on, here or in another process. Resolves with the status; at once when nothing is being driven.
+   * @param options.withinMs what has not finished by then is given up, as in a crash. Default: 10,000
+   */
+  async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
+    const driving = this.#driving;
+    if (driving === undefined) return this.status;
+    this.#driver.leave();
+    const cancel = this.#parts.clock.after(options.withinMs ?? 10_000, () => this.#driver.leaveNow());
+    try {
+      await driving.catch(() => {});
+    } finally {
+      cancel();
+    }
+    return this.status;
+  }
+
   /** Resolves when the active run has ended or parked; at once when there is none. */
   async settled(): Promise<void> {
     await this.#driving?.catch(() => {});
@@ -266,21 +304,30 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * A new session that starts from this one's records up to a point.
-   * @param at.seq how many records are shared; default: all
+   * A new session that starts from this one's records up to a point, under other options if some are given. In the
+   * middle of a run it is `interrupted`: `resume()` goes on. This session stays as it is.
+   * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
    */
-  async fork(id: string, at: { seq?: number } = {}): Promise<Session<Output>> {
+  async fork(id: string, options: ForkOptions = {}): Promise<Session<Output>> {
     await this.settled();
-    const records = (await this.#parts.journal.read(this.id)).slice(0, at.seq ?? this.#driver.state.seq);
-    await this.#parts.journal.append(id, 0, records);
-    if (this.#parts.blobs !== undefined) await copyBlobs(this.#parts.blobs, this.id, id, records);
-    return Session.open<Output>({ ...this.#parts, id, takeOver: false });
+    const resolved = await forkInto(id, options, { ...this.#parts, from: this.id });
+    return Session.open<Output>({
+      ...this.#parts,
+      id,
+      resolved,
+      resolveWith: (change) => this.#parts.resolveWith({ ...changedBy(options), ...change }),
+      takeOver: false,
+    });
   }
 
-  /** Makes every request of the session again from its records: no model, no tools. Says where the first one differs. */
+  /**
+   * Makes every request of the session again from its records: no model, no tools. Says where the first one differs
+   * from what was sent and why, and what this agent would send in its place.
+   */
   async replay(): Promise<Replay> {
     await this.settled();
-    return replay(await new RecordReader(this.#parts.journal, this.id).read(), this.#parts.resolved.rules);
+    const { journal, resolved } = this.#parts;
+    return replay(await new RecordReader(journal, this.id).read(), resolved.rules, resolved.options);
   }
 
   /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
@@ -289,7 +336,7 @@ export class Session<Output = unknown> {
   }
 
   #start(
-    what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only">,
+    what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only" | "parent">,
     signal: AbortSignal | undefined,
   ): Promise<RunResult<Output>> {
     const { options } = this.#parts.resolved;
@@ -314,7 +361,7 @@ export class Session<Output = unknown> {
   }
 
   #find(call: string): CallView {
-    const view = this.pending.find((one) => one.id === call || one.key === call);
+    const view = this.pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
     if (view !== undefined) return view;
     const waiting = this.pending.map((one) => `${one.id} (${one.name})`).join(", ");
     throw new RondoError(
@@ -324,8 +371,19 @@ export class Session<Output = unknown> {
   }
 
   async #answer(call: string, approval: Approval): Promise<RunResult<Output>> {
-    const key: CallKey = this.#find(call).key;
-    const given: Fact = { type: "approval_given", call: key, approval };
+    const view = this.#find(call);
+    if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
+    return this.#say({ type: "approval_given", call: view.key, approval });
+  }
+
+  /** An answer for a call inside a sub-agent: by way of this run, so that it is kept and the sub-agent goes on. */
+  #pass({ key, id }: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
+    const under = this.#driver.state.run?.turn?.calls.find((call) => call.key === key);
+    const inside = id.slice((under?.id.length ?? 0) + 1);
+    return this.#say({ type: "approval_passed", call: key, inside, said });
+  }
+
+  async #say(given: Fact): Promise<RunResult<Output>> {
     if (this.#driving === undefined) return this.#drive(undefined, given);
     this.#post(given);
     return this.#driving;
@@ -383,10 +441,11 @@ export class Session<Output = unknown> {
       if (begun !== undefined) await begun;
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
-      await this.#driver.run();
+      if ((await this.#driver.run()) === "left") this.#interrupted = true;
       return resultOf<Output>(this.#driver.state, this.id);
     } finally {
       signal?.removeEventListener("abort", abort);
+      this.#driver.stay();
       await this.#writer.release();
     }
   }
@@ -396,6 +455,10 @@ export class Session<Output = unknown> {
     const begin = (): void => {
       const early = this.#early ?? [];
       this.#early = undefined;
+      const { run } = this.#driver.state;
+      // What was given up when this session was left is lost, and that is a fact.
+      if (run !== undefined && run.end === undefined && inFlight(run))
+        this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       for (const fact of first === undefined ? early : [first, ...early]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#optionsTold = true;
       this.#interrupted = false;
@@ -422,6 +485,7 @@ export class Session<Output = unknown> {
     return {
       session: this.id,
       journal: this.#writer,
+      journalOfChildren: this.#parts.journal,
       blobs,
       redact: resolved.redact,
       rules: resolved.rules,

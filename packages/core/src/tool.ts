@@ -3,12 +3,18 @@
 // A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
+import type { BlobStore } from "./blobs.ts";
+import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import type { Dependency, Given } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
+import type { RondoEvent } from "./events.ts";
+import type { Journal } from "./journal.ts";
+import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/children.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import { outputPart, type ToolOutput } from "./outputs.ts";
+import type { Texts } from "./rules/texts.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
 
@@ -40,6 +46,48 @@ export interface ToolContext {
   output?(ref: string): Promise<string | undefined>;
   /** Refs of all earlier results of which the whole text was kept, oldest first. */
   outputs?(): readonly string[];
+  /** What a sub-agent is given by its parent. Only for tools made by `subAgent`. */
+  readonly child?: ChildStart;
+}
+
+/** Where a sub-agent lives: the same after every crash. */
+export interface ChildPlace {
+  /** Its session. */
+  readonly session: string;
+  /** Its parent's. */
+  readonly journal: Journal;
+  readonly blobs?: BlobStore | undefined;
+  readonly clock: Clock;
+  /** The bound on its settling once it is aborted, in milliseconds: within its parent's own. */
+  readonly graceMs: number;
+}
+
+/** What a sub-agent is started with, or gone on with. */
+export interface ChildStart extends ChildPlace {
+  readonly parent: ParentFacts;
+  /** What somebody said to its calls since it last stopped. */
+  readonly answers: readonly PassedAnswer[];
+  /** What it has told of its spending. */
+  readonly told: Spent;
+  /** What the loop says to the parent's model. */
+  readonly texts: Texts;
+  /** Tells the parent's watchers. */
+  emit(event: RondoEvent): void;
+  /** Tells the parent which calls wait for somebody while others are at work. */
+  waits(pending: WaitingCall[]): void;
+  /** Hears what is said to its calls while it is at work. */
+  onAnswer(heard: (answer: PassedAnswer) => void): void;
+}
+
+/** Returned by a sub-agent that has stopped until somebody answers one of its calls. */
+export class ChildWaits {
+  readonly pending: WaitingCall[];
+  readonly spent: Spent;
+
+  constructor(pending: WaitingCall[], spent: Spent) {
+    this.pending = pending;
+    this.spent = spent;
+  }
 }
 
 /** A result in full, for tools that need more than a plain value. Made by `toolResult`. */
@@ -50,17 +98,21 @@ export class ToolResult {
   readonly done: boolean | string;
   /** What was done, for the ledger: facts that outlive the conversation's compaction. The model does not see them here. */
   readonly ledger: readonly LedgerEntry[];
+  /** What a sub-agent spent since it was started, or gone on with. */
+  readonly spent: Spent | undefined;
 
   constructor(
     content: ContentPart[],
     isError: boolean,
     done: boolean | string,
     ledger: readonly LedgerEntry[] = [],
+    spent?: Spent,
   ) {
     this.content = content;
     this.isError = isError;
     this.done = done;
     this.ledger = ledger;
+    this.spent = spent;
   }
 }
 
@@ -130,6 +182,10 @@ export interface Tool {
   readonly version?: number | string;
   /** Runs a call whose arguments are no JSON object, with the text as the model wrote it. Asked only under `argumentErrors: "pass_raw"`. */
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
+  /** Its calls are sub-agents. */
+  readonly agent?: AgentFacts;
+  /** Ends a sub-agent that waits for somebody, when its parent's run no longer wants it. Gives what it spent in all. */
+  readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
 }
 
 /** What came of a call that was cut off: `done` is what `execute` would have returned; `notDone`: it had no effect, and may start again. */
@@ -220,8 +276,20 @@ export function fitTool(
 
 /** The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class. */
 export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
-  const { name, definition, effect, permission, timeoutMs, when, keys, executeRaw, reconcile, version } =
-    tool;
+  const {
+    name,
+    definition,
+    effect,
+    permission,
+    timeoutMs,
+    when,
+    keys,
+    executeRaw,
+    reconcile,
+    version,
+    agent,
+    endChild,
+  } = tool;
   return {
     name,
     definition,
@@ -242,6 +310,10 @@ export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
     ...(executeRaw === undefined
       ? {}
       : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(endChild === undefined
+      ? {}
+      : { endChild: (place: ChildPlace, reason: string) => endChild.call(tool, place, reason) }),
     ...change,
   };
 }

@@ -95,6 +95,12 @@ describe("over the pure loop", () => {
     everyWalk(({ records, states }) => {
       const started = new Set<string>();
       records.forEach((record, at) => {
+        // What was found not to have happened may happen; what a person wants again is theirs to want.
+        if (record.type === "reconciled" && record.found === "not_done") started.delete(record.call);
+        if (record.type === "approval_given" && record.approval.answer !== "deny") {
+          const asked = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
+          if (asked?.interrupted) started.delete(record.call);
+        }
         if (record.type !== "tool_started") return;
         const call = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
         if (call?.tool?.effect !== "write") return;

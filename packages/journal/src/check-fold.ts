@@ -32,6 +32,8 @@ const types = {
   allowed: true,
   revoked: true,
   reconciled: true,
+  child_waits: true,
+  approval_passed: true,
   output_checked: true,
   hook_answered: true,
   trimmed: true,

@@ -6,6 +6,7 @@ import type { Command } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { goOn, goOnOptions } from "../goes-on.ts";
 import { plainText } from "../plain-text.ts";
+import { callName } from "../summary.ts";
 
 export const approve: Command = {
   name: "approve",
@@ -20,8 +21,8 @@ export const approve: Command = {
     const other = args.text("args");
     const edited = other === undefined ? undefined : readJson(other);
     return goOn(args.words[0], args, console, (session) => {
-      const { key } = waiting(session, args.words[1]);
-      return edited === undefined ? session.approve(key) : session.edit(key, edited);
+      const call = callName(waiting(session, args.words[1]));
+      return edited === undefined ? session.approve(call) : session.edit(call, edited);
     });
   },
 };
@@ -38,7 +39,7 @@ export const deny: Command = {
   act: (args, console) => {
     const [run, call, ...reason] = args.words;
     return goOn(run, args, console, (session) =>
-      session.deny(waiting(session, call).key, reason.length === 0 ? undefined : reason.join(" "), {
+      session.deny(callName(waiting(session, call)), reason.length === 0 ? undefined : reason.join(" "), {
         stop: args.has("stop"),
       }),
     );
@@ -57,7 +58,7 @@ function readJson(text: string): ReturnType<typeof parseArgsJson> {
 function waiting(session: Session, given: string | undefined): CallView {
   const { pending } = session;
   const [only] = pending;
-  const list = pending.map((call) => `${call.key} (${plainText(call.name)})`).join(", ");
+  const list = pending.map((call) => `${callName(call)} (${plainText(call.name)})`).join(", ");
   if (only === undefined)
     throw new Failure(
       `no call of run ${session.id} waits for an approval; go on with it by rondo resume ${session.id}`,
@@ -66,7 +67,7 @@ function waiting(session: Session, given: string | undefined): CallView {
     if (pending.length === 1) return only;
     throw new UsageError(`several calls wait: ${list}; say which one`);
   }
-  const meant = pending.find((call) => call.key === given || call.id === given);
+  const meant = pending.find((call) => callName(call) === given || call.id === given);
   if (meant !== undefined) return meant;
   throw new Failure(
     `no call ${JSON.stringify(plainText(given))} waits in run ${session.id}; there ${pending.length === 1 ? "waits" : "wait"} ${list}`,

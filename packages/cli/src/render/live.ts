@@ -136,7 +136,8 @@ export class LiveView {
         this.#line(paint("dim", stageLine(event)));
         return;
       case "child":
-        this.hear(event.event);
+        // How it began and ended is told by the call it is.
+        if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
         return;
       default:
         return;

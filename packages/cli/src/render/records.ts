@@ -3,6 +3,7 @@
 // The switch is exhaustive: a new kind of record does not compile before it has its line here.
 
 import {
+  type Amounts,
   type AssistantMessage,
   type CallKey,
   type CallResult,
@@ -70,7 +71,13 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       turnJudged(record, before, page);
       return;
     case "tool_started":
-      page.fact(at, "start", `${called(before, record.call)}; key ${record.idempotencyKey}`);
+      page.fact(
+        at,
+        "start",
+        `${called(before, record.call)}; ${record.child === undefined ? `key ${record.idempotencyKey}` : `as session ${record.child}`}`,
+      );
+      if (record.reserved !== undefined && Object.keys(record.reserved).length > 0)
+        page.more(`may spend: ${amountsText(record.reserved, at)}`, "dim");
       return;
     case "tool_finished":
       toolFinished(record, before, page);
@@ -86,6 +93,27 @@ export function recordLines(record: LogRecord, before: State, after: State, page
     case "approval_given":
       approvalGiven(record, before, page);
       return;
+    case "child_waits":
+      page.fact(
+        at,
+        "approval",
+        record.pending.length === 0
+          ? `${called(before, record.call)} has stopped`
+          : `asked inside ${called(before, record.call)} for ${record.pending.map(({ id, name, args }) => `${id} ${name} ${JSON.stringify(args)}`).join(", ")}`,
+        "yellow",
+      );
+      return;
+    case "approval_passed": {
+      const { said, inside } = record;
+      const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+      page.fact(
+        at,
+        "approval",
+        `${inside} inside ${called(before, record.call)} ${words[said.answer]}${record.by === undefined ? "" : ` by ${record.by}`}`,
+        said.answer === "deny" ? "red" : "green",
+      );
+      return;
+    }
     case "output_checked":
       page.fact(
         at,
@@ -160,6 +188,16 @@ export function recordLines(record: LogRecord, before: State, after: State, page
   unknownRecord(record, page);
 }
 
+/** Amounts in words; a time counts from `at`. */
+function amountsText({ until, usd, ...rest }: Amounts, at: number): string {
+  const names = { tokens: "tokens", modelCalls: "model calls", agents: "sub-agents" };
+  return [
+    ...Object.entries(rest).map(([name, amount]) => `${amount} ${names[name as keyof typeof rest]}`),
+    ...(usd === undefined ? [] : [`$${usd}`]),
+    ...(until === undefined ? [] : [`${until - at} ms`]),
+  ].join(", ");
+}
+
 /** A record of a newer version that says it can be read: shown as it is. */
 function unknownRecord(record: never, page: RunPage): void {
   const { type, at } = record as LogRecord;
@@ -169,6 +207,13 @@ function unknownRecord(record: never, page: RunPage): void {
 function runStarted(record: RecordOf<"run_started">, after: State, page: RunPage): void {
   page.startAt(record.at);
   page.heading(`run ${after.run?.number ?? 1}, ${timeText(record.at)}`);
+  if (record.parent !== undefined)
+    page.fact(
+      record.at,
+      "parent",
+      `a sub-agent of session ${record.parent.session}, call ${record.parent.call}, ${record.parent.depth} deep`,
+      "dim",
+    );
   page.fact(
     record.at,
     "task",

@@ -5,7 +5,7 @@
 
 import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
 import { type Paint, plain } from "../console.ts";
-import { noRules, waitingCalls } from "../summary.ts";
+import { callName, noRules, waitingCalls } from "../summary.ts";
 import { countsText } from "./ending.ts";
 import { RunPage } from "./page.ts";
 import { recordLines } from "./records.ts";
@@ -44,6 +44,9 @@ function openLines(run: Run, state: State, page: RunPage): void {
   const waiting = waitingCalls(state);
   page.blank();
   if (waiting.length === 0) page.plain("not ended: it is being driven, or was interrupted (rondo resume)");
-  else page.plain(`waits for an approval of ${waiting.map((call) => `${call.key} ${call.name}`).join(", ")}`);
+  else
+    page.plain(
+      `waits for an approval of ${waiting.map((call) => `${callName(call)} ${call.name}`).join(", ")}`,
+    );
   page.note(countsText(run, state.now - run.startedAt));
 }

@@ -1,18 +1,21 @@
 // The room of waiting: what a person is told when a run waits for them.
 
-import type { JsonObject } from "@rondo/core";
+import type { CallView } from "@rondo/core";
 import { visibleText } from "../plain-text.ts";
+import { callName } from "../summary.ts";
 
 /**
  * What waits, and how to go on with it.
  * @param journalOption what to add to a command that leads back to the run; undefined when the run is not kept
  */
 export function waitingLines(
-  calls: readonly { key: string; name: string; args: JsonObject }[],
+  calls: readonly CallView[],
   run: string,
   journalOption: string | undefined,
 ): string[] {
-  const shown = calls.map((call) => `  ${call.key}  ${call.name} ${visibleText(JSON.stringify(call.args))}`);
+  const shown = calls.map(
+    (call) => `  ${callName(call)}  ${call.name} ${visibleText(JSON.stringify(call.args))}`,
+  );
   const [first] = calls;
   if (first === undefined) return [`run ${run} waits; go on with: rondo resume ${run}${journalOption ?? ""}`];
   if (journalOption === undefined)
@@ -25,7 +28,7 @@ export function waitingLines(
     `run ${run} waits for an approval:`,
     ...shown,
     "to go on:",
-    `  rondo approve ${run} ${first.key}${journalOption}`,
-    `  rondo deny ${run} ${first.key} "why not"${journalOption}`,
+    `  rondo approve ${run} ${callName(first)}${journalOption}`,
+    `  rondo deny ${run} ${callName(first)} "why not"${journalOption}`,
   ];
 }

@@ -9,7 +9,7 @@ import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
 import { doneResult, renderResult, renderThrown } from "../render.ts";
 import type { Texts } from "../rules/texts.ts";
-import { DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
+import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
 import type { CallCheck, CallResult, ToolFacts } from "./records.ts";
 import type { Call } from "./state.ts";
 
@@ -22,13 +22,14 @@ export async function act(
   call: Pick<Call, "args" | "rawArgs" | "check">,
   context: ToolContext,
   { texts, masked }: Failures,
-): Promise<CallResult> {
+): Promise<CallResult | ChildWaits> {
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
       return renderResult(await tool.executeRaw(call.rawArgs, context));
     const check = await tool.check(call.args);
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
-    return renderResult(await tool.execute(check.value as never, context));
+    const returned = await tool.execute(check.value as never, context);
+    return returned instanceof ChildWaits ? returned : renderResult(returned);
   } catch (thrown) {
     if (thrown instanceof TaskComplete || thrown instanceof DoneSignal) return doneResult(thrown);
     masked?.report(messageOf(thrown));

@@ -2,6 +2,7 @@
 
 import type { StageNote } from "../context/stage.ts";
 import type { ModelRequest } from "../model.ts";
+import type { Amounts } from "./children.ts";
 import type { CallKey, Fact } from "./records.ts";
 
 /** A hook to be run: which, and about what. */
@@ -35,7 +36,8 @@ export type Action =
     }
   /** Ask a model to sum up a part of the history. `model` is absent when the run has one for this. */
   | { do: "summarise"; part: number; of: number; attempt: number; model?: number; request: ModelRequest }
-  | { do: "start_tools"; calls: CallKey[] }
+  /** `reserved`: what the calls among them that are sub-agents may spend. */
+  | { do: "start_tools"; calls: CallKey[]; reserved?: { [call: CallKey]: Amounts } }
   /** Tell whoever watches that these calls need an approval. */
   | { do: "ask"; calls: CallKey[] }
   /** See to it that the tools of these calls are finding out what became of them, and wait for whatever comes first. */

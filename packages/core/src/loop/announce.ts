@@ -5,6 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import { offersOutput } from "../output/ways.ts";
+import { type WaitingCall, waitingInside } from "./children.ts";
 import type { CallResult, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
@@ -12,6 +13,17 @@ import type { Call, State } from "./state.ts";
 export function viewOf(call: Call): CallView {
   const { key, id, name, args, interrupted } = call;
   return { key, id, name, args, ...(interrupted ? { interrupted } : {}) };
+}
+
+/** A call inside a sub-agent, as watchers of its parent see it. */
+export function viewInside(call: Call, { id, name, args, session, agents }: WaitingCall): CallView {
+  return {
+    key: call.key,
+    id: `${call.id}/${id}`,
+    name,
+    args,
+    child: { session, agents: [call.name, ...agents] },
+  };
 }
 
 function find(state: State, key: string): Call | undefined {
@@ -64,6 +76,12 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         const call = find(before, key);
         return call === undefined ? [] : [{ type: "approval_request" as const, call: viewOf(call) }];
       });
+    case "child_waits": {
+      const known = waitingInside(before).map(({ inside }) => inside.id);
+      return waitingInside(after)
+        .filter(({ call, inside }) => call.key === record.call && !known.includes(inside.id))
+        .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
+    }
     case "approval_given": {
       const call = find(before, record.call);
       return call === undefined

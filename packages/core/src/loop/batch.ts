@@ -39,6 +39,8 @@ const isQuestion = (call: Call): boolean =>
 function isCleared(call: Call, options: RunOptions): boolean {
   if (call.result !== undefined || isRunning(call)) return false;
   if (call.interrupted && !call.again) return false;
+  // A child that has stopped goes on when there is something new to tell it.
+  if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;
   if (permissionOf(call, options) !== "allow") return false;
   return call.prepared || !options.hooks.includes("beforeTool");

@@ -6,7 +6,7 @@ import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallResult, Fact, ResultCode } from "./records.ts";
-import { type Call, runOf, type State } from "./state.ts";
+import { type Call, hasBegun, runOf, type State } from "./state.ts";
 
 /** The calls of the open turn. */
 export const openCalls = (state: State): readonly Call[] => runOf(state).turn?.calls ?? [];
@@ -40,7 +40,7 @@ export function closeAll(state: State, resultOf: (call: Call) => CallResult): Ac
 }
 
 /** Whether a call has not started, and never had. */
-export const isFresh = (call: Call): boolean => call.startedAt === undefined && !call.interrupted;
+export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
 
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
 export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {

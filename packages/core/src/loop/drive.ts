@@ -16,11 +16,12 @@ import type { AssistantMessage } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import type { Rules } from "../rules/rule.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { ChildWaits, type Tool, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
 import { announce, viewOf } from "./announce.ts";
 import { type Asked, askHook, askKey } from "./ask-hooks.ts";
+import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
 import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
@@ -28,7 +29,7 @@ import { reconcileCall } from "./reconcile.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { placeOf } from "./same-model.ts";
-import { type Call, isThinking, type State } from "./state.ts";
+import { type Call, inFlight, isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 import { windowOf } from "./window.ts";
 
@@ -56,9 +57,13 @@ export interface Shell {
   given: Given;
   /** Whether the model reads a fixed text where a tool threw. */
   maskToolErrors: boolean;
+  /** Where sub-agents keep their sessions. */
+  journalOfChildren: Journal;
   /** Takes secrets out of a fact before it is one. */
   redact?: ((fact: Fact) => Fact) | undefined;
 }
+
+type Running = Exclude<Action, { do: "done" | "park" }>;
 
 export class Driver {
   readonly #shell: Shell;
@@ -76,11 +81,21 @@ export class Driver {
   #modelCall: AbortController | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
   readonly #asking = new Set<string>();
+  readonly #children: Children;
+  /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
+  #leaving: "soon" | "now" | undefined;
+  /** What was started in an era that is over is nobody's any more. */
+  #era = 0;
 
   constructor(shell: Shell, state: State) {
     this.#shell = shell;
     this.#state = state;
     this.#flushed = state.seq;
+    this.#children = new Children(shell, {
+      state: () => this.#state,
+      post: (fact) => this.post(fact),
+      tell: (event) => this.#tell(event),
+    });
   }
 
   get state(): State {
@@ -134,7 +149,7 @@ export class Driver {
    * Drives until the run has ended or waits for somebody outside.
    * @throws RondoError when the journal refused a record: nothing more is done then
    */
-  async run(): Promise<"done" | "parked"> {
+  async run(): Promise<"done" | "parked" | "left"> {
     if (this.#running)
       throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
     this.#running = true;
@@ -149,7 +164,12 @@ export class Driver {
           if (this.#mailbox.length > 0) continue;
           return action.do === "done" ? "done" : "parked";
         }
-        const waiting = this.#perform(action);
+        if (this.#leaves(action)) {
+          await this.#flush();
+          if (this.#mailbox.length > 0 && this.#leaving !== "now") continue;
+          return "left";
+        }
+        const waiting = this.#perform(this.#held(action));
         if (waiting !== undefined) await waiting;
       }
     } catch (thrown) {
@@ -160,7 +180,52 @@ export class Driver {
     }
   }
 
-  #perform(action: Exclude<Action, { do: "done" | "park" }>): Promise<void> | undefined {
+  /**
+   * Nothing more is started: `run` resolves once what is under way has come back, and the run stays open. It holds for
+   * a `run` that is about to begin as well, until `stay`.
+   */
+  leave(): void {
+    this.#leaving ??= "soon";
+    this.#wake?.();
+  }
+
+  /** What is under way is given up: it is lost as in a crash, and `run` resolves. */
+  leaveNow(): void {
+    this.#leaving = "now";
+    this.#era += 1;
+    this.#asking.clear();
+    this.#stopAll(new RondoError("aborted", "the process leaves"));
+    this.#wake?.();
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#leaving = undefined;
+  }
+
+  /** Whether this is the safe point to leave at: nothing is under way, and what comes next can as well be done by another process. */
+  #leaves(action: Action): boolean {
+    if (this.#leaving === undefined) return false;
+    if (this.#leaving === "now") return true;
+    const { run } = this.#state;
+    const busy = this.#asking.size > 0 || (run !== undefined && inFlight(run));
+    return action.do !== "record" && action.do !== "ask" && !busy;
+  }
+
+  /** Who leaves starts nothing: what is under way is waited for instead. */
+  #held(action: Running): Running {
+    const starts =
+      action.do === "call_model" ||
+      action.do === "summarise" ||
+      action.do === "start_tools" ||
+      action.do === "check_output" ||
+      action.do === "run_hook";
+    if (this.#leaving === undefined || !starts) return action;
+    const until = action.do === "run_hook" ? action.until : undefined;
+    return { do: "wait", ...(until === undefined ? {} : { until }) };
+  }
+
+  #perform(action: Running): Promise<void> | undefined {
     switch (action.do) {
       case "record":
         this.#append(action.facts);
@@ -170,7 +235,7 @@ export class Driver {
       case "summarise":
         return this.#summarise(action);
       case "start_tools":
-        return this.#startTools(action.calls);
+        return this.#startTools(action);
       case "ask":
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
@@ -203,6 +268,7 @@ export class Driver {
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
+      this.#children.see(record, before);
     }
     this.#release();
   }
@@ -239,11 +305,13 @@ export class Driver {
       return run?.call === undefined ? { type: "late_result", call: null } : fact;
     if (fact.type === "summary_finished" || fact.type === "summary_failed")
       return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
-    if (fact.type !== "tool_finished") return fact;
+    if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
     const call = run?.turn?.calls.find((one) => one.key === fact.call);
-    return call === undefined || call.result !== undefined
-      ? { type: "late_result", call: fact.call, result: fact.result }
-      : fact;
+    if (call !== undefined && call.result === undefined) return fact;
+    if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
+    const { spent } = fact;
+    const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
+    return { type: "late_result", call: fact.call, result: stopped };
   }
 
   #tell(event: RondoEvent): void {
@@ -293,7 +361,7 @@ export class Driver {
     const { options } = this.#state;
     const named = modelOf(models, this.#state, action.model);
     const model = named && answeringByTool(named, action.request);
-    if (options === undefined || this.#state.run?.call === undefined) return;
+    if (options === undefined || this.#state.run?.call === undefined || this.#leaving === "now") return;
     // An abort may have come while the journal was written: nothing starts after it.
     this.#takeMail();
     if (this.#state.run.cancelledAt !== undefined) {
@@ -308,9 +376,10 @@ export class Driver {
     const controller = new AbortController();
     this.#modelCall = controller;
     const offered = offeredTools(this.#state);
+    const post = this.#poster();
     const came = (fact: Fact): void => {
       if (this.#modelCall === controller) this.#modelCall = undefined;
-      this.post(fact);
+      post(fact);
     };
     think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
       if (this.#modelCall === controller) this.#hear(event, action.step);
@@ -337,7 +406,7 @@ export class Driver {
     const ask = (): void => {
       this.#takeMail();
       const { options, run } = this.#state;
-      if (options === undefined || run?.compacting?.call === undefined) return;
+      if (options === undefined || run?.compacting?.call === undefined || this.#leaving === "now") return;
       const { compactor, models, clock } = this.#shell;
       const model = action.model === undefined ? compactor : modelOf(models, this.#state, action.model);
       if (run.cancelledAt !== undefined || model === undefined) {
@@ -349,9 +418,10 @@ export class Driver {
       }
       const controller = new AbortController();
       this.#modelCall = controller;
+      const post = this.#poster();
       const came = (fact: Fact): void => {
         if (this.#modelCall === controller) this.#modelCall = undefined;
-        this.post(fact);
+        post(fact);
       };
       think(model, request, controller, options.clocks, clock, () => {})
         .then((message) => came({ type: "summary_finished", message: valid(message) }))
@@ -381,15 +451,20 @@ export class Driver {
     }
   }
 
-  async #startTools(keys: readonly CallKey[]): Promise<void> {
+  async #startTools({ calls: keys, reserved }: Action & { do: "start_tools" }): Promise<void> {
     this.#append(
-      keys.map(
-        (call): Fact => ({ type: "tool_started", call, idempotencyKey: `${this.#shell.session}:${call}` }),
-      ),
+      keys.map((call): Fact => {
+        const idempotencyKey = `${this.#shell.session}:${call}`;
+        const given = reserved?.[call];
+        // The key is the child's session as well: it is the same whenever the call is started again.
+        const child = given === undefined ? {} : { child: idempotencyKey, reserved: given };
+        return { type: "tool_started", call, idempotencyKey, ...child };
+      }),
     );
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
     this.#takeMail();
+    if (this.#leaving === "now") return;
     for (const key of keys) this.#act(key);
   }
 
@@ -417,11 +492,16 @@ export class Driver {
     const { controller, context, cap, warn } = this.#begin(key, call);
     const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
     const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const post = this.#poster();
     void act(tool, call, context, failures)
-      .then(cap)
+      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        this.post({ type: "tool_finished", call: key, result });
+        post(
+          result instanceof ChildWaits
+            ? { type: "child_waits", call: key, pending: result.pending, parked: true, spent: result.spent }
+            : { type: "tool_finished", call: key, result },
+        );
       });
   }
 
@@ -471,6 +551,10 @@ export class Driver {
       resolve: resolver(given),
       output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
       outputs: () => [...this.#state.outputs],
+      ...this.#children.startOf(
+        call,
+        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+      ),
     };
     const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
@@ -478,6 +562,14 @@ export class Driver {
     const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
       capArrival(whole, facts, place, { session, blobs, warn });
     return { controller, context, cap, warn };
+  }
+
+  /** Posts what comes of something that is started now; once that was given up, nothing. */
+  #poster(): (fact: Fact) => void {
+    const era = this.#era;
+    return (fact) => {
+      if (era === this.#era) this.post(fact);
+    };
   }
 
   #askHook(ask: HookAsk): void {
@@ -490,7 +582,9 @@ export class Driver {
     if (this.#asking.has(asked)) return;
     this.#asking.add(asked);
     const { run } = this.#state;
+    const era = this.#era;
     const settle = (fact: Fact): void => {
+      if (era !== this.#era) return;
       this.#asking.delete(asked);
       const now = this.#state.run;
       if (now?.number === run?.number && now?.end === undefined) this.post(fact);
@@ -521,6 +615,10 @@ export class Driver {
   /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
   #abandon(error: RondoError): void {
     this.#failed = error;
+    this.#stopAll(error);
+  }
+
+  #stopAll(error: RondoError): void {
     this.#modelCall?.abort(error);
     this.#modelCall = undefined;
     for (const controller of this.#toolCalls.values()) controller.abort(error);
@@ -533,7 +631,7 @@ export class Driver {
   async #wait(until: number | undefined, ready: () => boolean = () => false): Promise<void> {
     const flushed = this.#flush();
     if (flushed !== undefined) await flushed;
-    if (this.#mailbox.length > 0 || ready()) return;
+    if (this.#mailbox.length > 0 || ready() || this.#leaving === "now") return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
@@ -549,6 +647,7 @@ export class Driver {
 }
 
 const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "child_waits",
   "tool_finished",
   "model_finished",
   "model_failed",

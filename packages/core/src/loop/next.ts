@@ -12,6 +12,7 @@ import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
 import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
+import { type Amounts, sharesOf } from "./children.ts";
 import {
   closeAll,
   closeSome,
@@ -46,9 +47,9 @@ import {
 import { judgeTurn } from "./judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
 import { notesOf } from "./notes.ts";
-import type { HookName } from "./records.ts";
+import type { CallKey, HookName } from "./records.ts";
 import { requestOf, shaped } from "./request.ts";
-import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { type Call, hasBegun, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -58,8 +59,8 @@ export function phaseOf(state: State): Phase {
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";
   if (run.turn !== undefined) return run.turn.judged === undefined ? "judging" : "acting";
-  // A paused answer goes back as it is, before anything is done to what stands before it.
-  if (run.compacting !== undefined && !run.paused) return "compacting";
+  // A paused answer goes back as it is: who asked for a compaction can wait for the rest of it. What does not fit cannot.
+  if (run.compacting !== undefined && !(run.paused && run.compacting.rule === "asked")) return "compacting";
   return run.answer === undefined ? "ready" : "finishing";
 }
 
@@ -106,7 +107,7 @@ export const table: Table = {
       ["cancelling", "acting", "ready"],
       (state, rules) =>
         closeAll(state, (call) =>
-          call.startedAt !== undefined || call.interrupted
+          hasBegun(call) || call.interrupted
             ? result("aborted", rules.texts.aborted(call.name))
             : result("not_executed", rules.texts.notExecuted(call.name)),
         ),
@@ -235,33 +236,40 @@ export const table: Table = {
     row(
       "a rule's time has come",
       "record what it decided",
-      ["acting", "cancelling", "ready"],
+      ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => timedDecision(state, rules),
     ),
-    row("calls were judged not to run", "answer them", ["acting", "ready", "finishing"], (state) =>
-      closeSome(state, (call) =>
-        call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
-      ),
+    row(
+      "calls were judged not to run",
+      "answer them",
+      ["acting", "compacting", "ready", "finishing"],
+      (state) =>
+        closeSome(state, (call) =>
+          call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
+        ),
     ),
     row(
       "a write was interrupted by a crash, and its tool has not said what came of it",
       "ask the tool, where it has a way to find out",
-      ["acting", "cancelling", "ready", "finishing"],
+      ["acting", "cancelling", "compacting", "ready", "finishing"],
       (state, rules) => reconcileCalls(state, rules),
     ),
     row(
       "a write was interrupted by a crash",
       "answer what came of it, or that its outcome is unknown, unless somebody is to be asked",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) => closeSome(state, (call) => interruptedResult(call, state, rules)),
     ),
-    row("calls were denied", "answer them with the reason", ["acting", "ready"], (state, rules) =>
-      closeSome(state, (call) => deniedResult(call, state, rules)),
+    row(
+      "calls were denied",
+      "answer them with the reason",
+      ["acting", "compacting", "ready"],
+      (state, rules) => closeSome(state, (call) => deniedResult(call, state, rules)),
     ),
     row(
       "an edited call does not fit its schema",
       "answer it with what is wrong",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         closeSome(state, (call) =>
           call.startedAt === undefined && !call.check.ok
@@ -272,18 +280,21 @@ export const table: Table = {
     row(
       "the run is to end, or to land",
       "skip the calls that have not started",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         runOf(state).stopping === undefined && runOf(state).landing === undefined
           ? undefined
-          : closeSome(state, (call) =>
-              isFresh(call) ? result("skipped", rules.texts.skippedForEnd(call.name)) : undefined,
-            ),
+          : closeSome(state, (call) => {
+              if (call.startedAt !== undefined) return undefined;
+              return isFresh(call)
+                ? result("skipped", rules.texts.skippedForEnd(call.name))
+                : result("aborted", rules.texts.aborted(call.name));
+            }),
     ),
     row(
       "somebody wrote between two calls in sequence",
       "skip the calls that have not started",
-      ["acting", "ready"],
+      ["acting", "compacting", "ready"],
       (state, rules) =>
         state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
@@ -291,27 +302,34 @@ export const table: Table = {
               isFresh(call) ? result("skipped", rules.texts.skippedForMessage(call.name)) : undefined,
             ),
     ),
-    row("a call has run past its time", "answer that it timed out", ["acting", "ready"], (state, rules) =>
-      closeSome(state, (call) =>
-        call.startedAt !== undefined && state.now >= timeoutAt(call)
-          ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
-          : undefined,
-      ),
+    row(
+      "a call has run past its time",
+      "answer that it timed out",
+      ["acting", "compacting", "ready"],
+      (state, rules) =>
+        closeSome(state, (call) =>
+          call.startedAt !== undefined && state.now >= timeoutAt(call)
+            ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
+            : undefined,
+        ),
     ),
     row(
       "a rule speaks against calls that have not started",
       "answer them with what it says",
-      ["acting", "ready", "finishing"],
+      ["acting", "compacting", "ready", "finishing"],
       (state, rules) =>
         closeSome(state, (call) => {
           const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
           return said && result(said.code, said.text);
         }),
     ),
-    row("calls may start", "start them", ["acting"], (state) => {
-      const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
-      return calls.length === 0 ? undefined : { do: "start_tools", calls };
-    }),
+    row(
+      "there is nothing to start a sub-agent with",
+      "answer with what is missing",
+      ["acting", "ready", "finishing"],
+      (state, rules) => refuseChildren(state, rules),
+    ),
+    row("calls may start", "start them", ["acting"], (state, rules) => startCalls(state, rules)),
     row("leave was given beforehand that covers a call", "let it run, and count that", ["acting"], (state) =>
       useGrant(state),
     ),
@@ -319,19 +337,19 @@ export const table: Table = {
     row(
       "hooks have not been asked about calls",
       "ask them",
-      ["acting", "cancelling", "ready", "finishing"],
+      ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => callHooks(state, rules),
     ),
     row(
       "tools are at work",
       "wait for them",
-      ["acting", "cancelling", "ready", "finishing"],
+      ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => (running(runOf(state)).length === 0 ? undefined : wait(state, rules)),
     ),
     row(
       "somebody's approval is all that is missing",
       "park",
-      ["acting", "cancelling", "ready"],
+      ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => {
         const until = wakeTime(state, rules);
         return { do: "park", ...(until === undefined ? {} : { until }) };
@@ -408,6 +426,36 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
 
 function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {
   return { when, does, to, act };
+}
+
+/** The calls that may start, and what those of them that are sub-agents may spend. */
+function startCalls(state: State, rules: Rules): Action | undefined {
+  const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
+  if (calls.length === 0) return undefined;
+  const children = openCalls(state).filter(
+    (call) => call.tool?.agent !== undefined && calls.includes(call.key),
+  );
+  if (children.length === 0) return { do: "start_tools", calls };
+  const shares = sharesOf(state, rules);
+  const reserved: { [call: CallKey]: Amounts } = {};
+  for (const { key, child } of children) {
+    const share = shares.get(key);
+    reserved[key] = child?.reserved ?? (share !== undefined && "reserved" in share ? share.reserved : {});
+  }
+  return { do: "start_tools", calls, reserved };
+}
+
+/** Answers the calls that are sub-agents for which there is nothing left. */
+function refuseChildren(state: State, rules: Rules): Action | undefined {
+  if (!openCalls(state).some((call) => call.tool?.agent !== undefined && call.result === undefined))
+    return undefined;
+  const shares = sharesOf(state, rules);
+  return closeSome(state, (call) => {
+    const share = shares.get(call.key);
+    return share !== undefined && "refused" in share
+      ? result("limit", rules.texts.limitRefusal(call.name, share.refused))
+      : undefined;
+  });
 }
 
 function callHooks(state: State, rules: Rules): Action | undefined {

@@ -21,6 +21,7 @@ import type {
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
 import type { Grant } from "../rules/grants.ts";
 import type { Effect, Permission } from "../tool.ts";
+import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./children.ts";
 
 /** The version of this format. A journal with a higher one is refused. */
 export const formatVersion = 1;
@@ -83,6 +84,8 @@ export interface ToolFacts {
   version?: number | string;
   /** It can find out what became of a call that was cut off. */
   reconciles?: true;
+  /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
+  agent?: AgentFacts;
 }
 
 /** The model as the loop knows it. The first of a run's models is the main one, the rest are fall-backs in order. */
@@ -132,7 +135,7 @@ export interface RunOptions {
 }
 
 /** What is not as it was when the run was begun. */
-export interface Change {
+export interface CodeChange {
   what: "rule" | "tool" | "model" | "hook" | "option";
   name: string;
   how: "gone" | "new" | "changed" | "moved";
@@ -200,6 +203,8 @@ export interface CallResult {
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
+  /** What a sub-agent has spent since it was last started: counted with the run's own. */
+  spent?: Spent;
 }
 
 /** What follows from a judged turn. */
@@ -257,6 +262,17 @@ export interface Stamp {
   rand: number;
 }
 
+/** Where a fork comes from. */
+export interface Origins {
+  session: string;
+  /** How many of that session's records it shares. */
+  seq: number;
+  /** The step it was taken at, where it was named by one. */
+  step?: number;
+  /** The call whose result was put in place of the one there was. */
+  edited?: CallKey;
+}
+
 /** A fact, as it is before the driver stamps it. */
 export type Fact =
   /** `options` is absent when they are those of the session's last run. `history` replaces what the session held (a run over a given history). */
@@ -270,10 +286,21 @@ export type Fact =
       about?: JsonObject;
       /** The run is for this alone, and ends with it. */
       only?: "compaction";
+      /** Whose sub-agent the run is, and what it may spend. */
+      parent?: ParentFacts;
     }
-  /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. */
-  /** `changed`: the code is not what the run was begun with, and `options` are those it goes on with. */
-  | { type: "opened"; by: string; about?: JsonObject; changed?: Change[]; options?: RunOptions }
+  /**
+   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options`: they hold
+   * from here on, in the run that is open too. `changed`: the code is not what the run was begun with.
+   */
+  | {
+      type: "opened";
+      by: string;
+      about?: JsonObject;
+      changed?: CodeChange[];
+      options?: RunOptions;
+      from?: Origins;
+    }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */
@@ -299,7 +326,8 @@ export type Fact =
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
   /** A model's turn is judged once: one verdict a call, and what follows. `store`: whether the answer enters the history. */
   | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
-  | { type: "tool_started"; call: CallKey; idempotencyKey: string }
+  /** `child`: the session of the sub-agent that is started, or gone on with; `reserved`: what it may spend of what this run had left. */
+  | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
@@ -309,6 +337,10 @@ export type Fact =
   /** What the tool found out about a write that was cut off. `not_done`: it may start again. */
   | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
   | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
+  /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. */
+  | { type: "child_waits"; call: CallKey; pending: WaitingCall[]; parked: boolean; spent?: Spent }
+  /** Somebody answered a call of a sub-agent: `inside` is its id there. The sub-agent is told, now or when it goes on. */
+  | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
   /** Results in the history were cut to make room: for good. */
@@ -323,7 +355,7 @@ export type Fact =
   | { type: "abort_asked"; reason: string; error?: ErrorData }
   /** A wait ran out. */
   | { type: "woke" }
-  /** Came after its call had a result. Kept for the record, ignored by the fold. */
+  /** Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent. */
   | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string }
   /** `keep` is what had arrived of an answer that will not be finished. */
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };

@@ -6,6 +6,7 @@
 import { canonical } from "../digest.ts";
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
+import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RunOptions } from "./records.ts";
@@ -51,11 +52,14 @@ function fold(state: State, record: LogRecord): State {
   if (record.type === "allowed") return allow(state, record.grant);
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
+  // What a child spent is spent, also when it is told after the end.
+  if (record.type === "late_result")
+    return run === undefined ? state : { ...state, run: rollUp(run, record.result?.spent) };
   if (run === undefined || run.end !== undefined) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return openAgain(state, interrupt(run, state.options), record);
+      return reopen(state, run, record);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -79,12 +83,13 @@ function fold(state: State, record: LogRecord): State {
     case "turn_judged":
       return judge(state, run, record);
     case "tool_started":
-      return changeCall(state, run, record.call, (call) => ({
+      return changeCall(state, countChild(run, record), record.call, (call) => ({
         ...call,
         startedAt: record.at,
         interrupted: false,
         reconciled: undefined,
         again: undefined,
+        ...startChild(call, record),
       }));
     case "tool_finished":
       return finishTool(state, run, record.call, record.result);
@@ -103,6 +108,10 @@ function fold(state: State, record: LogRecord): State {
     }
     case "reconciled":
       return reconcile(state, run, record);
+    case "child_waits":
+      return changeCall(state, rollUp(run, record.spent), record.call, (call) => parkChild(call, record));
+    case "approval_passed":
+      return changeCall(state, run, record.call, (call) => passAnswer(call, record));
     case "output_checked":
       return to({
         checked: {
@@ -149,7 +158,6 @@ function fold(state: State, record: LogRecord): State {
       };
     }
     case "woke":
-    case "late_result":
       return state;
   }
 }
@@ -187,6 +195,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       finishAsked: false,
       lastText: "",
       ...(record.only === undefined ? {} : { only: record.only, compacting: newCompaction(asked) }),
+      ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };
 }
@@ -213,13 +222,6 @@ function working(run: Run): Run {
   return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined };
 }
 
-/** Another process goes on, with options that may be others. */
-function openAgain(state: State, run: Run, { options }: LogRecord & { type: "opened" }): State {
-  if (options === undefined) return { ...state, run: settleCancel(run) };
-  const model = placeOf(options.models, state.options?.models[run.model], run.model);
-  return { ...state, options, run: settleCancel({ ...run, model: Math.max(0, model) }) };
-}
-
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
 function interrupt(run: Run, options: RunOptions | undefined): Run {
   return {
@@ -238,6 +240,24 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
         : lost;
     }),
   };
+}
+
+/** A process takes a run over, under other options where it brings some: the model then is the first of those. */
+function reopen(state: State, run: Run, { options, changed }: LogRecord & { type: "opened" }): State {
+  const left = settleCancel(interrupt(run, state.options));
+  if (options === undefined) return { ...state, run: left };
+  // The same run under other code: its open turn stays as it is, and so does its model, if it is still there.
+  if (changed !== undefined) {
+    const model = placeOf(options.models, state.options?.models[run.model], run.model);
+    return { ...state, options, run: { ...left, model: Math.max(0, model) } };
+  }
+  const calls = mapCalls(left, (call) => {
+    const { tool: _tool, ...rest } = call;
+    const tool = options.tools.find((one) => one.definition.name === call.name);
+    return tool === undefined ? rest : { ...rest, tool };
+  });
+  // What another model counted says nothing of this one's window.
+  return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
 }
 
 function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {

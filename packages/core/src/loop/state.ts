@@ -8,6 +8,7 @@ import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
+import type { ChildCall, ParentFacts, Spent } from "./children.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,
@@ -55,6 +56,8 @@ export interface Call {
   /** Somebody knows that it was cut off, and wants it to run again. */
   readonly again?: true | undefined;
   readonly result?: CallResult;
+  /** It is a sub-agent, and has begun. */
+  readonly child?: ChildCall;
   /** The afterTool hook has spoken, or there is none. */
   readonly settled: boolean;
 }
@@ -111,7 +114,12 @@ export interface Run {
   readonly reduced?: { error: ErrorData; helped: boolean } | undefined;
   /** What requests of this run leave out of the history, because it was refused. */
   readonly dropped: readonly Repair[];
+  /** With what sub-agents spent. */
   readonly spend: Spend;
+  /** What sub-agents spent, and how many there were: absent before the first. */
+  readonly below?: Spent;
+  /** Whose sub-agent this is. */
+  readonly parent?: ParentFacts;
   /** What rules have to say in the next request. */
   readonly notes: readonly string[];
   readonly hidden: readonly string[];
@@ -229,6 +237,11 @@ export function running(run: Run): readonly Call[] {
 /** Whether a call has started and has no result. */
 export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
+}
+
+/** Whether a call has started, be it that its sub-agent waits or was cut off, and is to go on. */
+export function hasBegun(call: Call): boolean {
+  return call.startedAt !== undefined || call.child !== undefined;
 }
 
 /** The run of a state that has one. */

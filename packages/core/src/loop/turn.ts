@@ -5,11 +5,12 @@
 import { foldLedger } from "../context/compact/ledger.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts";
 import { callsOf, textOf } from "../message.ts";
+import { rollUp } from "./children-fold.ts";
 import type { Names } from "./log.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore, tokensOf } from "./spend.ts";
-import { type Call, type Run, type State, settleCancel, type Turn } from "./state.ts";
+import { type Call, hasBegun, type Run, type State, settleCancel, type Turn } from "./state.ts";
 
 /** The answer has arrived: the turn is open. */
 export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
@@ -117,9 +118,9 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
 export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
   const call = run.turn?.calls.find((one) => one.key === key);
   if (call === undefined || call.result !== undefined) return state;
-  const ran = call.startedAt !== undefined || result.code === "reconciled";
+  const ran = hasBegun(call) || result.code === "reconciled";
   const counted: Run = {
-    ...run,
+    ...rollUp(run, result.spent),
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };

@@ -3,6 +3,8 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
+import { type Amounts, leftOf, type Spent, spentBy, spentSince } from "../loop/children.ts";
+import type { Run } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -50,17 +52,22 @@ export function maxSteps(max: number, options: { onLimit?: OnLimit; message?: st
 }
 
 export interface Budget {
-  /** Input and output tokens of all calls of the run. */
+  /** Input and output tokens of all model calls of the run, those of its sub-agents among them. */
   tokens?: number;
-  /** US dollars. Needs a price for every model of the run. */
+  /** US dollars, those of sub-agents among them. Needs a price for every model of the run. */
   usd?: number;
   /** Milliseconds since the run started. What is in flight then is cancelled. */
   ms?: number;
+  /** Model calls, those of sub-agents and the last one of a landing among them. */
+  modelCalls?: number;
+  /** What the run's own model calls may cost, without those of sub-agents. Money is known only where the sub-agents' is. */
+  own?: { tokens?: number; usd?: number };
 }
 
-/** Lands a run that has spent its tokens, its money or its time. */
+/** Lands a run that has spent its tokens, its money, its time or its model calls. */
 export function budget(limits: Budget): Rule {
-  for (const [name, limit] of Object.entries(limits))
+  const { own = {}, ...whole } = limits;
+  for (const [name, limit] of [...Object.entries(whole), ...Object.entries(own)])
     if (typeof limit !== "number" || !(limit > 0))
       throw new RangeError(`budget: ${name} must be a number above 0, not ${String(limit)}`);
   return {
@@ -70,36 +77,72 @@ export function budget(limits: Budget): Rule {
       const unpriced = options.models
         .filter((model) => model.facts.price === undefined)
         .map((model) => model.id);
-      if (limits.usd === undefined || unpriced.length === 0) return undefined;
+      if ((limits.usd ?? own.usd) === undefined || unpriced.length === 0) return undefined;
       return `budget({ usd }) needs a price for every model, and none is known for ${unpriced.join(", ")}: give the model one (facts.price), or limit tokens`;
     },
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined) return undefined;
-      const { tokens, usd, uncounted } = run.spend;
-      if (limits.tokens !== undefined && tokens >= limits.tokens)
-        return {
-          do: "land",
-          reason: "token_budget",
-          evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
-        };
-      if (limits.usd !== undefined && usd !== undefined && usd >= limits.usd)
-        return { do: "land", reason: "cost_budget", evidence: { usd, max: limits.usd } };
-      if (limits.usd !== undefined && usd === undefined)
-        return {
-          do: "land",
-          reason: "cost_budget",
-          evidence: { usd: "unknown", max: limits.usd, uncountedCalls: uncounted },
-        };
+      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(run), own);
+      if (spent !== undefined) return spent;
       const ms = state.now - run.startedAt;
       if (limits.ms !== undefined && ms >= limits.ms)
         return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };
       return undefined;
     },
+    left(_memory, state): Amounts {
+      const { tokens, usd, ms, modelCalls } = limits;
+      const until = ms === undefined || state.run === undefined ? {} : { until: state.run.startedAt + ms };
+      return leftOf(
+        {
+          ...(tokens === undefined ? {} : { tokens }),
+          ...(usd === undefined ? {} : { usd }),
+          ...(modelCalls === undefined ? {} : { modelCalls: modelCalls - 1 }),
+          ...until,
+        },
+        spentBy(state),
+      );
+    },
     wakeAt(_memory, state): number | undefined {
       return limits.ms === undefined || state.run === undefined ? undefined : state.run.startedAt + limits.ms;
     },
   };
+}
+
+/** What is decided when one of the amounts is spent. A landing takes a model call, which is kept for it. */
+export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
+  const { tokens, usd, uncounted, modelCalls } = spent;
+  if (limits.tokens !== undefined && tokens >= limits.tokens)
+    return {
+      do: "land",
+      reason: "token_budget",
+      evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
+    };
+  if (limits.usd !== undefined && usd !== undefined && usd >= limits.usd)
+    return { do: "land", reason: "cost_budget", evidence: { usd, max: limits.usd } };
+  if (limits.usd !== undefined && usd === undefined)
+    return {
+      do: "land",
+      reason: "cost_budget",
+      evidence: { usd: "unknown", max: limits.usd, uncountedCalls: uncounted },
+    };
+  if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - 1)
+    return { do: "land", reason: "max_steps", evidence: { modelCalls, max: limits.modelCalls } };
+  return undefined;
+}
+
+/** What the run's own model calls cost. */
+function spentAlone({ spend, modelCalls, below }: Run): Spent {
+  const { usage, tokens, usd, uncounted } = spend;
+  const all: Spent = {
+    usage,
+    tokens,
+    ...(usd === undefined ? {} : { usd }),
+    uncounted,
+    modelCalls,
+    agents: 0,
+  };
+  return below === undefined ? all : { ...spentSince(all, below), modelCalls };
 }
 
 /** Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled. */
@@ -113,6 +156,7 @@ export function deadline(when: Date | number): Rule {
       state.now < at
         ? undefined
         : { do: "land", reason: "deadline", evidence: { now: state.now, at }, cancel: true },
+    left: () => ({ until: at }),
     wakeAt: () => at,
   };
 }

@@ -20,7 +20,9 @@ export function overflow(): Rule {
       if (error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };
       const { compaction, guard } = options?.context ?? {};
-      if (run.reduced !== undefined || (compaction === undefined && guard === undefined)) return undefined;
+      // A paused answer goes back as it is: there is nothing in that request to make smaller.
+      if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))
+        return undefined;
       return { follows: { do: "ask_again", reduce: compaction === undefined ? "cut" : "compact" }, evidence };
     },
   };

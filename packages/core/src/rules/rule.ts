@@ -7,6 +7,7 @@
 
 import type { Estimator } from "../context/estimate.ts";
 import type { ErrorData } from "../errors.ts";
+import type { Amounts } from "../loop/children.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";
 import type { JsonObject, Message } from "../message.ts";
@@ -45,6 +46,8 @@ export interface Rule<Memory = unknown> {
   /** The memory after a record. `before` is the state the record met. Returns the same memory when nothing changed. */
   fold?(memory: Memory, record: LogRecord, before: State): Memory;
   decide?(memory: Memory, state: State): Decision | undefined;
+  /** What the rule leaves the run to spend, for the sub-agents it starts. Absent, or without a limit: as much as they like. */
+  left?(memory: Memory, state: State): Amounts | undefined;
   judge?(memory: Memory, state: State, texts: Texts): Judgement | undefined;
   judgeCall?(memory: Memory, call: Call, state: State): Verdict | undefined;
   /** Asked about a call that was judged to run and has not started: what has happened since may speak against it. */

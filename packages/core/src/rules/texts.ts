@@ -24,6 +24,10 @@ export interface Texts {
   timeout(name: string, ms: number): string;
   outcomeUnknown(name: string): string;
   limitRefusal(name: string, reason: string): string;
+  /** What is said behind the answer of a sub-agent that landed at a limit. */
+  childLanded(reason: string): string;
+  /** A sub-agent came to no answer. `said`: what it had said so far, if anything. */
+  childFailed(name: string, reason: string, error: string | undefined, said: string): string;
   landing(reason: string): string;
   /** The text of a run that landed. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
   landed(reason: string, said: string | undefined): string | undefined;
@@ -60,6 +64,10 @@ export const defaultTexts: Texts = {
   timeout: (name, ms) => `Error: ${name} timed out after ${ms} ms; whether it had an effect is unknown.`,
   outcomeUnknown: (name) =>
     `${name} was interrupted: its outcome is unknown. It may or may not have had its effect; verify before repeating it.`,
+  childLanded: (reason) => `[The agent stopped at a limit (${reason}): this is as far as it came.]`,
+  childFailed: (name, reason, error, said) =>
+    `Error: ${name} did not finish (${reason})${error === undefined ? "." : `: ${clip(error, 2000)}`}` +
+    `${said.trim() === "" ? "" : `\nIts last words: ${clip(said, 4000)}`}`,
   limitRefusal: (name, reason) => `${name} was not executed: the run has reached its limit (${reason}).`,
   landing: (reason) =>
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,

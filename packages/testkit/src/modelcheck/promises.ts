@@ -93,7 +93,7 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     broken.push("P5: a summary was asked for after an abort");
   if (
     ["trimmed", "compacted"].includes(record.type) &&
-    tasksOf(before).some((task) => !tasksOf(after).includes(task))
+    tasksOf(before).some((task) => ![...after.history].map(textOf).includes(task))
   )
     broken.push("a message of a person was lost when the history was made smaller");
   if (record.type === "tool_started" || record.type === "model_started") {
@@ -214,8 +214,10 @@ export function brokenByTable(row: Row, from: Phase, after: State): string[] {
     : [`the table does not know: in ${from}, when ${row.when}, ${row.does}, and then ${to}`];
 }
 
-/** The task, and what a person said last. */
-function tasksOf({ history }: State): string[] {
-  const said = [...history].filter((message) => message.role === "user").map(textOf);
-  return [said.at(0), said.at(-1)].filter((text) => text !== undefined);
+/** The task, where the settings keep it, and what a person said last: the last of what is no memory of a compaction. */
+function tasksOf({ history, options }: State): string[] {
+  const said = [...history].filter(({ role }) => role === "user").map(textOf);
+  const own = said.filter((text) => !text.startsWith("["));
+  const kept = options?.context?.compaction?.keepTask === false ? own.slice(-1) : [own.at(0), own.at(-1)];
+  return kept.filter((text) => text !== undefined);
 }

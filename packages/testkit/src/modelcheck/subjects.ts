@@ -86,10 +86,27 @@ export function subjects(): Subject[] {
           compaction: { format: "tagged", at: 0.01 },
         }),
       },
-      { maxSteps: 4 },
+      { maxSteps: 4, onTruncated: "ignore_calls" },
     ),
     { ...subject("for a compaction alone", { context: small }, {}, all), only: "compaction" },
+    subject(
+      "asked to compact",
+      { context: contextFacts({ window: 2_000 }), hooks: ["prepareStep", "onFinish"] },
+      { maxSteps: 4 },
+      { ...all, compact: 2 },
+    ),
+    subject(
+      "asked to compact, with typed output",
+      {
+        context: contextFacts({ window: 2_000 }),
+        output: { schema: { type: "object" }, decodeRetries: 1 },
+        hooks: ["transformContext", "beforeTool"],
+      },
+      { maxSteps: 4, budget: { ms: 500 } },
+      { ...calm, crash: 1, compact: 1 },
+    ),
     subject("shortening what is sent", {
+      hooks: ["transformContext"],
       context: contextFacts({ window: 400, guard: { results: "truncate" }, compaction: { at: 0.9 } }),
     }),
     subject("cutting what does not fit", {

@@ -38,6 +38,8 @@ export interface Fuel {
   crash: number;
   /** Leave given beforehand, and taken back. Default: none. */
   grant?: number;
+  /** Default: 0. */
+  compact?: number;
 }
 
 const origin = { api: "checked", provider: "checked", model: "checked" };
@@ -131,6 +133,7 @@ const answers: readonly [string, AssistantMessage][] = [
   ["four calls", message("tool_use", call("read"), call("read"), call("read"), call("write"))],
   ["cut-off text", message("max_tokens", text("so far"))],
   ["a cut-off call", message("max_tokens", call("write", "cut off"))],
+  ["words and a cut-off call", message("max_tokens", text("so far"), call("write", "cut off"))],
   ["a malformed call", message("malformed_call")],
   ["nothing", message("end_turn")],
   ["a refusal", message("refusal", { type: "refusal", text: "no" })],
@@ -317,6 +320,12 @@ function hookAnswers(ask: HookAsk): WorldAnswer[] {
           step: ask.step,
           edit: [{ put: userText("only this") }],
         }),
+        answer("more than fits", {
+          type,
+          hook: ask.hook,
+          step: ask.step,
+          edit: [{ put: userText("and so on ".repeat(1_000)) }],
+        }),
       ];
     case "onFinish":
       return [
@@ -355,6 +364,8 @@ function disturbances(state: State, fuel: Fuel): WorldAnswer[] {
       ...grants.map((grant): WorldAnswer => ({ name: "grant", facts: [{ type: "allowed", grant }] })),
       ...state.grants.map(({ id }): WorldAnswer => ({ name: "grant", facts: [{ type: "revoked", id }] })),
     );
+  const asked = { type: "mode", mode: "compacting", rule: "asked", evidence: {} } as const;
+  if ((fuel.compact ?? 0) > 0) list.push({ name: "compact", facts: [asked] });
   if (fuel.crash > 0) list.push({ name: "crash", facts: [{ type: "opened", by: "check" }] });
   return list;
 }
@@ -372,6 +383,8 @@ export function spend(fuel: Fuel, answer: WorldAnswer): Fuel {
       return { ...fuel, grant: (fuel.grant ?? 0) - 1 };
     case "crash":
       return { ...fuel, crash: fuel.crash - 1 };
+    case "compact":
+      return { ...fuel, compact: (fuel.compact ?? 0) - 1 };
     default:
       return fuel;
   }

@@ -1,0 +1,73 @@
+// The room of the children's fold: how a record changes what is known of a sub-agent.
+//
+// What a child spent is told piece by piece, each piece once: when it stops for somebody, and with its result. Each is
+// added to what the run has spent, so that every limit of the run holds for all it started.
+
+import { addSpent, type ChildCall, nothingSpent, type Spent } from "./children.ts";
+import type { LogRecord } from "./records.ts";
+import type { Call, Run } from "./state.ts";
+
+type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
+
+/** A run with a piece of what a child spent. */
+export function rollUp(run: Run, spent: Spent | undefined): Run {
+  if (spent === undefined) return run;
+  const { spend } = run;
+  const { usage, tokens, usd, uncounted } = addSpent(
+    { ...nothingSpent, ...spend, usd: spend.usd ?? 0 },
+    { ...spent, usd: spent.usd ?? 0 },
+  );
+  const known = spend.usd !== undefined && spent.usd !== undefined;
+  return {
+    ...run,
+    spend: { usage, tokens, usd: known ? usd : undefined, uncounted },
+    below: addSpent(run.below ?? nothingSpent, spent),
+  };
+}
+
+/** A run with one more sub-agent; one that only goes on is counted already. */
+export function countChild(run: Run, record: RecordOf<"tool_started">): Run {
+  const call = run.turn?.calls.find((one) => one.key === record.call);
+  if (record.child === undefined || call === undefined || call.child !== undefined) return run;
+  return { ...run, below: addSpent(run.below ?? nothingSpent, { ...nothingSpent, agents: 1 }) };
+}
+
+/** What starting a call, or starting it again, says of its child. It is started with all that was answered so far. */
+export function startChild(call: Call, record: RecordOf<"tool_started">): { child?: ChildCall } {
+  if (record.child === undefined) return {};
+  const { child } = call;
+  const answers = child?.answers ?? [];
+  return {
+    child: {
+      session: record.child,
+      reserved: record.reserved ?? child?.reserved ?? {},
+      spent: child?.spent ?? nothingSpent,
+      parked: false,
+      waiting: child?.waiting ?? [],
+      answers,
+      told: answers.length,
+    },
+  };
+}
+
+/** A child tells what its calls wait for. One that has stopped takes no time: its call runs again when it goes on. */
+export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
+  const { child } = call;
+  if (child === undefined || call.result !== undefined) return call;
+  const waiting = record.pending;
+  if (!record.parked) return { ...call, child: { ...child, waiting } };
+  const { startedAt: _startedAt, ...stopped } = call;
+  // What came while it was stopping is still to be told; what it took is no longer anybody's business.
+  const isOpen = (id: string): boolean => waiting.some((one) => one.id === id);
+  const answers = child.answers.slice(child.told).filter(({ inside }) => isOpen(inside));
+  const spent = record.spent === undefined ? child.spent : addSpent(child.spent, record.spent);
+  return { ...stopped, child: { ...child, parked: true, waiting, answers, told: 0, spent } };
+}
+
+/** Somebody answered a call of a child; the first answer counts. */
+export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Call {
+  const { child } = call;
+  const { inside, said } = record;
+  if (child === undefined || child.answers.some((one) => one.inside === inside)) return call;
+  return { ...call, child: { ...child, answers: [...child.answers, { inside, said }] } };
+}

@@ -1,0 +1,271 @@
+// The room of children: what a run knows of its sub-agents, and what it gives them to spend.
+//
+// A sub-agent is a call of a tool, and a session of its own. What it may spend is taken from what its parent has left
+// before it starts, as a fact, so that children at work at the same time cannot spend the same thing twice; what it
+// really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
+
+import type { JsonObject, Usage } from "../message.ts";
+import type { Rules } from "../rules/rule.ts";
+import { permissionOf } from "./batch.ts";
+import type { CallKey } from "./records.ts";
+import { type Call, runOf, type State } from "./state.ts";
+
+/** What may be spent. What is absent has no limit. */
+export interface Amounts {
+  /** Input and output tokens together. */
+  tokens?: number;
+  /** US dollars. */
+  usd?: number;
+  modelCalls?: number;
+  /** Sub-agents; in what is reserved for one, those below it. */
+  agents?: number;
+  /** Milliseconds since 1970. */
+  until?: number;
+}
+
+/** What the loop knows of a tool whose calls are sub-agents. */
+export interface AgentFacts {
+  /** How deep it may stand: 1 is right below a run that nobody else started. */
+  maxDepth: number;
+  /** The most that one call is given, `ms` from its start. Default: its share of what is left. */
+  most?: Omit<Amounts, "until"> & { ms?: number };
+}
+
+/** Whose sub-agent a run is. */
+export interface ParentFacts {
+  session: string;
+  call: CallKey;
+  /** 1: right below a run that nobody else started. */
+  depth: number;
+  /** What the run may spend, with all it starts. */
+  budget: Amounts;
+}
+
+/** What a sub-agent spent, with all it started. */
+export interface Spent {
+  usage: Usage;
+  /** Input and output tokens together. */
+  tokens: number;
+  /** Absent: unknown. */
+  usd?: number;
+  /** Model calls whose tokens nobody counted. */
+  uncounted: number;
+  modelCalls: number;
+  /** Sub-agents it started, and they did. */
+  agents: number;
+}
+
+/** A call inside a sub-agent that waits for somebody. `id` is the one it has there; `agents`: the tools it stands under, from the outermost in. */
+export interface WaitingCall {
+  id: string;
+  name: string;
+  args: JsonObject;
+  session: string;
+  agents: string[];
+}
+
+/** What somebody said to a call inside a sub-agent. */
+export interface PassedAnswer {
+  /** The call's id in the sub-agent's session. */
+  inside: string;
+  said:
+    | { answer: "approve" }
+    | { answer: "deny"; reason?: string; stop?: boolean }
+    | { answer: "edit"; args: JsonObject };
+}
+
+/** A call that is a sub-agent, since it first started. */
+export interface ChildCall {
+  readonly session: string;
+  /** What it may spend. */
+  readonly reserved: Amounts;
+  /** What it has told of that. */
+  readonly spent: Spent;
+  /** It has stopped until somebody answers. */
+  readonly parked: boolean;
+  readonly waiting: readonly WaitingCall[];
+  /** What was said to its calls since it last stopped, and how many of them it was started with. */
+  readonly answers: readonly PassedAnswer[];
+  readonly told: number;
+}
+
+export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
+
+/** Two sums as one. */
+export function addSpent(one: Spent, more: Spent): Spent {
+  const usage: Usage = { ...one.usage };
+  for (const [name, value] of Object.entries(more.usage) as [keyof Usage, number][])
+    usage[name] = (usage[name] ?? 0) + value;
+  return {
+    usage,
+    tokens: one.tokens + more.tokens,
+    ...(one.usd === undefined || more.usd === undefined ? {} : { usd: one.usd + more.usd }),
+    uncounted: one.uncounted + more.uncounted,
+    modelCalls: one.modelCalls + more.modelCalls,
+    agents: one.agents + more.agents,
+  };
+}
+
+/** What has been spent beyond what was told already. */
+export function spentSince(now: Spent, told: Spent): Spent {
+  const usage: Usage = {};
+  for (const [name, value] of Object.entries(now.usage) as [keyof Usage, number][])
+    usage[name] = value - (told.usage[name] ?? 0);
+  return {
+    usage,
+    tokens: now.tokens - told.tokens,
+    ...(now.usd === undefined || told.usd === undefined ? {} : { usd: now.usd - told.usd }),
+    uncounted: now.uncounted - told.uncounted,
+    modelCalls: now.modelCalls - told.modelCalls,
+    agents: now.agents - told.agents,
+  };
+}
+
+/** What a run has spent with all it started. */
+export function spentBy(state: State): Spent {
+  const { spend, modelCalls, below } = runOf(state);
+  return {
+    usage: spend.usage,
+    tokens: spend.tokens,
+    ...(spend.usd === undefined ? {} : { usd: spend.usd }),
+    uncounted: spend.uncounted,
+    modelCalls: modelCalls + (below?.modelCalls ?? 0),
+    agents: below?.agents ?? 0,
+  };
+}
+
+const counted = ["tokens", "usd", "modelCalls", "agents"] as const;
+
+/** The tighter of two limits, each by each. */
+export function tighter(one: Amounts, other: Amounts): Amounts {
+  const least: Amounts = { ...one };
+  for (const name of [...counted, "until"] as const) {
+    const limit = other[name];
+    if (limit !== undefined) least[name] = Math.min(limit, least[name] ?? limit);
+  }
+  return least;
+}
+
+/** What a budget leaves after what was spent; what was spent of it in money is unknown where `usd` is. */
+export function leftOf(budget: Amounts, spent: Spent): Amounts {
+  const left: Amounts = { ...budget };
+  for (const name of counted) {
+    const limit = budget[name];
+    if (limit !== undefined) left[name] = Math.max(0, limit - (spent[name] ?? limit));
+  }
+  return left;
+}
+
+/** What the run may still give: what its rules leave, less what is held for the children that have no result yet. */
+export function freeAmounts(state: State, rules: Rules): Amounts {
+  let free: Amounts = {};
+  rules.list.forEach((rule, at) => {
+    const left = rule.left?.(state.memories[at], state);
+    if (left !== undefined) free = tighter(free, left);
+  });
+  for (const { child, result } of runOf(state).turn?.calls ?? [])
+    if (child !== undefined && result === undefined) free = leftOf(free, heldFor(child));
+  return free;
+}
+
+/** What is held for a child: what it was given, less what it has told of that. Where it was given no limit, it holds nothing. */
+function heldFor({ reserved, spent }: ChildCall): Spent {
+  const held = { ...nothingSpent };
+  for (const name of counted) {
+    const given = reserved[name];
+    if (given !== undefined) held[name] = Math.max(0, given - (spent[name] ?? given));
+  }
+  return held;
+}
+
+/** What a sub-agent is given, or why it is not started. */
+export type Share = { reserved: Amounts } | { refused: string };
+
+/**
+ * What each call of the open turn that is a sub-agent and has not begun would be given: an equal share of what is
+ * free, at most what its tool asks for. Together they are never given more than is free.
+ */
+export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
+  const { options } = state;
+  const shares = new Map<CallKey, Share>();
+  const { turn, parent } = runOf(state);
+  if (options === undefined || turn === undefined) return shares;
+  const calls = turn.calls.filter(
+    (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),
+  );
+  if (calls.length === 0) return shares;
+  const depth = (parent?.depth ?? 0) + 1;
+  let free = freeAmounts(state, rules);
+  let left = calls.length;
+  for (const call of calls) {
+    const { maxDepth, most } = call.tool?.agent ?? { maxDepth: 0 };
+    const share = depth > maxDepth ? tooDeep(depth, maxDepth) : shareOf(free, left, most, state.now);
+    shares.set(call.key, share);
+    if ("reserved" in share) free = without(free, share.reserved);
+    left -= 1;
+  }
+  return shares;
+}
+
+const mayBegin = (call: Call): boolean =>
+  call.tool?.agent !== undefined &&
+  call.child === undefined &&
+  call.result === undefined &&
+  call.startedAt === undefined &&
+  call.verdict?.do === "run";
+
+const tooDeep = (depth: number, maxDepth: number): Share => ({
+  refused: `sub-agents may stand at most ${maxDepth} deep, and it would be ${depth} deep`,
+});
+
+function shareOf(free: Amounts, among: number, most: AgentFacts["most"] = {}, now: number): Share {
+  const reserved: Amounts = {};
+  const { ms, ...asked } = most;
+  for (const name of counted) {
+    const there = free[name];
+    const wish = asked[name];
+    if (there === undefined) {
+      if (wish !== undefined) reserved[name] = wish;
+      continue;
+    }
+    // A sub-agent is one of those that are counted, and needs a model call to say anything.
+    const whole = name !== "usd";
+    const least = whole && there >= 1 ? 1 : 0;
+    const share = Math.max(least, whole ? Math.floor(there / among) : there / among);
+    if (share <= 0) return { refused: `nothing is left of what it would be paid from: ${words[name]}` };
+    if (name === "agents") reserved.agents = Math.min(share - 1, wish ?? share);
+    else reserved[name] = Math.min(share, wish ?? share);
+  }
+  const until = ms === undefined ? free.until : Math.min(now + ms, free.until ?? Number.POSITIVE_INFINITY);
+  if (until !== undefined && until <= now) return { refused: "no time is left for it" };
+  return { reserved: until === undefined ? reserved : { ...reserved, until } };
+}
+
+const words: { readonly [name in (typeof counted)[number]]: string } = {
+  tokens: "tokens",
+  usd: "money",
+  modelCalls: "model calls",
+  agents: "sub-agents",
+};
+
+function without(free: Amounts, reserved: Amounts): Amounts {
+  const left: Amounts = { ...free };
+  for (const name of counted) {
+    const there = free[name];
+    if (there !== undefined)
+      left[name] = Math.max(0, there - (reserved[name] ?? 0) - (name === "agents" ? 1 : 0));
+  }
+  return left;
+}
+
+/** The calls inside sub-agents that wait for an answer and have none, with the call they stand under. */
+export function waitingInside(state: State): { call: Call; inside: WaitingCall }[] {
+  const { run } = state;
+  if (run === undefined || run.end !== undefined) return [];
+  return (run.turn?.calls ?? []).flatMap((call) => {
+    const { child } = call;
+    if (child === undefined || call.result !== undefined) return [];
+    const isAnswered = ({ id }: WaitingCall): boolean => child.answers.some(({ inside }) => inside === id);
+    return child.waiting.filter((one) => !isAnswered(one)).map((inside) => ({ call, inside }));
+  });
+}

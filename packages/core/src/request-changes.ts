@@ -1,0 +1,86 @@
+// The room of changes: two requests, or two agents' options, laid side by side.
+//
+// Names stand in the words the options have; values are whole, whoever shows them cuts them.
+
+import { canonical } from "./digest.ts";
+import type { RunOptions, ToolFacts } from "./loop/records.ts";
+import type { Json, Message } from "./message.ts";
+import type { ModelRequest } from "./model.ts";
+
+/** One thing that is other than it was. A side that is absent was not there. */
+export interface Change {
+  /** E.g. `system`, `tool weather`, `settings.temperature`, `message 3`, `rule max_steps`. */
+  what: string;
+  was?: Json;
+  is?: Json;
+}
+
+/** The parts in which a request differs from another. Messages are counted from 1; only the first that differs is told. */
+export function requestChanges(was: ModelRequest, is: ModelRequest): Change[] {
+  return [
+    ...change("system", was.system, is.system),
+    ...keyed("tool ", byName(was.tools, nameOf), byName(is.tools, nameOf)),
+    ...change("toolChoice", was.toolChoice, is.toolChoice),
+    ...keyed("settings.", { ...was.settings }, { ...is.settings }),
+    ...change("outputSchema", was.outputSchema, is.outputSchema),
+    ...messageChange([...was.messages], [...is.messages]),
+  ];
+}
+
+/** The options in which an agent differs from the recorded ones. */
+export function optionChanges(was: RunOptions | undefined, is: RunOptions): Change[] {
+  if (was === undefined) return [];
+  const { tools: wasTools, rules: wasRules, settings: wasSettings, models: wasModels, ...wasRest } = was;
+  const { tools, rules, settings, models, ...rest } = is;
+  const versions = (list: RunOptions["rules"]): Record<string, unknown> =>
+    Object.fromEntries(list.map(({ name, version }) => [name, `version ${version}`]));
+  return [
+    ...change(
+      "model",
+      wasModels.map((one) => one.id),
+      models.map((one) => one.id),
+    ),
+    ...keyed("", wasRest, rest),
+    ...keyed("tool ", byName(wasTools, toolName), byName(tools, toolName)),
+    ...keyed("settings.", { ...wasSettings }, { ...settings }),
+    ...keyed("rule ", versions(wasRules), versions(rules)),
+  ];
+}
+
+const nameOf = ({ name }: ModelRequest["tools"][number]): string => name;
+const toolName = ({ definition }: ToolFacts): string => definition.name;
+
+const byName = <T>(list: readonly T[], name: (one: T) => string): Record<string, unknown> =>
+  Object.fromEntries(list.map((one) => [name(one), one]));
+
+function messageChange(was: readonly Message[], is: readonly Message[]): Change[] {
+  const most = Math.max(was.length, is.length);
+  for (let at = 0; at < most; at += 1) {
+    const changed = change(`message ${at + 1}`, was[at], is[at]);
+    if (changed.length > 0) return changed;
+  }
+  return [];
+}
+
+function keyed(
+  prefix: string,
+  was: Record<string, unknown> | object,
+  is: Record<string, unknown> | object,
+): Change[] {
+  const [before, after] = [Object.entries(was), Object.entries(is)].map((entries) => new Map(entries));
+  const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+  return [...names].flatMap((name) => change(`${prefix}${name}`, before?.get(name), after?.get(name)));
+}
+
+/** As JSON: what is not there and what is `undefined` are one. */
+function change(what: string, was: unknown, is: unknown): Change[] {
+  const [before, after] = [json(was), json(is)];
+  if (before === undefined && after === undefined) return [];
+  if (before !== undefined && after !== undefined && canonical(before) === canonical(after)) return [];
+  return [
+    { what, ...(before === undefined ? {} : { was: before }), ...(after === undefined ? {} : { is: after }) },
+  ];
+}
+
+const json = (value: unknown): Json | undefined =>
+  value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Json);

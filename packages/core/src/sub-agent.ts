@@ -1,0 +1,208 @@
+// The room of the sub-agent: an agent as a tool of another.
+//
+// A call of it is a session of its own, in its parent's journal, under a name made of the call's key: whoever starts the
+// call again, in this process or another, finds it and goes on with it. That is why such a call may start again after a
+// crash; what inside it may not, does not, for its own journal says so. What it may spend was taken from its parent's
+// limits before it started, and what it spent is told with its result.
+
+import type { Agent } from "./agent.ts";
+import { RondoError } from "./errors.ts";
+import type { CallView } from "./events.ts";
+import type { Input } from "./input.ts";
+import {
+  type AgentFacts,
+  type PassedAnswer,
+  type Spent,
+  spentBy,
+  spentSince,
+  type WaitingCall,
+} from "./loop/children.ts";
+import type { RunResult } from "./result.ts";
+import type { Texts } from "./rules/texts.ts";
+import type { InferOutput, SchemaLike } from "./schema.ts";
+import type { Session } from "./session.ts";
+import {
+  type ChildPlace,
+  type ChildStart,
+  ChildWaits,
+  type Tool,
+  type ToolContext,
+  ToolResult,
+  tool,
+} from "./tool.ts";
+
+export interface SubAgentOptions<S extends SchemaLike> {
+  /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
+  name: string;
+  description: string;
+  /** Who does the work. A function is asked at each call, so that an agent may be given to itself. */
+  agent: Agent | (() => Agent);
+  /** What the model gives it. Default: an object with a `task`, a text. */
+  inputSchema?: S;
+  /** The sub-agent's task, made of the arguments. Default: their `task`, or all of them as JSON. */
+  task?: (args: InferOutput<S>) => Input;
+  /** The most that one call may spend, with all below it; `ms` from its start. Never more than its share of what the parent has left. Default: that share. */
+  budget?: AgentFacts["most"];
+  /** How deep it may stand below a run that nobody else started; 1 is right below. Default: 3. */
+  maxDepth?: number;
+  /** What a call touches. Default: nothing, so that several may work at once. */
+  keys?: (args: InferOutput<S>) => readonly string[];
+  /** Whether somebody is asked before it starts. Default: `allow`. */
+  permission?: Tool["permission"];
+  /** For its work; the time it waits for somebody is not counted. Default: none, other than its budget and its own limits. */
+  timeoutMs?: number;
+}
+
+/** Longer than anything runs. A number that JSON holds. */
+const never = 2 ** 52;
+
+const taskSchema = {
+  type: "object",
+  properties: {
+    task: { type: "string", description: "What is to be done, with all that must be known for it" },
+  },
+  required: ["task"],
+  additionalProperties: false,
+} as const;
+
+/**
+ * An agent as a tool. Each call is a session of its own in the parent's journal, `<session>:<call key>`, that survives
+ * what its parent survives. Its answer is the call's result; a run that came to none is an error result that says why.
+ * @throws RondoError `invalid_request` for a name, a schema or a number that cannot be used
+ */
+export function subAgent<const S extends SchemaLike = typeof taskSchema>(options: SubAgentOptions<S>): Tool {
+  const { name, maxDepth = 3, budget, timeoutMs = never } = options;
+  if (!Number.isSafeInteger(maxDepth) || maxDepth < 0)
+    throw wrong(name, `maxDepth must be a whole number of at least 0, not ${String(maxDepth)}`);
+  for (const [what, amount] of Object.entries(budget ?? {}))
+    if (typeof amount !== "number" || !(amount > 0))
+      throw wrong(name, `budget: ${what} must be a number above 0, not ${String(amount)}`);
+  const taskOf = options.task ?? defaultTask;
+  const agentOf = (): Agent => (typeof options.agent === "function" ? options.agent() : options.agent);
+  const made = tool({
+    name,
+    description: options.description,
+    inputSchema: options.inputSchema ?? taskSchema,
+    effect: "idempotent",
+    keys: (args) => options.keys?.(args as InferOutput<S>) ?? [],
+    permission: options.permission ?? "allow",
+    timeoutMs,
+    execute: (args, context) => work(agentOf(), () => taskOf(args as InferOutput<S>), name, context),
+  });
+  return {
+    ...made,
+    agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
+    endChild: (place, reason) => end(agentOf(), place, reason),
+  };
+}
+
+const wrong = (name: string, message: string): RondoError =>
+  new RondoError("invalid_request", `sub-agent ${JSON.stringify(name)}: ${message}`);
+
+function defaultTask(args: unknown): string {
+  const { task } = args as { task?: unknown };
+  return typeof task === "string" ? task : JSON.stringify(args);
+}
+
+/** Starts the sub-agent, or goes on with it, until it has an end or waits for somebody. */
+async function work(
+  agent: Agent,
+  task: () => Input,
+  name: string,
+  { child, signal }: ToolContext,
+): Promise<ToolResult | ChildWaits> {
+  if (child === undefined)
+    throw new RondoError("capability", `the sub-agent ${name} runs only as a tool of an agent`);
+  const session = await agent.openChild(child);
+  const stop = session.subscribe((event) => {
+    child.emit(event);
+    if (event.type === "approval_request") child.waits(session.pending.map(waitingIn(session.id)));
+  });
+  const abort = (): void => session.abort(reasonText(signal.reason));
+  signal.addEventListener("abort", abort, { once: true });
+  child.onAnswer((answer) => {
+    // One that comes when it has just stopped stands in the parent's records, and is told when it goes on.
+    if (session.status === "running") void say(session, answer).catch(() => {});
+  });
+  try {
+    const result = await driven(session, task, child, signal);
+    await session.settled();
+    const spent = spentSince(spentBy(session.state), child.told);
+    if (result.parked !== undefined)
+      return new ChildWaits(result.parked.pending.map(waitingIn(session.id)), spent);
+    const { content, isError } = answerOf(result, name, child.texts);
+    return new ToolResult([{ type: "text", text: content }], isError, false, [], spent);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    stop();
+  }
+}
+
+async function driven(
+  session: Session,
+  task: () => Input,
+  { answers, parent }: ChildStart,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const before = session.result;
+  // It came to its end, and its parent died before it heard of it.
+  if (before?.end !== undefined) return before;
+  const known = answers.filter(({ inside }) => session.pending.some(({ id }) => id === inside));
+  const driving =
+    before === undefined
+      ? session.send(task(), { parent })
+      : known.length === 0
+        ? session.resume()
+        : Promise.any(known.map((answer) => say(session, answer)));
+  if (signal.aborted) session.abort(reasonText(signal.reason));
+  let result = await driving;
+  // Something was said in the moment it stopped, and stands in its journal already.
+  while (result.parked !== undefined && session.pending.length < result.parked.pending.length)
+    result = await session.resume();
+  return result;
+}
+
+function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
+  if (said.answer === "approve") return session.approve(inside);
+  if (said.answer === "edit") return session.edit(inside, said.args);
+  const { reason, stop } = said;
+  return session.deny(inside, reason, stop === undefined ? {} : { stop });
+}
+
+/** Ends a sub-agent that waits for somebody. */
+async function end(agent: Agent, place: ChildPlace, reason: string): Promise<Spent | undefined> {
+  const session = await agent.openChild(place);
+  session.abort(reason);
+  await session.settled();
+  return session.result === undefined ? undefined : spentBy(session.state);
+}
+
+const waitingIn =
+  (session: string) =>
+  ({ id, name, args, child }: CallView): WaitingCall => ({
+    id,
+    name,
+    args,
+    session: child?.session ?? session,
+    agents: child?.agents ?? [],
+  });
+
+/** What the parent's model reads. */
+function answerOf(
+  { text, output, end: ended }: RunResult,
+  name: string,
+  texts: Texts,
+): { content: string; isError: boolean } {
+  const said = output === undefined ? text : JSON.stringify(output);
+  if (ended?.landed === true && ended.error === undefined)
+    return { content: [said, texts.childLanded(ended.reason)].filter(Boolean).join("\n\n"), isError: false };
+  if (ended?.reason === "completed" || ended?.reason === "done_tool")
+    return { content: said, isError: false };
+  return {
+    content: texts.childFailed(name, ended?.reason ?? "unknown", ended?.error?.message, text),
+    isError: true,
+  };
+}
+
+const reasonText = (reason: unknown): string =>
+  reason instanceof Error ? reason.message : "its parent no longer wants it";
