@@ -24,6 +24,8 @@ export interface MappedOptions {
   compat: JsonObject;
   /** Tools travel as JSON texts. */
   prompted: boolean;
+  /** How deep sub-agents may stand. */
+  maxDepth?: number;
 }
 
 type Mapper = (value: never, to: MappedOptions) => void;
@@ -127,6 +129,16 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   max_nudges: (value: number, { agent }) => {
     agent.emptyNudges = value;
+  },
+  // The first agent is one of those that are counted.
+  max_agents: (value: number, { agent }) => {
+    agent.maxSubAgents = value - 1;
+  },
+  max_total_model_calls: (value: number, { agent }) => {
+    agent.budget = { ...agent.budget, modelCalls: value };
+  },
+  max_depth: (value: number, to) => {
+    to.maxDepth = value;
   },
   max_pause_resumes: (value: number, { agent }) => {
     agent.pauseResumes = value;

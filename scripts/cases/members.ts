@@ -380,7 +380,7 @@ export const members: { readonly [member: string]: Member } = {
     return wrong.length === 0 ? undefined : wrong.join("; ");
   },
 
-  max_agents: () => "Rondo has no sub-agents yet",
+  max_agents: (value, { seen }) => atMost("agents", seen.agents ?? 0, value),
   stale_lock_recovered: () => "a session has no lock between processes yet",
 };
 

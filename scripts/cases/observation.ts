@@ -97,6 +97,8 @@ export interface Observation {
   /** Files of the case's folder at the end. */
   files: Record<string, string>;
   process?: SeenProcess;
+  /** Agents that worked, the first among them. */
+  agents?: number;
   /** Rows of a table of requests: what was asked, whether it was let through, and what it did outside. */
   rows?: { request: string; allow: boolean; allowed: boolean; words: string }[];
   /** Why it could not be played to its end. */

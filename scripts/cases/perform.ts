@@ -80,7 +80,13 @@ function essenceOf(seen: Observation): Record<string, unknown> {
 
 function facts(seen: Observation): Record<string, unknown> {
   return {
-    requests: seen.responses.map((one) => one.request.body),
+    requests: seen.responses.filter((one) => one.run > 0).map((one) => one.request.body),
+    // Which of several sub-agents is heard first is a race, and says nothing of the chunking.
+    others: seen.responses
+      .filter((one) => one.run === 0)
+      .map((one) => one.request.text)
+      .sort(),
+    agents: seen.agents,
     messages: seen.responses.map((one) => one.message),
     failures: seen.responses.map((one) => [one.failure?.kind, one.failure?.message]),
     partials: seen.responses.map((one) => one.partial?.content),

@@ -15,6 +15,8 @@ import {
   type RondoEvent,
   type RunResult,
   type Session,
+  subAgent,
+  type Tool,
 } from "@rondo/core";
 import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
 import { Cues } from "./cues.ts";
@@ -100,6 +102,7 @@ class Stage {
   #thinking = 0;
   #acting = 0;
   #pending: Promise<unknown>[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(one: Case, { chunking, persist }: PlayOptions) {
     this.#one = one;
@@ -157,6 +160,7 @@ class Stage {
         ...this.#watch.errors,
       ],
       files: filesUnder(this.#folder.path),
+      agents: this.#journal.list().length,
     };
   }
 
@@ -180,7 +184,6 @@ class Stage {
     const { given = {}, provider, expect } = this.#one;
     const mapped = mappedOptions(given);
     const { agent } = mapped;
-    agent.tools = toolsOf(given, expect.tool_calls ?? [], this.#folder.path, this.#clock, this.#load);
     const http = tapped(this.#client(), this.#tap);
     const model = modelFor({
       provider,
@@ -192,6 +195,16 @@ class Stage {
       compat: mapped.compat,
       prompted: mapped.prompted,
     });
+    const spawn = (): Tool => {
+      const { maxDepth } = mapped;
+      return subAgent({
+        name: "spawn_agent",
+        description: "Starts an agent for a task",
+        agent: () => new Agent({ ...agent, model: this.#queued(model), logger: this.#logger() }),
+        ...(maxDepth === undefined ? {} : { maxDepth }),
+      });
+    };
+    agent.tools = toolsOf(given, expect.tool_calls ?? [], this.#folder.path, this.#clock, this.#load, spawn);
     return {
       ...agent,
       model: this.#watched(model),
@@ -229,19 +242,44 @@ class Stage {
     };
   }
 
-  /** The model, and whether it is at work. */
+  /** The model, and which exchanges are its own. */
   #watched(model: Model): Model {
+    const counted = this.#counted(model);
+    return {
+      ...counted,
+      call: (request, io) => {
+        this.#watch.callStarts(this.#server.exchanges.length);
+        const answer = counted.call(request, io);
+        const over = (): void => this.#watch.callEnds(this.#server.exchanges.length);
+        answer.then(over, over);
+        return answer;
+      },
+    };
+  }
+
+  /** The model of sub-agents. The server's tap hears one exchange at a time, so they take turns. */
+  #queued(model: Model): Model {
+    const counted = this.#counted(model);
+    return {
+      ...counted,
+      call: (request, io) => {
+        const answer = this.#turn.then(() => counted.call(request, io));
+        this.#turn = answer.catch(() => {});
+        return answer;
+      },
+    };
+  }
+
+  /** The model, and whether it is at work: of sub-agents as well. */
+  #counted(model: Model): Model {
     return {
       id: model.id,
       origin: model.origin,
       ...(model.facts === undefined ? {} : { facts: model.facts }),
       call: (request, io) => {
-        const from = this.#server.exchanges.length;
-        this.#watch.callStarts(from);
         this.#thinking += 1;
         const over = (): void => {
           this.#thinking -= 1;
-          this.#watch.callEnds(this.#server.exchanges.length);
         };
         const answer = model.call(request, io);
         answer.then(over, over);

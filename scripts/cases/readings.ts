@@ -26,9 +26,9 @@ export function isLastOfRun(seen: Observation, response: SeenResponse): boolean 
   return own.at(-1) === response;
 }
 
-/** The response after this one in the same run. */
+/** The response after this one in the same run; those of sub-agents between them stand in no run of the session. */
 export function nextInRun(seen: Observation, response: SeenResponse): SeenResponse | undefined {
-  const next = seen.responses[seen.responses.indexOf(response) + 1];
+  const next = seen.responses.slice(seen.responses.indexOf(response) + 1).find((one) => one.run > 0);
   return next?.run === response.run ? next : undefined;
 }
 

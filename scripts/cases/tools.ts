@@ -35,8 +35,12 @@ export function toolsOf(
   folder: string,
   clock: VirtualClock,
   load: Workload,
+  spawn: () => Tool,
 ): Tool[] {
-  if (given.tools !== undefined) return given.tools.map((one) => toolOf(one, folder, clock, load));
+  if (given.tools !== undefined)
+    return given.tools.map((one) =>
+      one.builtin === "spawn_agent" ? spawn() : toolOf(one, folder, clock, load),
+    );
   const names = new Set(implied.map((call) => call.name));
   return [...names].map((name) => toolOf({ name, behaviour: { returns: "ok" } }, folder, clock, load));
 }

@@ -1,7 +1,15 @@
 // The room of the agent: what the command's agent is made of, for a run that starts or goes on.
 
 import { statSync } from "node:fs";
-import { Agent, type Journal, type Model, messageOf, RondoError, type Tool } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  type Journal,
+  type Model,
+  messageOf,
+  RondoError,
+  type Tool,
+} from "@rondo/core";
 import { calculate, fileToolSet, fileTools, runCommand } from "@rondo/tools";
 import { Failure, UsageError } from "./failure.ts";
 import { aboutRun, type Invocation } from "./invocation.ts";
@@ -10,14 +18,14 @@ import { nearest } from "./nearest.ts";
 export interface AgentParts {
   invocation: Invocation;
   model: Model;
-  /** Default: a short word on the folder and the tools. Empty: none. */
-  system?: string;
   /** Default: memory. */
   journal?: Journal;
 }
 
 export interface MadeAgent {
   agent: Agent;
+  /** What it was made of. */
+  options: AgentOptions;
   tools: readonly Tool[];
 }
 
@@ -25,8 +33,8 @@ export interface MadeAgent {
  * The agent of a run.
  * @throws Failure when the folder is not there; UsageError when an option does not fit the tools or the model
  */
-export function makeAgent({ invocation, model, system, journal }: AgentParts): MadeAgent {
-  const { root, maxSteps, budgetUsd, budgetTokens, timeoutMs } = invocation;
+export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent {
+  const { root, system, maxSteps, budgetUsd, budgetTokens, timeoutMs } = invocation;
   const tools = permitted(toolsOf(root), invocation);
   if (budgetUsd !== undefined && model.facts?.price === undefined)
     throw new UsageError(
@@ -37,7 +45,7 @@ export function makeAgent({ invocation, model, system, journal }: AgentParts): M
     ...(budgetTokens === undefined ? {} : { tokens: budgetTokens }),
     ...(timeoutMs === undefined ? {} : { ms: timeoutMs }),
   };
-  const agent = new Agent({
+  const options: AgentOptions = {
     model,
     // An empty one is none: providers refuse a blank system prompt.
     ...(system?.trim() === "" ? {} : { system: system ?? defaultSystem(root, tools) }),
@@ -46,8 +54,8 @@ export function makeAgent({ invocation, model, system, journal }: AgentParts): M
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
     ...(journal === undefined ? {} : { journal }),
     about: aboutRun(invocation),
-  });
-  return { agent, tools };
+  };
+  return { agent: new Agent(options), options, tools };
 }
 
 function defaultSystem(root: string, tools: readonly Tool[]): string {

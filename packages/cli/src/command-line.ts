@@ -3,8 +3,13 @@
 import { type Arguments, readArguments } from "./arguments.ts";
 import { type Command, commonOptions } from "./command.ts";
 import { approve, deny } from "./commands/approve.ts";
+import { chat } from "./commands/chat.ts";
+import { diffRuns } from "./commands/diff.ts";
+import { explainRun } from "./commands/explain.ts";
+import { fork } from "./commands/fork.ts";
 import { journal } from "./commands/journal.ts";
 import { models } from "./commands/models.ts";
+import { replayRun } from "./commands/replay.ts";
 import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
@@ -16,7 +21,21 @@ import { commandHelp, generalHelp } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { version } from "./version.ts";
 
-const commands: readonly Command[] = [run, runs, show, resume, approve, deny, journal, models];
+const commands: readonly Command[] = [
+  run,
+  chat,
+  runs,
+  show,
+  explainRun,
+  resume,
+  approve,
+  deny,
+  replayRun,
+  fork,
+  diffRuns,
+  journal,
+  models,
+];
 
 /** Does what the words say. Never rejects: what goes wrong is told on stderr. */
 export async function perform(words: readonly string[], console: Console): Promise<ExitCode> {

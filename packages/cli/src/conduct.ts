@@ -10,9 +10,17 @@ import { type ExitCode, exitCodeOf, exitCodes } from "./exit-codes.ts";
 import { jsonLine, plainText } from "./plain-text.ts";
 import { endLines, endText } from "./render/ending.ts";
 import { LiveView } from "./render/live.ts";
+import { counted } from "./render/usage.ts";
 import { waitingLines } from "./render/waiting.ts";
 import type { Shown } from "./shown.ts";
 import type { Signals } from "./signals.ts";
+import { callName } from "./summary.ts";
+
+/** How long what is under way may take once the process has to leave: those who send SIGTERM wait 10 s, seldom more than 30. */
+export function drainMs({ env }: Console): number {
+  const given = Number(env.RONDO_DRAIN_MS);
+  return env.RONDO_DRAIN_MS !== undefined && given >= 0 ? given : 8_000;
+}
 
 export interface Conducted {
   session: Session;
@@ -33,21 +41,27 @@ export async function conduct(how: Conducted, start: () => Promise<RunResult>): 
   session.subscribe(view === undefined ? listenerFor(how) : (event) => view.hear(event));
   const abort = (): void => {
     view?.endLine();
+    // Where nothing is kept there is nothing to come back to.
+    if (signals.leaving && how.journalOption !== undefined) {
+      void session.drain({ withinMs: drainMs(console) });
+      return;
+    }
     session.abort(console.readerGone ? "whoever read the output has gone" : reasonOf(signals));
   };
   const forgetReader = console.onReaderGone(abort);
   signals.fired.addEventListener("abort", abort, { once: true });
   try {
-    if (signals.fired.aborted) return exitCodes.aborted;
+    if (signals.fired.aborted) return signals.leaving ? exitCodes.left : exitCodes.aborted;
     let result = await start();
     const always = new Set<string>();
     while (result.end === undefined && asksHere(how)) {
-      const answers = await askAll(result.parked?.pending ?? [], always, how);
+      const io = { signal: signals.fired, onInterrupt: signals.interrupt };
+      const answers = await askAll(result.parked?.pending ?? [], always, how, io);
       if (answers.size === 0) break;
       result = await answer(session, answers);
     }
     // An abort may have come while the question stood: it drives the run to its end by itself.
-    if (signals.fired.aborted) {
+    if (signals.fired.aborted && !signals.leaving) {
       await session.settled();
       result = session.result ?? result;
     }
@@ -91,42 +105,57 @@ function liveView(how: Conducted): LiveView {
 }
 
 /** Asks about each call until somebody stops answering. */
-async function askAll(
+export async function askAll(
   calls: readonly CallView[],
   always: Set<string>,
-  { tools, console, signals }: Conducted,
+  { tools, console }: Pick<Conducted, "tools" | "console">,
+  io: { signal: AbortSignal; onInterrupt: () => void },
 ): Promise<Map<CallView, Answer>> {
   const answers = new Map<CallView, Answer>();
   for (const call of calls) {
     const tool = tools.find((one) => one.name === call.name);
     const said: Answer | undefined = always.has(call.name)
       ? { answer: "approve" }
-      : await askAbout(call, tool, console, { signal: signals.fired, onInterrupt: signals.interrupt });
+      : await askAbout(call, tool, console, io);
     if (said === undefined) break;
     if (said.answer === "always") always.add(call.name);
     answers.set(call, said);
   }
   // After an abort no answer counts any more.
-  if (signals.fired.aborted) answers.clear();
+  if (io.signal.aborted) answers.clear();
   return answers;
 }
 
 /** Hands the answers in, all before the run goes on far enough to wait again. */
-async function answer(session: Session, answers: ReadonlyMap<CallView, Answer>): Promise<RunResult> {
+export async function answer(session: Session, answers: ReadonlyMap<CallView, Answer>): Promise<RunResult> {
   const handed: Promise<RunResult>[] = [];
   for (const [call, said] of answers) {
-    if (said.answer === "deny") handed.push(session.deny(call.key, said.reason));
-    else if (said.answer === "edit") handed.push(session.edit(call.key, said.args));
-    else handed.push(session.approve(call.key));
+    const name = callName(call);
+    if (said.answer === "deny") handed.push(session.deny(name, said.reason));
+    else if (said.answer === "edit") handed.push(session.edit(name, said.args));
+    else handed.push(session.approve(name));
   }
   const results = await Promise.all(handed);
   return session.result ?? (results.at(-1) as RunResult);
+}
+
+/** What is told when the process had to leave. */
+export function leftLines(result: RunResult, session: Session, journalOption: string | undefined): string[] {
+  const waiting = result.parked?.pending ?? [];
+  if (waiting.length > 0) return waitingLines(waiting, session.id, journalOption);
+  return [
+    `run ${session.id} was left after ${counted(result.steps, "step")} (SIGTERM); go on with: rondo resume ${session.id}${journalOption ?? ""}`,
+  ];
 }
 
 function conclude(result: RunResult, how: Conducted): ExitCode {
   const { console, session, show, journalOption } = how;
   const { end } = result;
   if (console.readerGone) return exitCodes.readerGone;
+  if (end === undefined && how.signals.leaving) {
+    for (const line of leftLines(result, session, journalOption)) console.errorLine(line);
+    return exitCodes.left;
+  }
   if (end === undefined) {
     for (const line of waitingLines(result.parked?.pending ?? [], session.id, journalOption))
       console.errorLine(line);

@@ -17,6 +17,8 @@ export const exitCodes = {
   waiting: 5,
   /** By Ctrl-C or a signal. */
   aborted: 130,
+  /** By SIGTERM, at a safe point: the run is open and can be gone on with. */
+  left: 143,
   /** Whoever read the output has gone, as the shell says it of a broken pipe. */
   readerGone: 141,
 } as const;

@@ -55,7 +55,7 @@ export async function goOn(
   const signals = listenForSignals();
   try {
     const found = await findRun(given, journal, place.file);
-    checkOpen(found);
+    checkOpen(found, journalFlag(place));
     const started = checkStart(found, args.has("force"));
     const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
     const invocation: Invocation = { ...started, model: chosen.name };
@@ -80,21 +80,24 @@ export async function goOn(
 }
 
 /** @throws Failure when the run has ended: nothing can be added to it */
-function checkOpen({ id, records }: FoundRun): void {
+function checkOpen({ id, records }: FoundRun, flag: string): void {
   const { end, status } = summaryOf(id, records);
   if (end !== undefined)
-    throw new Failure(`run ${id} has ended already: ${endText(end)}; see it with rondo show ${id}`);
+    throw new Failure(
+      `run ${id} has ended already: ${endText(end)}; see it with rondo show ${id}${flag}, say more with rondo chat --resume ${id}${flag}`,
+    );
   if (status === "empty") throw new Failure(`run ${id} was never started; begin another with rondo run`);
 }
 
 /** How the run was started. @throws Failure when that is not known, or another process seems to drive it */
-function checkStart({ id, records }: FoundRun, force: boolean): Invocation {
+export function checkStart({ id, records }: FoundRun, force: boolean): Invocation {
   const invocation = invocationOf(records);
   if (invocation === undefined)
     throw new Failure(
       `run ${id} was not started by the rondo command: its tools and its model are known only to the program that started it; go on with it there`,
     );
-  const driver = driverOf(records);
+  // A run that waits is driven by nobody, though its process may be there and ask: whoever answers first has it.
+  const driver = summaryOf(id, records).status === "waiting" ? undefined : driverOf(records);
   if (driver !== undefined && !force)
     throw new Failure(
       `run ${id} is being driven by process ${driver.pid}: wait for it or stop it; if that is another program by now, add --force`,

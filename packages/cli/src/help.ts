@@ -14,7 +14,7 @@ export function generalHelp(commands: readonly Command[]): string {
     "RUN is a run's id, the beginning of it, or `last`. Each command tells of its options: rondo COMMAND --help",
     "",
     "Exit codes: 0 completed, 1 error, 2 wrong command line, 3 stopped at a limit or by a rule, 4 refused,",
-    "5 waits for an approval, 130 interrupted.",
+    "5 waits for an approval, 130 interrupted, 143 left by SIGTERM to be resumed.",
   ].join("\n")}\n`;
 }
 

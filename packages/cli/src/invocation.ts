@@ -13,6 +13,8 @@ export interface Invocation {
   root: string;
   /** The model as `--model` would name it; a module's path is absolute. */
   model: string;
+  /** The system prompt, where one was given. */
+  system?: string;
   maxSteps?: number;
   budgetUsd?: number;
   budgetTokens?: number;
@@ -45,9 +47,11 @@ const aboutOf = (record: LogRecord | undefined): Partial<About> =>
   ((record?.type === "run_started" || record?.type === "opened" ? record.about : undefined) ??
     {}) as Partial<About>;
 
-/** How the last run of a session was started; undefined when it was not by this command. */
+/** How the last run of a session was started, or forked; undefined when it was not by this command. */
 export function invocationOf(records: readonly LogRecord[]): Invocation | undefined {
-  return aboutOf(records.findLast((record) => record.type === "run_started")).invocation;
+  const started = (record: LogRecord): boolean =>
+    record.type === "run_started" || (record.type === "opened" && record.by === "fork");
+  return aboutOf(records.findLast(started)).invocation;
 }
 
 /** The process that drives the run now, as far as can be known; undefined when it is gone, or is this one. */

@@ -38,7 +38,7 @@ describe("a run that waits for an approval", { timeout: 60_000 }, () => {
     const again = await rondo(at, ["approve", id, call], { MIND: "touches" });
     expect(again.code).toBe(1);
     expect(again.stderr).toBe(
-      `rondo: run ${id} has ended already: completed; see it with rondo show ${id}\n`,
+      `rondo: run ${id} has ended already: completed; see it with rondo show ${id}, say more with rondo chat --resume ${id}\n`,
     );
   });
 

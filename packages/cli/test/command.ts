@@ -58,11 +58,12 @@ export function start(
   at: Place,
   args: readonly string[],
   env: { readonly [name: string]: string } = {},
+  stdin: "ignore" | "pipe" = "ignore",
 ): Started {
   const child = spawn(process.execPath, [...nodeArgs, ...args], {
     cwd: at.root,
     env: { ...at.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
   });
   let stdout = "";
   let stderr = "";

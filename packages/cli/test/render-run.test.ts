@@ -1,4 +1,4 @@
-import { Agent, type LogRecord, memoryJournal, RondoError, tool } from "@rondo/core";
+import { Agent, type LogRecord, memoryJournal, RondoError, subAgent, tool } from "@rondo/core";
 import { badArgs, call, fail, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { exitCodeOf } from "../src/exit-codes.ts";
@@ -95,6 +95,24 @@ describe("a rendered run", () => {
       if (asked && !given) expect(part).toMatch(/waits for an approval of \d+\.4 press/);
       else if (length < all.length) expect(part).toContain("not ended");
     }
+  });
+
+  it("leads from a call that is a sub-agent to its session, and back", async () => {
+    const journal = memoryJournal();
+    const child = new Agent({ model: scripted([say("done")]) });
+    const helper = subAgent({ name: "helper", description: "helps", agent: child });
+    const parent = new Agent({
+      model: scripted([call("helper", { task: "t" }), say("end")]),
+      tools: [helper],
+      journal,
+      budget: { tokens: 900 },
+    });
+    await parent.run("go", { session: "p" });
+    const session = journal.list().find(({ id }) => id !== "p")?.id ?? "";
+    const shown = renderRun(journal.read("p"));
+    expect(shown).toContain(`as session ${session}`);
+    expect(shown).toMatch(/may spend: .*900 tokens/);
+    expect(renderRun(journal.read(session))).toContain("a sub-agent of session p");
   });
 
   it("has a line for every kind of record there is", async () => {

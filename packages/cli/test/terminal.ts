@@ -25,11 +25,20 @@ export function onTerminal(
   options: readonly string[] = [],
   env: { readonly [name: string]: string } = {},
 ): Terminal {
-  const words = [process.execPath, ...nodeArgs, "run", "--model", mind, ...options, "do it"];
+  return terminalOf(at, ["run", "--model", mind, ...options, "do it"], { MIND: name, ...env });
+}
+
+/** Runs the command with these words on a terminal. */
+export function terminalOf(
+  at: Place,
+  args: readonly string[],
+  env: { readonly [name: string]: string },
+): Terminal {
+  const words = [process.execPath, ...nodeArgs, ...args];
   const command = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
     cwd: at.root,
-    env: { ...at.env, TERM: "xterm-256color", SHELL: "/bin/sh", MIND: name, ...env },
+    env: { ...at.env, TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let screen = "";

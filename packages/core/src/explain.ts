@@ -5,7 +5,7 @@
 
 import type { ErrorData } from "./errors.ts";
 import { decide, phaseOf } from "./loop/next.ts";
-import type { CallKey, Follows, LogRecord, RunEnd } from "./loop/records.ts";
+import type { CallKey, Follows, LogRecord, ResultCode, RunEnd, Verdict } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject } from "./message.ts";
@@ -207,6 +207,12 @@ function reasonsOf(record: LogRecord, before: State, rules: Rules): Reason[] {
       return record.calls.map((key) =>
         one("approval", "needs an approval", { call: callAt(before, key), ...decided }),
       );
+    case "child_waits":
+      return record.pending.map(({ name }) =>
+        one("approval", `a call of ${name} inside it needs an approval`, {
+          call: callAt(before, record.call),
+        }),
+      );
     case "approval_given": {
       const { approval, by } = record;
       const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";
@@ -265,19 +271,35 @@ function judgedReasons(
 ): Reason[] {
   const { follows } = record;
   const until = follows.do === "ask_again" ? follows.until : undefined;
-  const wait = until === undefined || until <= record.at ? {} : { waitMs: until - record.at };
+  const since = before.run?.failure?.at ?? record.at;
+  const wait = until === undefined || until <= since ? {} : { waitMs: until - since };
   const error = follows.do === "stop" && follows.error !== undefined ? { error: follows.error } : {};
   const verdicts = record.verdicts.map((verdict, index) => {
     const call = before.run?.turn?.calls[index];
     return one("verdict", verdict.do === "run" ? "may run" : `is not run: ${verdict.code}`, {
       ...(call === undefined ? {} : { call: { key: call.key, name: call.name } }),
-      // A verdict without a rule follows from the call's own checks.
-      rule: verdict.rule ?? "checks",
-      evidence: verdict.evidence ?? {},
+      ...whoJudged(verdict, record),
     });
   });
   return [one("judged", followsText(follows, record), { ...wait, ...error, ...decided }), ...verdicts];
 }
+
+/** A verdict without a rule of its own follows from the call's own checks, or from what was judged of the whole answer. */
+function whoJudged(
+  verdict: Verdict,
+  { rule, evidence }: LogRecord & { type: "turn_judged" },
+): Pick<Reason, "rule" | "evidence"> {
+  if (verdict.rule !== undefined) return { rule: verdict.rule, evidence: verdict.evidence ?? {} };
+  if (verdict.do === "run") return { rule: "checks", evidence: {} };
+  return ownChecks.has(verdict.code) ? { rule: "checks", evidence: {} } : { rule, evidence };
+}
+
+const ownChecks: ReadonlySet<ResultCode> = new Set<ResultCode>([
+  "unknown_tool",
+  "invalid_args",
+  "truncated_args",
+  "too_many_calls",
+]);
 
 function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judged" }): string {
   const stored = store ? "" : "; the answer is not kept";

@@ -32,7 +32,7 @@ export interface ForkOptions {
   model?: Model;
   /** Another system prompt. */
   system?: string;
-  /** Other options of the agent: rules, limits, tools, settings. */
+  /** Other options of the agent: rules, limits, tools, settings. With any, or `{}`, the fork goes on under the agent's own options, else under those of the records. */
   agent?: Partial<Omit<AgentOptions, "model" | "system" | "journal" | "blobs" | "clock">>;
 }
 
@@ -65,7 +65,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   if ((await journal.read(id)).length > 0)
     throw wrong(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
   const change = changedBy(options);
-  const changes = Object.keys(change).length > 0;
+  const changes = options.agent !== undefined || Object.keys(change).length > 0;
   const resolved = changes ? parts.resolveWith(change) : parts.resolved;
   const { redact = (fact: Fact): Fact => fact } = resolved;
   const today = await new RecordReader(journal, from).read();

@@ -384,7 +384,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...own,
     ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
-    tree(whole("maxSubAgents", given.maxSubAgents ?? 64)),
+    tree(whole("maxSubAgents", given.maxSubAgents ?? 64)) as Rule,
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
     ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
     given.continueRule ?? byContent(),

@@ -424,13 +424,16 @@ export class Session<Output = unknown> {
   }
 
   #drive(signal: AbortSignal | undefined, first?: Fact): Promise<RunResult<Output>> {
-    const driving = this.#run(signal, first).finally(() => {
+    const driving = Promise.withResolvers<RunResult<Output>>();
+    // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
+    this.#driving = driving.promise;
+    const run = this.#run(signal, first).finally(() => {
       this.#driving = undefined;
     });
-    this.#driving = driving;
+    driving.resolve(run);
     // Whoever asked gets the rejection; nobody else may be surprised by it.
-    this.#quietly(driving);
-    return driving;
+    this.#quietly(driving.promise);
+    return driving.promise;
   }
 
   async #run(signal: AbortSignal | undefined, first: Fact | undefined): Promise<RunResult<Output>> {

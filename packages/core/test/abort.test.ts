@@ -330,3 +330,17 @@ describe("a tool", () => {
     expect(shortly(messages)[3]).toContain("skipped");
   });
 });
+
+test("a listener that aborts at the run's very first event aborts that run, and nothing else is started", async () => {
+  const model = scripted([say("never")]);
+  const session = await new Agent({ model, ...quick }).open("s");
+  const types: string[] = [];
+  session.subscribe((event) => {
+    types.push(event.type);
+    if (event.type === "run_start") session.abort("at once");
+  });
+  const { end } = await session.send("go");
+  expect([end?.reason, end?.evidence.reason, model.calls]).toEqual(["aborted", "at once", 0]);
+  expect(types).toEqual(["run_start", "run_end"]);
+  expect([session.status, (await session.send("again")).end?.reason]).toEqual(["idle", "aborted"]);
+});

@@ -415,6 +415,20 @@ describe("the bill", () => {
   );
 });
 
+test("a thought that broke off with its attempt is closed before the next one is told, or its round is given up", async () => {
+  const broken = [think("hm"), fail("server_error")];
+  for (const [script, text] of [
+    [[broken, say("the answer")], "<think>\nhm\n</think>the answer"],
+    [[broken, broken], "<think>\nhm\n</think><think>\nhm\n</think>"],
+  ] as const) {
+    const retry = { attempts: 2, baseMs: 0, capMs: 0 };
+    const stream = new Agent({ model: scripted(script), retry }).stream("go");
+    let told = "";
+    for await (const message of strategyMessages(stream)) if (message.type === "text") told += message.text;
+    expect(told).toBe(text);
+  }
+});
+
 test("an attempt that failed half-way stands as it was told, and the next one is told whole", async () => {
   const model = scripted([
     fail("overloaded", { afterText: "par" }),

@@ -3,9 +3,11 @@
 import {
   Agent,
   type AgentOptions,
+  follow,
   isPaired,
   type Journal,
   type LogRecord,
+  type Model,
   memoryJournal,
   type RondoEvent,
   type SubAgentOptions,
@@ -14,9 +16,9 @@ import {
   textOf,
 } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
-import { call, calls, gate, type Script, say, scripted } from "@rondo/testkit";
+import { call, calls, fail, type Script, say, scripted } from "@rondo/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import { deferred, echo, quick, type shortly } from "./support.ts";
+import { deferred, echo, eventsOf, quick, shortly } from "./support.ts";
 
 const open: Journal[] = [];
 afterEach(() => {
@@ -143,7 +145,7 @@ describe.each(journals)("a sub-agent, kept in %s", (_name, make) => {
             call("write"),
             () => {
               reached.resolve();
-              return gate().promise as never;
+              return new Promise<never>(() => {});
             },
           ]),
         ),
@@ -168,10 +170,397 @@ describe.each(journals)("a sub-agent, kept in %s", (_name, make) => {
   });
 });
 
+describe("a tree of sub-agents", () => {
+  test("counts all of its tokens, and parallel children are never given more than their parent has left", async () => {
+    const journal = memoryJournal();
+    // Each child would go on for ever: only what it was given stops it.
+    const forever = new Agent({
+      model: scripted(() => call("echo"), { usage: { inputTokens: 10, outputTokens: 0 } }),
+      tools: [echo("echo")],
+      repeats: null,
+    });
+    const parent = new Agent({
+      model: scripted([calls([1, 2, 3].map(() => ["helper", { task: "t" }] as const)), say("end")], {
+        usage: { inputTokens: 10, outputTokens: 0 },
+      }),
+      journal,
+      budget: { tokens: 1_000 },
+      tools: [helper(forever)],
+    });
+    const { usage: counted } = await parent.run("go", { session: "p" });
+    const begun = started(journal.read("p"));
+    expect(begun.map((record) => record.reserved?.tokens)).toEqual([330, 330, 330]);
+    for (const { child = "" } of begun) {
+      const ended = journal.read(child).at(-1);
+      expect(ended).toMatchObject({
+        type: "run_ended",
+        end: { reason: "token_budget", rule: "tree", evidence: { max: 330, given: true } },
+      });
+      // The call under way when it was spent, and the landing, are all that is beyond it.
+      const asked = journal.read(child).filter((record) => record.type === "model_started").length;
+      expect(asked).toBe(34);
+    }
+    expect(counted.inputTokens).toBe(10 + 3 * 340 + 10);
+  });
+
+  test("keeps its model calls exactly, those of landings among them", async () => {
+    const journal = memoryJournal();
+    let asked = 0;
+    const model = (): Model =>
+      scripted(() => {
+        asked += 1;
+        return [call("spawn", { task: "t" }), call("spawn", { task: "t" })];
+      });
+    const make = (): Agent =>
+      new Agent({ model: model(), tools: [spawn], repeats: null, budget: { modelCalls: 20 }, journal });
+    const spawn: Tool = subAgent({ name: "spawn", description: "d", agent: make, maxDepth: 9 });
+    const { end } = await make().run("go", { session: "p" });
+    expect(["tool_call_limit", "max_steps"]).toContain(end?.reason);
+    expect(end?.landed).toBe(true);
+    expect(asked).toBeLessThanOrEqual(20);
+    expect(journal.list().length).toBeGreaterThan(3);
+  });
+
+  test("limits a run's own tokens apart from those of its sub-agents", async () => {
+    const costly = worker(() => say("x"));
+    const parent = worker([call("helper", { task: "t" }), call("helper", { task: "u" }), say("end")], {
+      budget: { own: { tokens: 30 } },
+      tools: [helper(costly)],
+    });
+    const { end, usage: counted } = await parent.run("go");
+    expect(end).toMatchObject({ reason: "token_budget", evidence: { tokens: 30, max: 30 } });
+    // Two answers of its own, two of sub-agents, and the landing.
+    expect(counted).toEqual({ inputTokens: 50, outputTokens: 25 });
+  });
+
+  test("is only so deep, though an agent may be given to itself", async () => {
+    const journal = memoryJournal();
+    const self: Agent = new Agent({
+      model: scripted((request) =>
+        request.messages.some((message) => message.role === "tool")
+          ? say(`I read: ${textOf(request.messages.at(-1) as never)}`)
+          : call("self", { task: "deeper" }),
+      ),
+      journal,
+      tools: [subAgent({ name: "self", description: "d", agent: () => self, maxDepth: 2 })],
+    });
+    const { text } = await self.run("go", { session: "p" });
+    expect(text).toMatch(/I read: I read: I read: .*at most 2 deep/s);
+    expect(journal.list()).toHaveLength(3);
+  });
+
+  test("is only so large, and a run that asks for more in vain lands", async () => {
+    const journal = memoryJournal();
+    const parent = new Agent({
+      model: scripted(() => call("helper", { task: "again" })),
+      journal,
+      maxSubAgents: 2,
+      tools: [helper(worker(() => say("done")))],
+    });
+    const { end, messages } = await parent.run("go", { session: "p" });
+    expect(end).toMatchObject({ reason: "tool_call_limit", rule: "tree", landed: true });
+    expect(journal.list()).toHaveLength(3);
+    expect(resultTexts(messages)[2]).toMatch(/sub-agents/);
+  });
+
+  test("is aborted as a whole, within its parent's grace", async () => {
+    const journal = memoryJournal();
+    const reached = deferred();
+    const hangs = (): Agent =>
+      worker([call("hang")], {
+        tools: [
+          echo("hang", {
+            execute: () => {
+              reached.resolve();
+              return new Promise(() => {});
+            },
+          }),
+        ],
+        abortGraceMs: 60_000,
+      });
+    const middle = worker([call("helper", { task: "t" })], { tools: [helper(hangs())] });
+    const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(middle)] });
+    const session = await parent.open("p");
+    const running = session.send("go");
+    await reached.promise;
+    session.abort("enough");
+    const { end, messages } = await running;
+    expect(end).toMatchObject({ reason: "aborted", evidence: { reason: "enough" } });
+    expect(isPaired(messages)).toBe(true);
+    await session.settled();
+    for (const { id } of journal.list()) {
+      const ended = journal.read(id).findLast((record) => record.type === "run_ended");
+      expect(ended).toMatchObject({ end: { reason: "aborted" } });
+    }
+    expect(journal.list()).toHaveLength(3);
+  });
+
+  test("ends with its parent while it waits for a person, so that nobody is asked in vain", async () => {
+    const journal = memoryJournal();
+    const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
+    const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(child)] });
+    const session = await parent.open("p");
+    await session.send("go");
+    const [begun] = started(journal.read("p"));
+    session.abort("never mind");
+    await session.settled();
+    expect(session.result?.end?.reason).toBe("aborted");
+    expect(session.pending).toEqual([]);
+    let ended: LogRecord | undefined;
+    for await (const record of follow(journal, begun?.child ?? "")) {
+      ended = record;
+      if (record.type === "run_ended") break;
+    }
+    expect(ended).toMatchObject({ end: { reason: "aborted", evidence: { reason: "its parent was ended" } } });
+  });
+
+  test("tells a failure to the parent's model as a result, never as an exception", async () => {
+    const refused = worker([fail("auth", { message: "no such key" })], { retry: null });
+    const broken = subAgent({
+      name: "broken",
+      description: "d",
+      agent: () => {
+        throw new Error("no agent today");
+      },
+    });
+    const parent = worker(
+      [
+        calls([
+          ["helper", { task: "t" }],
+          ["broken", { task: "t" }],
+          ["limited", { task: "t" }],
+        ]),
+        say("so be it"),
+      ],
+      {
+        tools: [
+          helper(refused),
+          broken,
+          helper(
+            worker(() => call("echo"), { tools: [echo("echo")], maxSteps: 2, repeats: null }),
+            {
+              name: "limited",
+            },
+          ),
+        ],
+      },
+    );
+    const { text, messages } = await parent.run("go");
+    expect(text).toBe("so be it");
+    const results = messages.filter((message) => message.role === "tool");
+    expect(results.map((message) => message.isError)).toEqual([true, true, false]);
+    expect(resultTexts(messages)).toEqual([
+      "Error: helper did not finish (error): no such key",
+      "Error: no agent today",
+      expect.stringContaining("stopped at a limit (max_steps)"),
+    ]);
+  });
+
+  test("holds its parent's deadline", async () => {
+    const journal = memoryJournal();
+    let now = 1_000;
+    const waiting: { due: number; then: () => void }[] = [];
+    const clock = {
+      now: () => now,
+      random: () => 0.5,
+      after: (ms: number, then: () => void) => {
+        const timer = { due: now + ms, then };
+        waiting.push(timer);
+        return () => void waiting.splice(waiting.indexOf(timer) >>> 0, waiting.includes(timer) ? 1 : 0);
+      },
+    };
+    const reached = deferred();
+    const child = worker([call("hang"), say("as far as I came")], {
+      tools: [
+        echo("hang", {
+          execute: (_args, { signal }) => {
+            reached.resolve();
+            return new Promise((_, fails) =>
+              signal.addEventListener("abort", () => fails(new Error("stopped"))),
+            );
+          },
+        }),
+      ],
+    });
+    const parent = worker([call("helper", { task: "t" }), say("late, but here")], {
+      journal,
+      clock,
+      budget: { ms: 5_000 },
+      tools: [helper(child)],
+    });
+    const running = parent.run("go", { session: "p" });
+    await reached.promise;
+    const [begun] = started(journal.read("p"));
+    expect(begun?.reserved?.until).toBe(6_000);
+    now = 6_000;
+    for (const timer of waiting.filter((one) => one.due <= now)) timer.then();
+    const { end } = await running;
+    expect(end).toMatchObject({ reason: "deadline", landed: true });
+    const ended = journal.read(begun?.child ?? "").findLast((record) => record.type === "run_ended");
+    expect(ended?.end.reason).toMatch(/deadline|aborted/);
+  });
+
+  test("is shown live: a child's events come as its parent's, as deep as they are", async () => {
+    const inner = worker([say("deep")]);
+    const middle = worker([call("helper", { task: "t" }), say("mid")], { tools: [helper(inner)] });
+    const parent = worker([call("helper", { task: "t" }), say("top")], { tools: [helper(middle)] });
+    const events = await eventsOf(parent, "go");
+    const texts = (event: RondoEvent): string[] => {
+      if (event.type === "child") return texts(event.event).map((one) => `${event.call.name}/${one}`);
+      return event.type === "text_delta" ? [event.text] : [];
+    };
+    expect(events.flatMap(texts)).toEqual(["helper/helper/deep", "helper/mid", "top"]);
+  });
+
+  test("passes a grandchild's approval up and its answer down: approved, denied or edited", async () => {
+    const journal = memoryJournal();
+    const seen: unknown[] = [];
+    const press = echo("press", {
+      permission: "ask",
+      inputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+      execute: (args) => {
+        seen.push(args);
+        return "ok";
+      },
+    });
+    const inner = worker(
+      [
+        calls([
+          ["press", { n: 1 }],
+          ["press", { n: 2 }],
+          ["press", { n: 3 }],
+        ]),
+        say("inner done"),
+      ],
+      { tools: [press] },
+    );
+    const middle = worker([call("inner", { task: "t" }), say("middle done")], {
+      tools: [helper(inner, { name: "inner" })],
+    });
+    const parent = worker([call("middle", { task: "t" }), say("top done")], {
+      journal,
+      tools: [helper(middle, { name: "middle" })],
+    });
+    const session = await parent.open("p");
+    const asked: string[] = [];
+    session.subscribe((event) => {
+      if (event.type === "approval_request") asked.push(event.call.id);
+    });
+    const { parked } = await session.send("go");
+    const ids = parked?.pending.map((view) => view.id) ?? [];
+    expect(ids).toEqual(["call_1/call_1/call_1", "call_1/call_1/call_2", "call_1/call_1/call_3"]);
+    expect(asked).toEqual(ids);
+    expect(parked?.pending[0]?.child?.agents).toEqual(["middle", "inner"]);
+    const outcomes = await Promise.all([
+      session.approve(ids[0] ?? ""),
+      session.deny(ids[1] ?? "", "not two"),
+      session.edit(ids[2] ?? "", { n: 30 }),
+    ]);
+    expect(outcomes.at(-1)?.text).toBe("top done");
+    expect(seen).toEqual([{ n: 1 }, { n: 30 }]);
+    const innermost = journal.list().find(({ id }) => id.split(":").length === 3)?.id ?? "";
+    const finished = journal.read(innermost).filter((record) => record.type === "tool_finished");
+    expect(finished.map((record) => record.result.isError)).toEqual([true, false, false]);
+    await expect(session.approve(ids[0] ?? "")).rejects.toThrow(/no call/);
+  });
+
+  test("is not timed out while it waits for a person", async () => {
+    const journal = memoryJournal();
+    const child = worker([call("press"), say("pressed")], { tools: [echo("press", { permission: "ask" })] });
+    const options = { timeoutMs: 50 };
+    const parent = worker([call("helper", { task: "t" }), say("end")], {
+      journal,
+      tools: [helper(child, options)],
+    });
+    const session = await parent.open("p");
+    await session.send("go");
+    // Much later, as the records have it.
+    const later = { now: () => Date.now() + 3_600_000, random: () => 0.5, after: () => () => {} };
+    const second = await worker([say("end")], {
+      journal,
+      clock: later,
+      tools: [helper(worker([say("pressed")], { tools: [echo("press", { permission: "ask" })] }), options)],
+    }).open("p");
+    const { messages, text } = await second.approve("call_1/call_1");
+    expect([resultTexts(messages), text]).toEqual([["pressed"], "end"]);
+  });
+
+  test("is paid for also when it is given up on, and tells what it spent too late", async () => {
+    const journal = memoryJournal();
+    const child = worker([call("echo"), () => new Promise<never>(() => {})], { tools: [echo("echo")] });
+    const told = async (): Promise<void> => {
+      for await (const record of follow(journal, "p")) if (record.type === "late_result") return;
+    };
+    const parent = worker(
+      [
+        call("helper", { task: "t" }),
+        async () => {
+          await told();
+          return say("without it, then");
+        },
+      ],
+      { journal, tools: [helper(child, { timeoutMs: 20 })] },
+    );
+    const { messages, usage: counted } = await parent.run("go", { session: "p" });
+    expect(resultTexts(messages)[0]).toMatch(/timed out after 20 ms/);
+    expect(counted).toEqual({ inputTokens: 30, outputTokens: 15 });
+  });
+
+  test("replays without its children, each child by itself, and a fork has children of its own", async () => {
+    const journal = memoryJournal();
+    const child = worker(() => say("part"));
+    const parent = worker([call("helper", { task: "t" }), say("whole")], { journal, tools: [helper(child)] });
+    const session = await parent.open("p");
+    await session.send("go");
+    const [begun] = started(journal.read("p"));
+    expect((await session.replay()).firstDifference).toBeUndefined();
+    const own = await child.open(begun?.child ?? "", { journal });
+    const again = await own.replay();
+    expect([again.requests.length, again.firstDifference]).toEqual([1, undefined]);
+
+    const fork = await worker([say("whole")], { journal, tools: [helper(child)] }).open("p");
+    const forked = await fork.fork("f", { seq: begun?.seq ?? 0 });
+    await forked.resume();
+    const [other] = started(journal.read("f"));
+    expect(other?.child).toBe(`f:${begun?.call}`);
+    expect(journal.read(other?.child ?? "").length).toBeGreaterThan(0);
+  });
+
+  test("has its steering to itself: a word to the parent is for the parent", async () => {
+    const journal = memoryJournal();
+    const reached = deferred();
+    const go = deferred();
+    const child = worker([
+      async () => {
+        reached.resolve();
+        await go.promise;
+        return say("part");
+      },
+    ]);
+    const parent = worker([call("helper", { task: "t" }), say("whole")], { journal, tools: [helper(child)] });
+    const session = await parent.open("p");
+    const running = session.send("go");
+    await reached.promise;
+    session.steer("be brief");
+    go.resolve();
+    const { messages } = await running;
+    expect(shortly(messages).at(-2)).toBe("user: be brief");
+    const [begun] = started(journal.read("p"));
+    expect(JSON.stringify(journal.read(begun?.child ?? ""))).not.toContain("be brief");
+  });
+
+  test("refuses a depth, a budget or a number of sub-agents that is none", async () => {
+    const child = worker([]);
+    expect(() => helper(child, { maxDepth: -1 })).toThrow(/maxDepth/);
+    expect(() => helper(child, { budget: { tokens: 0 } })).toThrow(/tokens/);
+    expect(() => worker([], { maxSubAgents: 1.5 })).toThrow(/maxSubAgents/);
+  });
+});
+
 /** A journal to which nothing gets any more once its process is dead. */
 function dying(journal: Journal, dead: Promise<void>): Journal {
   let gone = false;
-  dead.then(() => {
+  void dead.then(() => {
     gone = true;
   });
   const { lease } = journal;

@@ -32,8 +32,7 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       runStarted(record, after, page);
       return;
     case "opened":
-      page.fact(at, "opened", "a process took the session over; what was in flight is lost", "yellow");
-      if (record.changed !== undefined) page.more(record.changed.map(changeText).join("; "), "yellow");
+      opened(record, page);
       return;
     case "queued":
       page.fact(at, "queued", `a message (${record.lane}, ${record.id})`);
@@ -318,6 +317,26 @@ function modelFinished(record: RecordOf<"model_finished">, before: State, after:
         break;
       }
     }
+  }
+}
+
+function opened({ at, from, options, changed }: RecordOf<"opened">, page: RunPage): void {
+  if (from === undefined) {
+    page.fact(at, "opened", "a process took the session over; what was in flight is lost", "yellow");
+    if (changed !== undefined) page.more(changed.map(changeText).join("; "), "yellow");
+    return;
+  }
+  const step = from.step === undefined ? "" : ` at step ${from.step}`;
+  page.fact(
+    at,
+    "forked",
+    `from ${from.session}${step}, after its first ${counted(from.seq, "record")}`,
+    "yellow",
+  );
+  if (from.edited !== undefined) page.more(`with another result of call ${from.edited}`);
+  if (options !== undefined) {
+    page.more(`goes on with ${options.models.map((model) => model.id).join(", ")}`);
+    if (options.system !== undefined) page.more(`system: ${options.system}`, "dim");
   }
 }
 

@@ -1,7 +1,7 @@
 // The minds of the command's tests: the environment names a script, and the command takes the model from this module
 // as it would take a user's own.
 
-import type { Model } from "@rondo/core";
+import { type Model, textOf } from "@rondo/core";
 import { call, fail, refuse, type Script, say, scripted, stall, think, usage } from "@rondo/testkit";
 
 /** Runs a command, then says what came of it. */
@@ -49,6 +49,25 @@ const scripts: { readonly [name: string]: Script } = {
       chunk: 1,
     }),
   ],
+  /** Talks: says back the last message, works when asked to, and can be slow. */
+  talks: (request) => {
+    const last = request.messages.at(-1);
+    const text = last?.role === "user" ? textOf(last) : "";
+    if (last?.role === "tool") return say(`done: ${JSON.stringify(last.content)}`);
+    if (text.startsWith("run ")) return call("run_command", { command: text.slice(4) });
+    if (text === "list") return call("list_files", { path: "." });
+    if (text === "hang") return stall({ afterText: "I am thinking" });
+    return say(`you said: ${text}`);
+  },
+  /** Waits for a file in the folder, then looks at the conversation. */
+  waits: (request) => {
+    const last = request.messages.at(-1);
+    if (last?.role === "user" && request.messages.length === 1)
+      return call("run_command", {
+        command: "touch begun; while ! test -e go; do sleep 0.05; done; echo gone",
+      });
+    return say(`heard: ${request.messages.map((message) => textOf(message)).join(" | ")}`);
+  },
   deaf: [stall({ afterText: "I cannot hear", ignoreSignal: true })],
   babbles: [[say("word ".repeat(20_000), { chunk: 5 }), stall()]],
   system: (request) => say(`system: ${request.system}; task: ${JSON.stringify(request.messages.at(-1))}`),

@@ -5,6 +5,7 @@
 
 import { textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
+import { knownTools } from "./offered.ts";
 import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
@@ -124,24 +125,10 @@ export function offeredTools(state: State): readonly ToolFacts[] {
   const { options, run } = state;
   if (options === undefined || run === undefined) return [];
   const chosen = run.prepared?.tools;
-  const tools = state.readable ? options.tools : alwaysOffered(options.tools);
+  const tools = knownTools(state);
   if (run.hidden.length === 0 && chosen === undefined) return tools;
   return tools.filter(
     ({ definition: { name } }) =>
       !run.hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
   );
-}
-
-const always = new WeakMap<readonly ToolFacts[], readonly ToolFacts[]>();
-
-/** The tools that wait for nothing. The same list gives the same list: whoever encodes it can tell by identity. */
-export function alwaysOffered(tools: readonly ToolFacts[]): readonly ToolFacts[] {
-  let known = always.get(tools);
-  if (known === undefined) {
-    known = tools.some((tool) => tool.when !== undefined)
-      ? tools.filter((tool) => tool.when === undefined)
-      : tools;
-    always.set(tools, known);
-  }
-  return known;
 }

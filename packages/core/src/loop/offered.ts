@@ -1,7 +1,8 @@
-// The room of definitions: what the model is told of the tools.
+// The room of what is offered: which tools the model may be told of, and how.
 
 import type { ToolDefinition } from "../model.ts";
 import type { ToolFacts } from "./records.ts";
+import type { State } from "./state.ts";
 
 const definitions = new WeakMap<readonly ToolFacts[], readonly ToolDefinition[]>();
 
@@ -11,6 +12,26 @@ export function definitionsOf(tools: readonly ToolFacts[]): readonly ToolDefinit
   if (known === undefined) {
     known = tools.map((tool) => tool.definition);
     definitions.set(tools, known);
+  }
+  return known;
+}
+
+/** The tools there are for now: those that read kept texts only once there is one to read. */
+export function knownTools({ options, readable }: State): readonly ToolFacts[] {
+  if (options === undefined) return [];
+  return readable ? options.tools : alwaysOffered(options.tools);
+}
+
+const always = new WeakMap<readonly ToolFacts[], readonly ToolFacts[]>();
+
+/** The tools that wait for nothing. The same list gives the same list: whoever encodes it can tell by identity. */
+function alwaysOffered(tools: readonly ToolFacts[]): readonly ToolFacts[] {
+  let known = always.get(tools);
+  if (known === undefined) {
+    known = tools.some((tool) => tool.when !== undefined)
+      ? tools.filter((tool) => tool.when === undefined)
+      : tools;
+    always.set(tools, known);
   }
   return known;
 }

@@ -21,7 +21,7 @@ const asked = { rule: "asked", evidence: {} };
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
-  const folded = fold(stamped, record);
+  const folded = fold(stamped, record, state.now);
   if (record.type === "run_started")
     return { ...folded, memories: rules.list.map((rule) => rule.init?.(folded)) };
   return remember(folded, record, state, rules);
@@ -46,7 +46,8 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
   return memories === folded.memories ? folded : { ...folded, memories };
 }
 
-function fold(state: State, record: LogRecord): State {
+/** @param last when the record before it was written */
+function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
   if (record.type === "allowed") return allow(state, record.grant);
@@ -59,7 +60,7 @@ function fold(state: State, record: LogRecord): State {
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "opened":
-      return reopen(state, run, record);
+      return reopen(state, run, record, last);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -242,9 +243,12 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
   };
 }
 
-/** A process takes a run over, under other options where it brings some: the model then is the first of those. */
-function reopen(state: State, run: Run, { options, changed }: LogRecord & { type: "opened" }): State {
-  const left = settleCancel(interrupt(run, state.options));
+/** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
+function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, last: number): State {
+  const { options, changed, from, at } = record;
+  const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
+  const taken = settleCancel(interrupt(own, state.options));
+  const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
   // The same run under other code: its open turn stays as it is, and so does its model, if it is still there.
   if (changed !== undefined) {
@@ -258,6 +262,11 @@ function reopen(state: State, run: Run, { options, changed }: LogRecord & { type
   });
   // What another model counted says nothing of this one's window.
   return { ...state, options, counted: undefined, run: { ...left, ...calls, model: 0 } };
+}
+
+/** A sub-agent that was at work belongs to the session that was forked: the fork starts one of its own. */
+function withoutChild({ child: _child, ...call }: Call): Call {
+  return call;
 }
 
 function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {

@@ -7,7 +7,7 @@ import { fittingOutput } from "../context/guard-route.ts";
 import { knownWindow, type WindowFacts } from "../context/stage.ts";
 import type { Rules } from "../rules/rule.ts";
 import { besideOf } from "./notes.ts";
-import { definitionsOf } from "./offered.ts";
+import { definitionsOf, knownTools } from "./offered.ts";
 import type { State } from "./state.ts";
 
 /** What is known of the window of the model in use; the option outranks the model's own. */
@@ -27,9 +27,8 @@ export function sizeOf(state: State, rules: Pick<Rules, "estimator">): number {
 }
 
 /** Tokens of what stands before the messages. */
-export function frontOf({ options }: State, { estimator }: Pick<Rules, "estimator">): number {
-  if (options === undefined) return 0;
-  return estimator.text(options.system ?? "") + estimator.tools(definitionsOf(options.tools));
+export function frontOf(state: State, { estimator }: Pick<Rules, "estimator">): number {
+  return estimator.text(state.options?.system ?? "") + estimator.tools(definitionsOf(knownTools(state)));
 }
 
 /** The output limit, lowered to what the input leaves of the window: a too large one is no reason to compact. */
@@ -46,8 +45,8 @@ export function outputThatFits<Limit extends number | undefined>(
 
 /** What fills the window, by source. */
 export function accountOf(state: State, rules: Rules): ContextAccount {
-  const { history, counted, options } = state;
-  const tools = options === undefined ? 0 : rules.estimator.tools(definitionsOf(options.tools));
+  const { history, counted } = state;
+  const tools = rules.estimator.tools(definitionsOf(knownTools(state)));
   return contextAccount(
     { messages: history, system: frontOf(state, rules) - tools, tools, window: windowOf(state), counted },
     rules.estimator,

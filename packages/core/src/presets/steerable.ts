@@ -97,7 +97,11 @@ function steerableContinue(): Rule {
       const calls = turn.calls.length;
       const evidence = { calls, stop: word, ...(stop.raw === undefined ? {} : { raw: stop.raw }) };
       if (word === "aborted")
-        return { follows: { do: "stop", reason: "aborted", text }, store: false, evidence };
+        return {
+          follows: { do: "stop", reason: "aborted", text },
+          store: false,
+          evidence: { ...evidence, reason: stop.detail ?? "the answer was broken off" },
+        };
       if (word === "error") {
         const message = stop.detail ?? `the answer ended with an error (${stop.raw ?? stop.wire})`;
         const kind: ErrorData["kind"] =

@@ -46,6 +46,8 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
       if (record.type !== "tool_finished") return memory;
       const call = before.run?.turn?.calls.find((one) => one.key === record.call);
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
+      // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
+      if (call.tool?.agent !== undefined) return memory;
       return count(memory, call, record.result, before.run?.hidden.includes(call.name) ?? false);
     },
     decide(memory, state): Decision | undefined {

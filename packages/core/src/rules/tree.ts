@@ -1,30 +1,50 @@
 // The room of the tree: what holds for a run because of the tree of sub-agents it stands in.
 //
 // A sub-agent's run was given amounts by its parent and lands when they are spent, whatever its own agent would allow.
-// And no run starts sub-agents without end: so many, those below it among them, and no more.
+// No run starts sub-agents without end: so many, those below it among them. And one whose model asks for more of them
+// again, after it was told that there are none, lands as well.
 
 import { type Amounts, leftOf, spentBy, tighter } from "../loop/children.ts";
+import type { LogRecord } from "../loop/records.ts";
+import type { State } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
+/** In how many turns sub-agents were refused, and which was the last of them. */
+interface Memory {
+  readonly refused: number;
+  readonly turn: number;
+}
+
+/** Turns in which sub-agents are asked for in vain, after which a run lands. */
+const mostRefused = 2;
+
 /** @param maxSubAgents that a run and all below it may start */
-export function tree(maxSubAgents: number): Rule {
+export function tree(maxSubAgents: number): Rule<Memory> {
   return {
     name: "tree",
     version: 1,
-    decide(_memory, state): Decision | undefined {
+    init: () => ({ refused: 0, turn: -1 }),
+    fold: (memory, record, before) => {
+      const turn = refusedIn(record, before);
+      return turn === undefined || turn === memory.turn ? memory : { refused: memory.refused + 1, turn };
+    },
+    decide({ refused }, state): Decision | undefined {
+      if (refused >= mostRefused)
+        return {
+          do: "land",
+          reason: "tool_call_limit",
+          evidence: { refusedTurns: refused, max: mostRefused },
+        };
       const budget = state.run?.parent?.budget;
       if (budget === undefined) return undefined;
       const { until } = budget;
-      if (until !== undefined && state.now >= until)
-        return {
-          do: "land",
-          reason: "deadline",
-          evidence: { now: state.now, at: until, given: true },
-          cancel: true,
-        };
+      if (until !== undefined && state.now >= until) {
+        const evidence = { now: state.now, at: until, given: true };
+        return { do: "land", reason: "deadline", evidence, cancel: true };
+      }
       const spent = overspent(spentBy(state), budget);
-      return spent?.do === "land" ? { ...spent, evidence: { ...spent.evidence, given: true } } : spent;
+      return spent === undefined ? undefined : { ...spent, evidence: { ...spent.evidence, given: true } };
     },
     left(_memory, state): Amounts {
       const { agents = maxSubAgents, modelCalls, ...rest } = state.run?.parent?.budget ?? {};
@@ -33,4 +53,11 @@ export function tree(maxSubAgents: number): Rule {
     },
     wakeAt: (_memory, state) => state.run?.parent?.budget.until,
   };
+}
+
+/** The turn in which a record refused to start a sub-agent. */
+function refusedIn(record: LogRecord, { run }: State): number | undefined {
+  if (record.type !== "tool_finished" || record.result.code !== "limit") return undefined;
+  const call = run?.turn?.calls.find((one) => one.key === record.call);
+  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : run?.turn?.seq;
 }

@@ -130,6 +130,8 @@ export class StrategyView {
   #request({ step, attempt, origin }: RondoEvent & { type: "request" }): void {
     const open = this.#round;
     if (attempt > 1 && open?.step === step && !open.answered) {
+      // A thought that broke off is closed, or all that follows would be part of it.
+      this.#closeThinking();
       // What the failed attempt said stands; the next one is told from its beginning.
       Object.assign(open, { told: "", late: "", sawCall: false, thinking: undefined, model: origin.model });
       return;
@@ -295,6 +297,7 @@ export class StrategyView {
   #closeRound(error?: string): void {
     const round = this.#round;
     if (round === undefined) return;
+    this.#closeThinking();
     this.#round = undefined;
     for (const { log, ended } of round.calls.values())
       if (log !== undefined && ended === undefined) this.#finish(log, {}, {}, this.#now(), error ?? "");

@@ -166,7 +166,11 @@ export function factsOf(action: Action): Fact[] {
       return [{ type: "summary_started", part, of, attempt, digest: "" }];
     }
     case "start_tools":
-      return action.calls.map((call) => ({ type: "tool_started", call, idempotencyKey: call }));
+      return action.calls.map((call) => {
+        const reserved = action.reserved?.[call];
+        const child = reserved === undefined ? {} : { child: `child of ${call}`, reserved };
+        return { type: "tool_started", call, idempotencyKey: call, ...child };
+      });
     case "ask":
       return [{ type: "approval_asked", calls: action.calls }];
     default:

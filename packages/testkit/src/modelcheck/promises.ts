@@ -203,7 +203,11 @@ export function brokenByDecision(
 }
 
 function waitsForSomebody(state: State): boolean {
-  return state.run?.turn?.calls.some((call) => call.asked && call.result === undefined) ?? false;
+  return (
+    state.run?.turn?.calls.some(
+      (call) => call.result === undefined && (call.asked || call.child?.parked === true),
+    ) ?? false
+  );
 }
 
 /** Whether the table said that this phase may follow. */

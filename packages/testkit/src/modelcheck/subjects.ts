@@ -13,7 +13,7 @@ import {
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
-import { checkedOptions, cuttingOptions, type Fuel, reconcilingTools } from "./world.ts";
+import { checkedOptions, cuttingOptions, type Fuel, parentOptions, reconcilingTools } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };
@@ -134,6 +134,12 @@ export function subjects(): Subject[] {
       { onInterrupted: "ask", tools: reconcilingTools(), toolOrder: "sequential" },
       {},
       { ...calm, crash: 2, grant: 1, steer: 1 },
+    ),
+    subject(
+      "with sub-agents",
+      parentOptions(),
+      { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 3 },
+      all,
     ),
     subject("cutting results", cuttingOptions()),
     subject(

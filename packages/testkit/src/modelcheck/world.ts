@@ -6,6 +6,7 @@
 import {
   type Action,
   type AssistantMessage,
+  type Call,
   type CallCheck,
   type CallResult,
   callsOf,
@@ -16,10 +17,12 @@ import {
   type Part,
   RondoError,
   type RunOptions,
+  type Spent,
   type State,
   type StopKind,
   type TextPart,
   userText,
+  type WaitingCall,
 } from "@rondo/core";
 
 /** One answer of the world: the facts it adds, and how much time passes first. */
@@ -61,6 +64,17 @@ export function cuttingOptions(): Partial<RunOptions> {
   const cap = { mode: "lines", bytes: 3, exempt: [], keep: "cut", withFiles: "cut_text" } as const;
   const reader = { ...toolFacts("reader", "read"), when: "capped" as const };
   return { context: { cap: { ...cap, exempt: [] } }, tools: [...checkedTools(), reader] };
+}
+
+/** Options of a run whose reads are sub-agents. */
+export function parentOptions(): Partial<RunOptions> {
+  const [read, ...others] = checkedTools();
+  return {
+    tools: [
+      { ...(read as RunOptions["tools"][number]), effect: "idempotent", agent: { maxDepth: 1 } },
+      ...others,
+    ],
+  };
 }
 
 function toolFacts(
@@ -155,6 +169,7 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
     if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key, state));
     const waits = one.permission === undefined || one.permission.answer === "ask";
     if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
+    if (one.child !== undefined && one.result === undefined) list.push(...childAnswers(one));
   }
   if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
   if (action.do === "reconcile") for (const key of action.calls) list.push(...reconciliations(key));
@@ -257,6 +272,52 @@ function reconciliations(call: (Fact & { type: "reconciled" })["call"]): WorldAn
     { name: `tool ${call}: it was done`, facts: [{ type, call, found: "done", result }] },
     { name: `tool ${call}: it was not done`, facts: [{ type, call, found: "not_done" }] },
     { name: `tool ${call}: who knows`, facts: [{ type, call, found: "unknown", error: "no answer" }] },
+  ];
+}
+
+const spent: Spent = {
+  usage: { inputTokens: 1, outputTokens: 1 },
+  tokens: 2,
+  usd: 0,
+  uncounted: 0,
+  modelCalls: 1,
+  agents: 0,
+};
+
+/** What a sub-agent may come to, and what may be said to it. */
+function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
+  const inside: WaitingCall = { id: "inside", name: "press", args: {}, session: "child", agents: [] };
+  const fact = (name: string, one: Fact): WorldAnswer => ({ name: `child ${key}: ${name}`, facts: [one] });
+  const content = [{ type: "text" as const, text: "from a child" }];
+  const waiting = child?.waiting ?? [];
+  return [
+    ...(startedAt === undefined
+      ? []
+      : [
+          fact("comes to its end", {
+            type: "tool_finished",
+            call: key,
+            result: { content, isError: false, spent },
+          }),
+          fact("asks somebody", { type: "child_waits", call: key, pending: [inside], parked: false }),
+          fact("stops for somebody", {
+            type: "child_waits",
+            call: key,
+            pending: [inside],
+            parked: true,
+            spent,
+          }),
+        ]),
+    ...(waiting.length === 0 || (child?.answers.length ?? 0) > 0
+      ? []
+      : [
+          fact("is answered", {
+            type: "approval_passed",
+            call: key,
+            inside: "inside",
+            said: { answer: "approve" },
+          }),
+        ]),
   ];
 }
 

@@ -1,0 +1,313 @@
+// The room of the conversation: a session, and a person who talks with it.
+//
+// One line is one turn. What is typed while it works is delivered before the next model call. Ctrl-C ends what it is
+// doing, twice leaves. Whoever leaves in the midst of something leaves it at a safe point.
+
+import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
+import { answer, askAll, drainMs, leftLines } from "../conduct.ts";
+import type { Console } from "../console.ts";
+import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
+import { failureOf } from "../failure.ts";
+import { contextLines } from "../render/account.ts";
+import { endStyle, endText } from "../render/ending.ts";
+import { LiveView } from "../render/live.ts";
+import { waitingLines } from "../render/waiting.ts";
+import { Lines } from "./lines.ts";
+import { chatCommands, readSaid, type Said } from "./words.ts";
+
+/** A session with the agent that drives it. */
+export interface Talked {
+  session: Session;
+  tools: readonly Tool[];
+  model: string;
+}
+
+export interface ChatParts {
+  talked: Talked;
+  console: Console;
+  /** The same session with another model. */
+  withModel(name: string): Promise<Talked>;
+  /** See `Conducted`. */
+  journalOption: string | undefined;
+}
+
+/** A terminal tells its process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
+const sameMs = 300;
+
+export class Conversation {
+  readonly #parts: ChatParts;
+  readonly #console: Console;
+  readonly #lines: Lines;
+  readonly #view: LiveView;
+  readonly #always = new Set<string>();
+  #talked: Talked;
+  #stopListening: () => void;
+  #working = false;
+  /** Ctrl-C was pressed, and nothing was said since. */
+  #interrupted = false;
+  #leaving: ExitCode | undefined;
+  #question: AbortController | undefined;
+  #signalAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: ChatParts) {
+    const { console } = parts;
+    this.#parts = parts;
+    this.#console = console;
+    this.#talked = parts.talked;
+    this.#lines = new Lines(console, {
+      working: (line) => this.#whileWorking(readSaid(line)),
+      interrupt: (typed) => {
+        if (!typed) this.#interrupt();
+      },
+    });
+    this.#view = new LiveView({
+      write: (text) => this.#lines.write(text),
+      paint: console.paint,
+      width: console.width,
+      reasoning: console.streams.stdout.isTTY === true,
+      approvals: !console.isTerminal,
+    });
+    this.#stopListening = this.#listen();
+  }
+
+  /** Talks until somebody leaves. @param first what is said at once */
+  async hold(first: string | undefined): Promise<ExitCode> {
+    const { signals, dispose } = this.#hearSignals();
+    const forget = this.#console.onReaderGone(() => this.#leave(exitCodes.readerGone));
+    try {
+      if (this.#session.status !== "idle") await this.#turn(() => this.#session.resume());
+      if (first !== undefined && this.#leaving === undefined)
+        await this.#turn(() => this.#session.send(first));
+      while (this.#leaving === undefined && !signals.aborted) {
+        const line = await this.#lines.next();
+        if (line === undefined) break;
+        await this.#idle(readSaid(line));
+      }
+      return this.#goodbye();
+    } finally {
+      this.#lines.close();
+      this.#stopListening();
+      forget();
+      dispose();
+    }
+  }
+
+  get #session(): Session {
+    return this.#talked.session;
+  }
+
+  #listen(): () => void {
+    return this.#session.subscribe((event) => this.#view.hear(event));
+  }
+
+  /** What is said while nothing is being done. */
+  async #idle(said: Said): Promise<void> {
+    this.#interrupted = false;
+    switch (said.do) {
+      case "nothing":
+        return;
+      case "say":
+      case "later":
+        return this.#turn(() => this.#session.send(said.text));
+      case "compact":
+        return this.#session.result === undefined
+          ? this.#tell("there is nothing to compact yet")
+          : this.#turn(() => this.#session.compact());
+      case "abort":
+        return this.#tell("nothing is being done");
+      case "model":
+        return this.#model(said.name);
+      default:
+        return this.#anytime(said);
+    }
+  }
+
+  #whileWorking(said: Said): void {
+    this.#interrupted = false;
+    switch (said.do) {
+      case "say":
+        this.#session.steer(said.text);
+        return;
+      case "later":
+        this.#session.followUp(said.text);
+        this.#tell("kept for later");
+        return;
+      case "compact":
+        void this.#session.compact().catch(() => {});
+        this.#tell("the history is summed up before the next answer");
+        return;
+      case "abort":
+        this.#session.abort("asked by /abort");
+        return;
+      case "model":
+        if (said.name === undefined) void this.#model(undefined);
+        else this.#tell("another model can be taken when this answer is finished, or after /abort");
+        return;
+      case "nothing":
+        return;
+      default:
+        this.#anytime(said);
+    }
+  }
+
+  #anytime(said: Said & { do: "help" | "context" | "quit" | "wrong" }): void {
+    switch (said.do) {
+      case "help":
+        for (const [name, words, does] of chatCommands)
+          this.#tell(`  ${`${name} ${words}`.trim().padEnd(14)}  ${does}`);
+        this.#tell(
+          "  Anything else is said to the model, also while it works. Ctrl-C ends what it is doing, twice leaves.",
+        );
+        return;
+      case "context":
+        if (this.#session.result === undefined) this.#tell("nothing was said yet");
+        else for (const line of contextLines(this.#session.context())) this.#tell(line);
+        return;
+      case "quit":
+        this.#leave(exitCodes.completed);
+        return;
+      case "wrong":
+        this.#tell(said.why, "yellow");
+    }
+  }
+
+  async #model(name: string | undefined): Promise<void> {
+    if (name === undefined) return this.#tell(`model: ${this.#talked.model}`);
+    try {
+      const talked = await this.#parts.withModel(name);
+      this.#stopListening();
+      this.#talked = talked;
+      this.#stopListening = this.#listen();
+      this.#tell(`model: ${talked.model}`);
+    } catch (thrown) {
+      this.#tell(failureOf(thrown, this.#console.env).line, "yellow");
+    }
+  }
+
+  /** One turn: what is started, with every approval it needs. */
+  async #turn(start: () => Promise<RunResult>): Promise<void> {
+    this.#working = true;
+    this.#lines.idle = false;
+    try {
+      let result = await start();
+      while (result.end === undefined && this.#leaving === undefined) {
+        const pending = result.parked?.pending ?? [];
+        if (pending.length === 0 || !this.#console.isTerminal) {
+          this.#leave(exitCodes.waiting);
+          break;
+        }
+        const answered = await this.#ask(result);
+        if (answered === undefined) break;
+        result = answered;
+      }
+      await this.#session.settled();
+      this.#tellEnd(this.#session.result ?? result);
+    } catch (thrown) {
+      this.#view.endLine();
+      this.#tell(failureOf(thrown, this.#console.env).line, "red");
+      // Somebody else has written to the session: what stands here is no longer what is so.
+      if (thrown instanceof RondoError && thrown.kind === "conflict") this.#leave(exitCodes.error);
+    } finally {
+      this.#working = false;
+      this.#lines.idle = true;
+    }
+  }
+
+  /** Asks about the calls that wait. Undefined when nobody answers any more. */
+  async #ask(result: RunResult): Promise<RunResult | undefined> {
+    const question = new AbortController();
+    this.#question = question;
+    this.#lines.pause();
+    const io = { signal: question.signal, onInterrupt: () => this.#interrupt() };
+    const how = { tools: this.#talked.tools, console: this.#console };
+    try {
+      const answers = await askAll(result.parked?.pending ?? [], this.#always, how, io);
+      if (answers.size > 0) {
+        this.#lines.open();
+        return await answer(this.#session, answers);
+      }
+      if (!question.signal.aborted) this.#leave(exitCodes.waiting);
+      await this.#session.settled();
+      return undefined;
+    } finally {
+      this.#question = undefined;
+      if (this.#leaving === undefined) this.#lines.open();
+    }
+  }
+
+  #tellEnd({ end }: RunResult): void {
+    if (end === undefined || exitCodeOf(end.reason) === exitCodes.completed) return;
+    this.#tell(this.#console.paint(endStyle(end), endText(end)));
+  }
+
+  /** Once: what it is doing ends. Twice: the chat does. */
+  #interrupt(): void {
+    if (this.#interrupted) {
+      this.#leave(exitCodes.aborted);
+      return;
+    }
+    this.#interrupted = true;
+    if (!this.#working) {
+      this.#tell("Ctrl-C again to leave");
+      return;
+    }
+    this.#view.endLine();
+    this.#session.abort("interrupted by Ctrl-C");
+    this.#question?.abort();
+  }
+
+  /** Leaves, from whatever is going on. What is being done is left at a safe point, unless it was to end. */
+  #leave(code: ExitCode): void {
+    this.#leaving ??= code;
+    const { journalOption } = this.#parts;
+    if (this.#working && code !== exitCodes.aborted && code !== exitCodes.waiting) {
+      if (journalOption === undefined) this.#session.abort("the chat was left");
+      else void this.#session.drain({ withinMs: drainMs(this.#console) });
+    }
+    this.#question?.abort();
+    this.#lines.close();
+  }
+
+  #goodbye(): ExitCode {
+    const { journalOption } = this.#parts;
+    const { id, pending, status, result } = this.#session;
+    const code = this.#leaving ?? exitCodes.completed;
+    if (pending.length > 0 && code !== exitCodes.error)
+      for (const line of waitingLines(pending, id, journalOption)) this.#console.errorLine(line);
+    else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)
+      for (const line of leftLines(result, this.#session, journalOption)) this.#console.errorLine(line);
+    else if (journalOption !== undefined && result !== undefined)
+      this.#console.errorLine(
+        this.#console.paintError("dim", `run ${id}: go on with rondo chat --resume ${id}${journalOption}`),
+      );
+    return pending.length > 0 && code === exitCodes.completed ? exitCodes.waiting : code;
+  }
+
+  #hearSignals(): { signals: AbortSignal; dispose: () => void } {
+    const controller = new AbortController();
+    const interrupt = (): void => {
+      if (performance.now() - this.#signalAt < sameMs) return;
+      this.#signalAt = performance.now();
+      if (this.#leaving !== undefined) process.exit(exitCodes.aborted);
+      this.#interrupt();
+    };
+    const end = (): void => {
+      if (this.#leaving !== undefined) return;
+      this.#leave(exitCodes.left);
+      controller.abort();
+    };
+    process.on("SIGINT", interrupt);
+    process.on("SIGTERM", end);
+    process.on("SIGHUP", end);
+    const dispose = (): void => {
+      process.off("SIGINT", interrupt);
+      process.off("SIGTERM", end);
+      process.off("SIGHUP", end);
+    };
+    return { signals: controller.signal, dispose };
+  }
+
+  #tell(text: string, style: "dim" | "yellow" | "red" = "dim"): void {
+    this.#lines.write(`${this.#console.paint(style, text)}\n`);
+  }
+}

@@ -1,0 +1,97 @@
+// The room of `rondo chat`: several turns with one agent, on a plain terminal.
+
+import { type Journal, memoryJournal } from "@rondo/core";
+import { makeAgent } from "../agent.ts";
+import type { Arguments } from "../arguments.ts";
+import { Conversation, type Talked } from "../chat/conversation.ts";
+import type { Command } from "../command.ts";
+import type { Console } from "../console.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { UsageError } from "../failure.ts";
+import { findRun } from "../find-run.ts";
+import { checkStart, journalFlag } from "../goes-on.ts";
+import type { Invocation } from "../invocation.ts";
+import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { chooseModel } from "../models.ts";
+import { keeping, newId, startedBy, startOptions, tellModel } from "../starting.ts";
+
+export const chat: Command = {
+  name: "chat",
+  words: '["MESSAGE"]',
+  does: "Talk with an agent, turn by turn; what you type while it works is delivered at its next step",
+  maxWords: Number.POSITIVE_INFINITY,
+  options: {
+    resume: { type: "string", value: "RUN", does: "Go on with this run" },
+    force: { type: "boolean", does: "Take the run over although another process seems to drive it" },
+    ...startOptions,
+  },
+  act,
+};
+
+interface Begun {
+  journal: Journal & { close?(): void | Promise<void> };
+  journalOption: string | undefined;
+  id: string;
+  invocation: Invocation;
+}
+
+async function act(args: Arguments, console: Console): Promise<ExitCode> {
+  const given = args.text("resume");
+  const begun = given === undefined ? await fresh(args, console) : await resumed(given, args, console);
+  const { journal, journalOption, id, invocation } = begun;
+  try {
+    const talk = async (name: string, take: boolean): Promise<Talked> => {
+      const chosen = await chooseModel(name, console.env);
+      const own = { ...invocation, model: chosen.name };
+      const { agent, tools } = makeAgent({ invocation: own, model: chosen.model, journal });
+      return { session: await agent.open(id, { takeOver: take }), tools, model: chosen.model.id };
+    };
+    const talked = await talk(invocation.model, args.has("force"));
+    if (console.isTerminal)
+      console.errorLine(
+        console.paintError(
+          "dim",
+          `chat with ${talked.model} in ${invocation.root}; /help tells what can be done`,
+        ),
+      );
+    const parts = { talked, console, journalOption, withModel: (name: string) => talk(name, false) };
+    const first = args.words.join(" ").trim();
+    return await new Conversation(parts).hold(first === "" ? undefined : first);
+  } finally {
+    await journal.close?.();
+  }
+}
+
+async function fresh(args: Arguments, console: Console): Promise<Begun> {
+  const chosen = await chooseModel(args.text("model"), console.env);
+  const invocation = startedBy(args, chosen);
+  const kept = keeping(args, console);
+  tellModel(chosen, console);
+  const journal = kept?.journal ?? memoryJournal();
+  return { journal, journalOption: kept?.flag, id: await newId(kept?.journal), invocation };
+}
+
+const fixed = ["root", "system", "max-steps", "budget-usd", "budget-tokens", "timeout", "no-journal"];
+
+async function resumed(given: string, args: Arguments, console: Console): Promise<Begun> {
+  for (const option of fixed)
+    if (args.has(option))
+      throw new UsageError(`--${option} and --resume exclude each other: a run goes on as it was started`);
+  const place = journalPlace(args, console.env);
+  const journal = openKnownJournal(place);
+  try {
+    const found = await findRun(given, journal, place.file);
+    const started = checkStart(found, args.has("force"));
+    const model = args.text("model") ?? started.model;
+    const allowed = {
+      yes: started.yes || args.has("yes"),
+      allow: [...started.allow, ...args.texts("allow")],
+      deny: [...started.deny, ...args.texts("deny")],
+    };
+    const invocation = { ...started, ...allowed, model };
+    return { journal, journalOption: journalFlag(place), id: found.id, invocation };
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
+}

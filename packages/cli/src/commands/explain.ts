@@ -1,0 +1,53 @@
+// The room of `rondo explain`: why a run went on, and why it stopped.
+
+import { explain } from "@rondo/core";
+import { type Command, journalOption } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { findRun } from "../find-run.ts";
+import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { jsonLine } from "../plain-text.ts";
+import { renderExplanation } from "../render/explanation.ts";
+import { noRules } from "../summary.ts";
+import { todayOf } from "../today.ts";
+
+export const explainRun: Command = {
+  name: "explain",
+  words: "RUN [STEP]",
+  does: "Tell why a run went on or stopped: each decision, the rule that made it and what the rule saw",
+  maxWords: 2,
+  options: {
+    json: { type: "boolean", does: "Print one JSON object" },
+    ...journalOption,
+  },
+  async act(args, console) {
+    const place = journalPlace(args, console.env);
+    const given = args.words[1];
+    if (given !== undefined && !/^\d+$/.test(given))
+      throw new UsageError(`a step is a whole number, not ${JSON.stringify(given)}`);
+    const journal = openKnownJournal(place);
+    try {
+      const found = await findRun(args.words[0], journal, place.file);
+      const today = todayOf(found);
+      const rules = "resolved" in today ? today.resolved.rules : noRules;
+      const step = given === undefined ? {} : { step: Number(given) };
+      const explanation = explained(() => explain(found.records, { ...step, rules }), found.id);
+      if (args.has("json")) console.line(jsonLine(explanation));
+      else console.write(renderExplanation(explanation, found.id, console));
+      return exitCodes.completed;
+    } finally {
+      await journal.close();
+    }
+  },
+};
+
+/** A step that is not there is the command's own failure, with the run's name. */
+function explained<T>(act: () => T, run: string): T {
+  try {
+    return act();
+  } catch (thrown) {
+    if (thrown instanceof RangeError)
+      throw new Failure(`run ${run}: ${thrown.message}; see rondo show ${run}`, { cause: thrown });
+    throw thrown;
+  }
+}

@@ -1,0 +1,127 @@
+// The room of `rondo fork`: another run from a step of one, with something other in it.
+//
+// The run it is taken from is only read. On stdout stands the new run's id and nothing else, for scripts; with --go it
+// is driven on at once.
+
+import type { ForkOptions } from "@rondo/core";
+import { makeAgent } from "../agent.ts";
+import type { Arguments } from "../arguments.ts";
+import { type Command, journalOption, showOptions } from "../command.ts";
+import { conduct } from "../conduct.ts";
+import type { Console } from "../console.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { Failure, UsageError } from "../failure.ts";
+import { type FoundRun, findRun } from "../find-run.ts";
+import { journalFlag } from "../goes-on.ts";
+import { type Invocation, invocationOf } from "../invocation.ts";
+import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { chooseModel } from "../models.ts";
+import { shownBy } from "../shown.ts";
+import { listenForSignals } from "../signals.ts";
+import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../starting.ts";
+import { recordedModel } from "../today.ts";
+
+export const fork: Command = {
+  name: "fork",
+  words: "RUN [STEP]",
+  does: "Begin another run from a step of one, with another model, prompt, limit or result; without STEP from its end",
+  maxWords: 2,
+  options: {
+    model: { type: "string", short: "m", value: "NAME", does: "Another model" },
+    system: { type: "string", value: "TEXT|@FILE", does: "Another system prompt" },
+    edit: {
+      type: "string",
+      value: "CALL=TEXT|@FILE",
+      does: "Another result of a call of the step before; without STEP the fork is taken after it",
+    },
+    record: { type: "string", value: "N", does: "In place of STEP: share the first N records" },
+    go: { type: "boolean", does: "Drive it on at once; else `rondo resume` does" },
+    ...limitOptions,
+    ...journalOption,
+    ...showOptions,
+  },
+  act,
+};
+
+async function act(args: Arguments, console: Console): Promise<ExitCode> {
+  const show = shownBy(args);
+  const place = journalPlace(args, console.env);
+  const point = pointOf(args);
+  const journal = openKnownJournal(place);
+  try {
+    const found = await findRun(args.words[0], journal, place.file);
+    const { invocation, changed } = forked(found, args);
+    const chosen =
+      args.has("go") || args.has("model")
+        ? await chooseModel(args.text("model") ?? invocation.model, console.env)
+        : undefined;
+    const own: Invocation = chosen === undefined ? invocation : { ...invocation, model: chosen.name };
+    const made = makeAgent({ invocation: own, model: chosen?.model ?? recordedModel(found), journal });
+    const id = await newId(journal);
+    const flag = journalFlag(place);
+    // The agent has it all already.
+    const options = changed ? { agent: {} } : {};
+    await made.agent.fork(found.id, id, { ...point, ...options });
+    const where = args.words[1] === undefined ? "" : ` at step ${args.words[1]}`;
+    console.errorLine(console.paintError("dim", `run ${id}: forked from ${found.id}${where}`));
+    if (!args.has("go")) {
+      console.line(id);
+      console.errorLine(console.paintError("dim", `go on with it: rondo resume ${id}${flag}`));
+      return exitCodes.completed;
+    }
+    const signals = listenForSignals();
+    try {
+      const session = await made.agent.open(id);
+      if (session.status === "idle")
+        throw new Failure(
+          `run ${id} stands at an end: there is nothing to go on with. Say more with rondo chat --resume ${id}${flag}`,
+        );
+      const how = { session, tools: made.tools, console, signals, show, maxSteps: own.maxSteps };
+      return await conduct({ ...how, journalOption: flag }, () => session.resume());
+    } finally {
+      signals.dispose();
+    }
+  } finally {
+    await journal.close();
+  }
+}
+
+function pointOf(args: Arguments): Pick<ForkOptions, "at" | "seq" | "edit"> {
+  const step = args.words[1];
+  const seq = args.wholeNumber("record");
+  if (step !== undefined && !/^[1-9]\d*$/.test(step))
+    throw new UsageError(`a step is a whole number of at least 1, not ${JSON.stringify(step)}`);
+  if (step !== undefined && seq !== undefined)
+    throw new UsageError("STEP and --record exclude each other; give one");
+  const edit = args.text("edit");
+  return {
+    ...(step === undefined ? {} : { at: Number(step) }),
+    ...(seq === undefined ? {} : { seq }),
+    ...(edit === undefined ? {} : { edit: editOf(edit) }),
+  };
+}
+
+function editOf(given: string): NonNullable<ForkOptions["edit"]> {
+  const at = given.indexOf("=");
+  if (at <= 0)
+    throw new UsageError(
+      `--edit takes CALL=TEXT or CALL=@FILE, not ${JSON.stringify(given)}; \`rondo show\` names the calls`,
+    );
+  return {
+    call: given.slice(0, at),
+    result: textOrFile(given.slice(at + 1), `--edit ${given.slice(0, at)}=`),
+  };
+}
+
+/** How the fork is started: like the run, apart from what is given. */
+function forked(found: FoundRun, args: Arguments): { invocation: Invocation; changed: boolean } {
+  const started = invocationOf(found.records);
+  if (started === undefined)
+    throw new Failure(
+      `run ${found.id} was not started by the rondo command: its tools and its model are known only to the program that started it; fork it there`,
+    );
+  const limits = limitsOf(args);
+  const system = systemOf(args);
+  const changed = Object.keys(limits).length > 0 || system !== undefined || args.has("model");
+  return { invocation: { ...started, ...limits, ...(system === undefined ? {} : { system }) }, changed };
+}

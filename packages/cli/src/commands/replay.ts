@@ -1,0 +1,111 @@
+// The room of `rondo replay`: what the model was sent, made again and compared.
+
+import { type Difference, type Replay, replay } from "@rondo/core";
+import { type Command, journalOption } from "../command.ts";
+import type { Console } from "../console.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { findRun } from "../find-run.ts";
+import { journalPlace, openKnownJournal } from "../journal-place.ts";
+import { jsonLine } from "../plain-text.ts";
+import { changeLines } from "../render/changes.ts";
+import { counted } from "../render/usage.ts";
+import { noRules } from "../summary.ts";
+import { todayOf } from "../today.ts";
+
+export const replayRun: Command = {
+  name: "replay",
+  words: "RUN",
+  does: "Make every request of a run again from its records, without model and tools, and tell the first that differs",
+  maxWords: 1,
+  options: {
+    json: { type: "boolean", does: "Print one JSON object" },
+    full: { type: "boolean", does: "Cut nothing" },
+    ...journalOption,
+  },
+  async act(args, console) {
+    const place = journalPlace(args, console.env);
+    const journal = openKnownJournal(place);
+    try {
+      const found = await findRun(args.words[0], journal, place.file);
+      const today = todayOf(found);
+      const known = "resolved" in today;
+      const { rules, options } = known ? today.resolved : { rules: noRules, options: undefined };
+      const made = replay(found.records, rules, options);
+      const differs = made.difference !== undefined || made.today !== undefined;
+      if (args.has("json")) console.line(jsonLine(asJson(found.id, made)));
+      else tell(found.id, made, known ? undefined : today.unknown, args.has("full"), console);
+      return differs ? exitCodes.error : exitCodes.completed;
+    } finally {
+      await journal.close();
+    }
+  },
+};
+
+function asJson(run: string, { requests, difference, today }: Replay): object {
+  const same = requests.filter((one) => one.same).length;
+  return {
+    run,
+    requests: requests.length,
+    same,
+    ...(difference === undefined ? {} : { difference }),
+    ...(today === undefined ? {} : { today }),
+  };
+}
+
+function tell(
+  run: string,
+  { requests, difference, today }: Replay,
+  unknown: string | undefined,
+  full: boolean,
+  console: Console,
+): void {
+  const { paint, width } = console;
+  const cut = full ? Number.POSITIVE_INFINITY : Math.max(40, width - 12);
+  const all = counted(requests.length, "request");
+  const same = requests.filter((one) => one.same).length;
+  if (difference === undefined)
+    console.line(
+      paint("green", `run ${run}: ${all} made again from the records, byte for byte what the model was sent`),
+    );
+  else {
+    console.line(
+      paint(
+        "red",
+        `run ${run}: ${same} of ${all} are what the model was sent; ${placeOf(difference)} is the first that is not`,
+      ),
+    );
+    for (const line of whyRecords(difference, cut)) console.line(line);
+  }
+  if (unknown !== undefined)
+    console.line(paint("dim", `what would be sent today is not compared: ${unknown}`));
+  else if (today === undefined && difference === undefined)
+    console.line(paint("dim", "started today it would send the same"));
+  else if (today !== undefined) {
+    console.line(paint("yellow", `started today it would send something else, first in ${placeOf(today)}:`));
+    for (const line of changeLines(today.parts, cut)) console.line(`  ${line}`);
+    if (today.causes.length > 0) {
+      console.line("because these options are other than they were:");
+      for (const line of changeLines(today.causes, cut)) console.line(`  ${line}`);
+    } else console.line("no option changed: the code that makes requests did");
+  }
+}
+
+function whyRecords({ parts, causes }: Difference, cut: number): string[] {
+  if (parts.length > 0)
+    return [
+      ...changeLines(parts, cut).map((line) => `  ${line}`),
+      `because ${causes.map(({ what, was, is }) => `${what}: ${String(was)} became ${String(is)}`).join("; ")}`,
+    ];
+  const versions = changeLines(causes, cut).map((line) => `  ${line}`);
+  return [
+    "  what was sent cannot be made again: a record keeps only its digest",
+    ...(versions.length === 0
+      ? ["  no rule has another version: the code that makes requests, or a text of the agent's, changed"]
+      : ["  these rules are other than they were:", ...versions]),
+  ];
+}
+
+const placeOf = ({ step, summary, seq }: Difference): string =>
+  summary === undefined
+    ? `the request of step ${step} (record ${seq})`
+    : `summary ${summary.part} of ${summary.of} before step ${step} (record ${seq})`;

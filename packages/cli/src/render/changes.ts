@@ -1,0 +1,36 @@
+// The room of changes: what is other than it was, shown so that the eye falls on the place.
+
+import type { Change } from "@rondo/core";
+import { visibleText } from "../plain-text.ts";
+
+type Value = Change["was"];
+
+/** Each change on its lines: what, from what, to what. @param cut characters of a value that are shown */
+export function changeLines(changes: readonly Change[], cut: number): string[] {
+  return changes.flatMap(({ what, was, is }) => {
+    const name = visibleText(what);
+    if (was === undefined) return [`${name} is new:`, `  + ${shown(is, cut, 0)}`];
+    if (is === undefined) return [`${name} is gone:`, `  - ${shown(was, cut, 0)}`];
+    const from = firstDifference(textOf(was), textOf(is));
+    return [`${name} changed:`, `  - ${shown(was, cut, from)}`, `  + ${shown(is, cut, from)}`];
+  });
+}
+
+const textOf = (value: Value): string => (typeof value === "string" ? value : JSON.stringify(value)) ?? "";
+
+function firstDifference(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+}
+
+/** The part of a value around the place where it differs. */
+function shown(value: Value, cut: number, from: number): string {
+  const text = textOf(value);
+  if (text.length <= cut) return oneLine(text);
+  const start = from < cut / 2 ? 0 : Math.floor(from - cut / 4);
+  const end = start + cut;
+  return `${start > 0 ? "…" : ""}${oneLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
+}
+
+const oneLine = (text: string): string => visibleText(text).replaceAll("\n", "⏎");

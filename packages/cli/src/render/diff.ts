@@ -1,0 +1,97 @@
+// The room of the diff's page: two runs side by side, step by step.
+
+import type { Moment, SessionDiff, Side } from "@rondo/core";
+import type { Paint } from "../console.ts";
+import { plainText } from "../plain-text.ts";
+import { oneLine, shortArgs } from "../shorten.ts";
+import { endText } from "./ending.ts";
+import { counted } from "./usage.ts";
+
+export interface DiffOptions {
+  full: boolean;
+  paint: Paint;
+  width: number;
+}
+
+/** Two sessions side by side, as text. */
+export function renderDiff(
+  diff: SessionDiff,
+  [a, b]: readonly [string, string],
+  options: DiffOptions,
+): string {
+  const { paint, width } = options;
+  const same = counted(diff.shared, "record");
+  if (diff.same) return `${a} and ${b} are the same: ${same}, apart from times and names\n`;
+  const column = Math.max(20, Math.floor((width - 3) / 2));
+  const row = (left: string, right: string): string => `${pad(left, column)} │ ${right}`.trimEnd();
+  const where =
+    diff.shared === 0 ? "from the start" : `in step ${diff.step}${diff.run > 1 ? ` of run ${diff.run}` : ""}`;
+  const lines = [
+    paint("bold", `${a} and ${b} part ${where}, after ${same} in common`),
+    "",
+    paint("bold", row(a, b)),
+  ];
+  for (const [left, right] of rows(diff)) {
+    const [one, other] = [left, right].map((moment) => momentLines(moment, column, options.full));
+    const height = Math.max(one?.length ?? 0, other?.length ?? 0);
+    for (let at = 0; at < height; at += 1) lines.push(row(one?.[at] ?? "", other?.[at] ?? ""));
+  }
+  lines.push("", paint("bold", row("in all", "in all")));
+  const sums = [sumLines(diff.a, column), sumLines(diff.b, column)];
+  const height = Math.max(...sums.map((one) => one.length));
+  for (let at = 0; at < height; at += 1) lines.push(row(sums[0]?.[at] ?? "", sums[1]?.[at] ?? ""));
+  return `${lines.join("\n")}\n`;
+}
+
+/** Moments of the same step stand beside each other. */
+function rows({ a, b }: SessionDiff): [Moment | undefined, Moment | undefined][] {
+  const result: [Moment | undefined, Moment | undefined][] = [];
+  const place = ({ run, step }: Moment): number => run * 1_000_000 + step;
+  const places = [...new Set([...a.moments, ...b.moments].map(place))].sort((one, other) => one - other);
+  for (const at of places) {
+    const [left, right] = [a, b].map((side) => side.moments.filter((one) => place(one) === at));
+    const height = Math.max(left?.length ?? 0, right?.length ?? 0);
+    for (let row = 0; row < height; row += 1) result.push([left?.[row], right?.[row]]);
+  }
+  return result;
+}
+
+function momentLines(moment: Moment | undefined, column: number, full: boolean): string[] {
+  if (moment === undefined) return [];
+  const { what, name, args, text, step } = moment;
+  const head = step === 0 ? "" : `${step} `;
+  const words =
+    what === "call"
+      ? `→ ${name} ${shortArgs(args ?? {}, full ? 10_000 : column * 2)} ${text}`
+      : what === "result"
+        ? `${name} gave: ${text}`
+        : `${what}: ${text}`;
+  const line = `${head}${oneLine(words, full ? 1_000_000 : column * 3)}`;
+  return wrapped(line, column);
+}
+
+function sumLines(side: Side, column: number): string[] {
+  const { models, steps, toolCalls, tokens, usd, end, text } = side;
+  const cost = usd === undefined ? "cost unknown" : `$${usd.toPrecision(2)}`;
+  return [
+    `model ${models.join(", ") || "none"}`,
+    `${counted(steps, "step")}, ${counted(toolCalls, "call")}, ${counted(tokens, "token")}, ${cost}`,
+    end === undefined ? "not ended" : endText(end),
+    text === "" ? "" : `text: ${oneLine(text, column * 3)}`,
+  ].flatMap((line) => (line === "" ? [] : wrapped(plainText(line), column)));
+}
+
+/** A text in lines of so many characters. */
+function wrapped(text: string, column: number): string[] {
+  const lines: string[] = [];
+  let rest = [...text];
+  while (rest.length > column) {
+    const space = rest.slice(0, column + 1).lastIndexOf(" ");
+    const cut = space > column / 2 ? space : column;
+    lines.push(rest.slice(0, cut).join(""));
+    rest = rest.slice(rest[cut] === " " ? cut + 1 : cut);
+  }
+  return [...lines, rest.join("")];
+}
+
+const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - [...text].length));

@@ -1,0 +1,75 @@
+// The room of the explanation's page: reasons in words, each with its rule and what the rule saw.
+
+import type { Explanation, Reason, StepReasons } from "@rondo/core";
+import type { Paint, Style } from "../console.ts";
+import { evidenceText, oneLine } from "../shorten.ts";
+import { endStyle, endText } from "./ending.ts";
+import { spanText } from "./usage.ts";
+
+/** The command's own name of an option, where it has one. */
+const flags: { readonly [option: string]: string } = {
+  maxSteps: "--max-steps",
+  "budget.tokens": "--budget-tokens",
+  "budget.usd": "--budget-usd",
+  "budget.ms": "--timeout",
+};
+
+const styles: { readonly [kind in Reason["kind"]]?: Style } = {
+  judged: "cyan",
+  failure: "red",
+  mode: "yellow",
+  note: "yellow",
+  prefix: "yellow",
+  abort: "yellow",
+};
+
+/** An explanation as text. */
+export function renderExplanation(
+  { run, steps, end, now }: Explanation,
+  id: string,
+  { paint }: { paint: Paint },
+): string {
+  const lines: string[] = [];
+  for (const step of steps) lines.push(...stepLines(step, run, paint));
+  if (end !== undefined) {
+    const { remedy } = end;
+    lines.push("", paint("bold", "why it ended"), `  ${paint(endStyle(end), endText(end))}`);
+    const evidence = evidenceText(end.evidence);
+    lines.push(`  decided by the rule ${end.rule}${evidence === "" ? "" : `, which saw: ${evidence}`}`);
+    const value = remedy.value === undefined ? "" : `, which was ${JSON.stringify(remedy.value)}`;
+    const flag = remedy.option === undefined ? undefined : flags[remedy.option];
+    const option =
+      remedy.option === undefined
+        ? ""
+        : ` (option ${remedy.option}${flag === undefined ? "" : `, ${flag}`}${value})`;
+    lines.push(`  otherwise: ${remedy.text}${option}`);
+  }
+  if (now !== undefined)
+    lines.push(
+      "",
+      paint("bold", "it has not ended"),
+      `  ${now.when}: ${now.does} (phase ${now.phase}); go on with rondo resume ${id}`,
+    );
+  return `${lines.join("\n").trimStart()}\n`;
+}
+
+function stepLines({ step, reasons }: StepReasons, run: number, paint: Paint): string[] {
+  const heading = step === 0 ? (run === 1 ? "before the first step" : `run ${run}`) : `step ${step}`;
+  return [
+    "",
+    paint("bold", heading),
+    ...reasons.filter(({ kind }) => kind !== "end").flatMap((one) => reasonLines(one, paint)),
+  ];
+}
+
+function reasonLines(reason: Reason, paint: Paint): string[] {
+  const { text, rule, evidence, call, waitMs, kind, row } = reason;
+  const about = call === undefined ? "" : `${oneLine(call.name, 60)} (${call.key}): `;
+  const wait = waitMs === undefined ? "" : ` after ${spanText(waitMs)}`;
+  const seen = evidence === undefined ? "" : evidenceText(evidence);
+  const by = rule === undefined ? "" : ` — rule ${rule}${seen === "" ? "" : `: ${oneLine(seen, 300)}`}`;
+  const style = styles[kind];
+  const words = `${about}${oneLine(text, 400)}${wait}`;
+  const decided = row === undefined ? [] : [paint("dim", `      ${row.when} → ${row.does}`)];
+  return [`  ${style === undefined ? words : paint(style, words)}${by}`, ...decided];
+}

@@ -1,0 +1,212 @@
+// `rondo chat`, on a terminal and off one.
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { mind, newestRecords, place, rondo, start } from "./command.ts";
+import { type Terminal, terminalOf, whyNoTerminal } from "./terminal.ts";
+
+const why = whyNoTerminal();
+const esc = String.fromCharCode(27);
+const chat = ["chat", "--no-color", "--model", mind];
+
+const talk = (
+  at: Parameters<typeof terminalOf>[0],
+  name: string,
+  options: readonly string[] = [],
+): Terminal => terminalOf(at, [...chat, ...options], { MIND: name });
+
+describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
+  beforeEach(({ skip }) => {
+    if (why !== undefined) skip(why);
+  });
+
+  it("takes turn after turn in one session, and tells what fills the window", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("hello\r");
+    await terminal.shows("you said: hello");
+    await terminal.shows("> ");
+    terminal.type("/context\r");
+    await terminal.shows("messages");
+    terminal.type("/contxt\r");
+    await terminal.shows("Did you mean /context?");
+    terminal.type("again\r");
+    await terminal.shows("you said: again");
+    await terminal.shows("> ");
+    terminal.type("/quit\r");
+    const { code, screen } = await terminal.outcome;
+    const { id, records } = newestRecords(at);
+    expect(code).toBe(0);
+    expect(screen).toContain(`go on with rondo chat --resume ${id}`);
+    expect(records.filter((record) => record.type === "run_started")).toHaveLength(2);
+
+    const later = terminalOf(at, ["chat", "--no-color", "--resume", id], { MIND: "talks" });
+    await later.shows("> ");
+    later.type("third\r");
+    await later.shows("you said: third");
+    later.type("\u0004");
+    expect((await later.outcome).code).toBe(0);
+    expect(newestRecords(at).records.filter((record) => record.type === "run_started")).toHaveLength(3);
+  });
+
+  it("delivers what is typed while it works at its next step, and /later when it is done", async () => {
+    const at = place();
+    const terminal = talk(at, "waits", ["--yes"]);
+    await terminal.shows("> ");
+    terminal.type("begin\r");
+    await until(() => existsSync(join(at.root, "begun")));
+    terminal.type("be quick\r");
+    terminal.type("/later and then this\r");
+    await terminal.shows("kept for later");
+    writeFileSync(join(at.root, "go"), "");
+    await terminal.shows("message delivered: be quick");
+    await terminal.shows("heard: begin");
+    await terminal.shows("message delivered: and then this");
+    await terminal.shows("> ");
+    terminal.type("/quit\r");
+    expect((await terminal.outcome).code).toBe(0);
+    const lanes = newestRecords(at).records.flatMap((record) =>
+      record.type === "delivered" ? [record.lane] : [],
+    );
+    expect(lanes).toEqual(["steer", "follow_up"]);
+  });
+
+  it("does not write over a line that is being typed: it comes back below", async () => {
+    const at = place();
+    const terminal = talk(at, "waits", ["--yes"]);
+    await terminal.shows("> ");
+    terminal.type("begin\r");
+    await until(() => existsSync(join(at.root, "begun")));
+    terminal.type("half a");
+    await terminal.shows("half a");
+    writeFileSync(join(at.root, "go"), "");
+    await terminal.shows("heard: begin");
+    await terminal.shows("> half a");
+    terminal.type(" line\r");
+    await terminal.shows("half a line");
+    terminal.type("\u0004");
+    expect((await terminal.outcome).code).toBe(0);
+  });
+
+  it("lets another process answer while the question stands, and says so to whoever answers second", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("run touch once\r");
+    await terminal.shows("[y]es, [n]o");
+    const out = await rondo(at, ["approve", "last"], { MIND: "talks" });
+    expect([out.code, out.stderr]).toEqual([0, expect.stringContaining("goes on")]);
+    expect(existsSync(join(at.root, "once"))).toBe(true);
+    terminal.type("y\r");
+    await terminal.shows("rondo chat --resume");
+    expect((await terminal.outcome).code).toBe(1);
+    expect(newestRecords(at).records.filter((record) => record.type === "tool_started")).toHaveLength(1);
+  });
+
+  it("asks about a call in place: no, yes, and other arguments", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("run touch denied\r");
+    await terminal.shows("[y]es, [n]o");
+    terminal.type("n\r");
+    await terminal.shows("why not?");
+    terminal.type("not now\r");
+    await terminal.shows("Permission denied: not now");
+    await terminal.shows("> ");
+    terminal.type("run touch approved\r");
+    await terminal.shows("[y]es, [n]o");
+    terminal.type("y\r");
+    await terminal.shows("done:");
+    await terminal.shows("> ");
+    expect([existsSync(join(at.root, "denied")), existsSync(join(at.root, "approved"))]).toEqual([
+      false,
+      true,
+    ]);
+    terminal.type("/quit\r");
+    expect((await terminal.outcome).code).toBe(0);
+  });
+
+  it("ends what it is doing at the first Ctrl-C and goes on talking; twice leaves", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("hang\r");
+    await terminal.shows("I am thinking");
+    terminal.type("\u0003");
+    await terminal.shows("aborted");
+    await terminal.shows("> ");
+    terminal.type("still there?\r");
+    await terminal.shows("you said: still there?");
+    await terminal.shows("> ");
+    terminal.type("\u0003");
+    await terminal.shows("Ctrl-C again to leave");
+    terminal.type("\u0003");
+    expect((await terminal.outcome).code).toBe(130);
+  });
+
+  it("leaves a call that waits to another process at the end of input", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("run touch later\r");
+    await terminal.shows("[y]es, [n]o");
+    // While it waits here, somebody may answer elsewhere.
+    expect((await rondo(at, ["runs"])).stdout).toContain("waiting");
+    terminal.type("\u0004");
+    const { code, screen } = await terminal.outcome;
+    expect([code, screen]).toEqual([5, expect.stringContaining("rondo approve")]);
+    expect((await rondo(at, ["approve", "last"], { MIND: "talks" })).code).toBe(0);
+    expect(existsSync(join(at.root, "later"))).toBe(true);
+  });
+
+  it("sends nothing of a model to the terminal that it would obey", async () => {
+    const terminal = talk(place(), "speaks", ["go"]);
+    await terminal.shows("txt");
+    terminal.type("\u0004");
+    const { screen } = await terminal.outcome;
+    expect(screen).not.toContain("evil");
+    expect(screen).not.toContain(`${esc}[31m`);
+    expect(screen).not.toContain(`${esc}]`);
+  });
+});
+
+describe("rondo chat off a terminal", { timeout: 60_000 }, () => {
+  it("takes its lines one by one, each when the one before is done", async () => {
+    const at = place();
+    const out = await piped(at, "one\n/model\ntwo\n//slash\n");
+    expect(out.code).toBe(0);
+    expect(out.stdout.match(/you said: \S+/g)).toEqual([
+      "you said: one",
+      "you said: two",
+      "you said: /slash",
+    ]);
+    expect(out.stdout).toContain("model: mind-talks");
+  });
+
+  it("ends with what waits for an approval, and is left by SIGTERM at a safe point", async () => {
+    const at = place();
+    const waiting = await piped(at, "run touch x\nnever said\n");
+    expect([waiting.code, waiting.stderr]).toEqual([5, expect.stringContaining("waits for an approval")]);
+
+    const other = place();
+    const left = start(other, [...chat, "hang"], { MIND: "talks", RONDO_DRAIN_MS: "20" });
+    await left.says("I am thinking");
+    left.child.kill("SIGTERM");
+    const out = await left.outcome;
+    expect([out.code, out.stderr]).toEqual([143, expect.stringContaining("go on with: rondo resume")]);
+    expect(newestRecords(other).records.at(-1)?.type).toBe("model_started");
+  });
+});
+
+async function piped(at: ReturnType<typeof place>, input: string) {
+  const running = start(at, chat, { MIND: "talks" }, "pipe");
+  running.child.stdin?.end(input);
+  return await running.outcome;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+}

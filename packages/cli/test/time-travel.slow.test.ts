@@ -1,0 +1,117 @@
+// Replay, fork, diff and explain as commands, over a run that a real process made.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
+
+describe("a run that is over", { timeout: 60_000 }, () => {
+  it("can be replayed, explained, forked with another result, compared, and stays as it was", async () => {
+    const at = place();
+    writeFileSync(join(at.root, "notes.txt"), "some notes");
+    expect((await runWith(at, "echoes", ["--yes", "do it"])).code).toBe(0);
+    const { id, records } = newestRecords(at);
+    const key = records.find((record) => record.type === "tool_finished")?.call ?? "";
+
+    const replayed = await rondo(at, ["replay", id]);
+    expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
+    expect(replayed.stdout).toBe(
+      `run ${id}: 2 requests made again from the records, byte for byte what the model was sent\nstarted today it would send the same\n`,
+    );
+
+    const explained = await rondo(at, ["explain", id]);
+    expect(explained.code).toBe(0);
+    expect(explained.stdout).toContain("rule by_content");
+    expect(explained.stdout).toContain("why it ended");
+    const one = await rondo(at, ["explain", id, "1"]);
+    expect(one.stdout).not.toContain("why it ended");
+    expect((await rondo(at, ["explain", id, "9"])).stderr).toContain(
+      `run ${id}: run 1 has no step 9: it has 1 to 2`,
+    );
+
+    const forked = await rondo(at, ["fork", id, "2", "--edit", `${key}=from-the-editor`, "--go"], {
+      MIND: "echoes",
+    });
+    expect([forked.code, forked.stdout]).toEqual([0, expect.stringContaining("from-the-editor")]);
+    const fork = newestRecords(at).id;
+    expect(fork).not.toBe(id);
+    const shown = (await rondo(at, ["show", fork])).stdout;
+    expect(shown).toContain(`from ${id} at step 2`);
+    expect(shown).toContain(`with another result of call ${key}`);
+
+    const diffed = await rondo(at, ["diff", id, fork]);
+    expect(diffed.code).toBe(1);
+    expect(diffed.stdout).toContain(`${id} and ${fork} part in step 1`);
+    expect(diffed.stdout).toContain("from-the-editor");
+    expect((await rondo(at, ["diff", id, id])).code).toBe(0);
+    expect(JSON.parse((await rondo(at, ["replay", fork, "--json"])).stdout)).toMatchObject({
+      same: 2,
+      requests: 2,
+    });
+    const after = await rondo(at, ["show", id, "--json"]);
+    expect(
+      after.stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(records);
+  });
+
+  it("is forked under another prompt for resume to go on with, and replay says what is other", async () => {
+    const at = place();
+    expect((await runWith(at, "system", ["--system", "be brief", "do it"])).code).toBe(0);
+    const { id } = newestRecords(at);
+    expect((await rondo(at, ["replay", id])).code).toBe(0);
+    const forked = await rondo(at, ["fork", id, "1", "--system", "be long"]);
+    expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-z]{8}\n$/)]);
+    const resumed = await rondo(at, ["resume", forked.stdout.trim()], { MIND: "system" });
+    expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("system: be long")]);
+    expect((await rondo(at, ["replay", forked.stdout.trim()])).code).toBe(0);
+  });
+
+  it("tells from what to what a request would change today, with exit code 1", async () => {
+    const at = place();
+    expect((await runWith(at, "answers", ["--root", at.root, "do it"])).code).toBe(0);
+    const { id, records } = newestRecords(at);
+    // As an older version would have written it: with another prompt of its own.
+    const { sqliteJournal } = await import("@rondo/journal");
+    const journal = sqliteJournal(at.journal);
+    const older = records.map((record) =>
+      record.type === "run_started" && record.options !== undefined
+        ? { ...record, options: { ...record.options, system: "You are old." } }
+        : record,
+    );
+    journal.append("older", 0, older);
+    journal.close();
+    const out = await rondo(at, ["replay", "older"]);
+    expect(out.code).toBe(1);
+    expect(out.stdout).toContain("0 of 1 request are what the model was sent; the request of step 1");
+    expect(out.stdout).toContain("what was sent cannot be made again");
+    expect(out.stdout).toContain("system changed:\n    - You are old.");
+    expect(id).not.toBe("older");
+  });
+});
+
+describe("what cannot be", { timeout: 60_000 }, () => {
+  it("is told in one line that says what to do", async () => {
+    const at = place();
+    await runWith(at, "answers");
+    const { id } = newestRecords(at);
+    const cases: [string[], number, string][] = [
+      [["fork", id, "7"], 1, `run 1 of session ${id} has no step 7: it has 1 to 1`],
+      [["fork", id, "x"], 2, 'a step is a whole number of at least 1, not "x"'],
+      [["fork", id, "--edit", "nonsense"], 2, "--edit takes CALL=TEXT or CALL=@FILE"],
+      [["fork", id, "--edit", "1.0=x"], 1, 'no call "1.0" with a result'],
+      [["fork", id, "--go", "--model", mind], 1, "there is nothing to go on with"],
+      [["diff", id], 2, "rondo diff takes two runs"],
+      [["explain", id, "one"], 2, 'a step is a whole number, not "one"'],
+      [["chat", "--resume", id, "--root", "/"], 2, "--root and --resume exclude each other"],
+    ];
+    await Promise.all(
+      cases.map(async ([args, code, message]) => {
+        const out = await rondo(at, args, { MIND: "answers" });
+        expect([args, out.code, out.stderr]).toEqual([args, code, expect.stringContaining(message)]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,145 @@
+// Explanations and diffs: from records alone.
+
+import { Agent, type AgentOptions, diff, explain, memoryJournal, resolve } from "@rondo/core";
+import { call, fail, type Script, say, scripted, usage } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick } from "./support.ts";
+
+async function ran(script: Script, given: Partial<AgentOptions> = {}, id = "m") {
+  const journal = memoryJournal();
+  const options: AgentOptions = {
+    ...quick,
+    model: scripted(script, { id }),
+    tools: [echo("look")],
+    ...given,
+  };
+  const agent = new Agent({ ...options, journal });
+  const result = await agent.run("go", { session: "s" });
+  return { records: journal.read("s"), rules: resolve(options).rules, result };
+}
+
+describe("an explanation", () => {
+  test("names for each step who decided, from what, and the row of the table", async () => {
+    const { records, rules } = await ran([call("look"), call("nowhere"), say("done")]);
+    const { steps, end } = explain(records, { rules });
+    expect(steps.map(({ step, follows }) => [step, follows])).toEqual([
+      [0, undefined],
+      [1, "act"],
+      [2, "act"],
+      [3, "finish"],
+    ]);
+    const [, one, two] = steps;
+    expect(one?.reasons.find(({ kind }) => kind === "request")).toMatchObject({
+      text: "m was asked",
+      row: { when: "nothing stands against it", does: "ask the model" },
+    });
+    expect(one?.reasons.find(({ kind }) => kind === "judged")).toMatchObject({
+      rule: "by_content",
+      evidence: { calls: 1 },
+      row: { does: "judge it, once" },
+    });
+    expect(two?.reasons.find(({ kind }) => kind === "verdict")).toMatchObject({
+      text: "is not run: unknown_tool",
+      call: { name: "nowhere" },
+    });
+    expect(end).toMatchObject({
+      reason: "completed",
+      rule: "answer",
+      remedy: { text: /tool in the last answer/ },
+    });
+  });
+
+  test("tells of the end which option was the limit, and what it was", async () => {
+    const { records, rules } = await ran([call("look"), say("landed")], { maxSteps: 1 });
+    const { end, steps } = explain(records, { rules, step: 2 });
+    expect(end).toMatchObject({ reason: "max_steps", remedy: { option: "maxSteps", value: 1 } });
+    expect(steps[0]?.reasons.map(({ kind }) => kind)).toContain("end");
+    const landing = explain(records, { rules }).steps[1]?.reasons.find(({ kind }) => kind === "mode");
+    expect(landing).toMatchObject({
+      rule: "max_steps",
+      evidence: { steps: 1, max: 1 },
+      row: { when: "a rule speaks" },
+    });
+    expect(explain(records, { rules, step: 1 }).end).toBeUndefined();
+  });
+
+  test("tells of retries, with their waits and errors", async () => {
+    const { records, rules } = await ran([fail("overloaded"), say("done")]);
+    const reasons = explain(records, { rules, step: 1 }).steps.flatMap((one) => one.reasons);
+    expect(reasons.find(({ kind }) => kind === "failure")).toMatchObject({ error: { kind: "overloaded" } });
+    expect(reasons.find(({ waitMs }) => waitMs !== undefined)).toMatchObject({
+      kind: "judged",
+      rule: "retry",
+      evidence: { attempt: 1, allowed: 4 },
+    });
+  });
+
+  test("says of a run that waits what it waits for, and refuses steps that are not there", async () => {
+    const { records, rules } = await ran([call("ask")], { tools: [echo("ask", { permission: "ask" })] });
+    expect(explain(records, { rules })).toMatchObject({ now: { phase: "acting", does: "park" } });
+    expect(() => explain(records, { rules, step: 5 })).toThrow("run 1 has no step 5: it has 1 to 1");
+    expect(() => explain([], { rules })).toThrow("there is no run yet");
+  });
+
+  test("has a remedy that names an option for every limit that is set by one", async () => {
+    const cases: [Script, Partial<AgentOptions>, string][] = [
+      [[call("look"), say("x")], { maxSteps: 1 }, "maxSteps"],
+      [
+        [[call("look"), usage({ inputTokens: 9, outputTokens: 9 })], say("x")],
+        { budget: { tokens: 5 } },
+        "budget.tokens",
+      ],
+      [[say(""), say("")], {}, "emptyNudges"],
+      [[fail("auth")], {}, "retry.attempts"],
+      [() => call("look"), { maxSteps: 50 }, "repeats.landAt"],
+    ];
+    for (const [script, options, option] of cases) {
+      const { records, rules } = await ran(script, options);
+      expect(explain(records, { rules }).end?.remedy.option).toBe(option);
+    }
+  });
+});
+
+describe("a diff", () => {
+  test("of two runs that did the same finds nothing, whatever their times and ids", async () => {
+    const script = [call("look"), say("done")];
+    const [a, b] = [await ran(script), await ran(script)];
+    expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true, step: 2 });
+  });
+
+  test("of a session and its fork says where they part and what each did then", async () => {
+    const journal = memoryJournal();
+    const agent = new Agent({
+      ...quick,
+      model: scripted([call("look"), say("one")], { id: "a" }),
+      tools: [echo("look")],
+      journal,
+    });
+    const session = await agent.open("s");
+    await session.send("go");
+    const fork = await session.fork("t", { at: 2, model: scripted([call("look"), say("two")], { id: "b" }) });
+    await fork.resume();
+    const { rules } = resolve({ model: scripted([]) });
+    const found = diff(journal.read("s"), journal.read("t"), rules);
+    expect(found).toMatchObject({
+      same: false,
+      step: 2,
+      a: { models: ["a"], text: "one", steps: 2 },
+      b: { models: ["a", "b"], text: "two", steps: 3, toolCalls: 2 },
+    });
+    expect(found.a.moments.map(({ what, text }) => `${what}: ${text}`)).toEqual([
+      "model: a",
+      "answer: one",
+      "end: completed, rule answer",
+    ]);
+    expect(found.b.moments.map(({ what, name, text }) => `${what}: ${name ?? text}`)).toEqual([
+      expect.stringMatching(/^fork: forked from s after \d+ records, b$/),
+      "model: b",
+      "call: look",
+      "result: look",
+      "model: b",
+      "answer: two",
+      "end: completed, rule answer",
+    ]);
+  });
+});

@@ -1,0 +1,182 @@
+// Forks: another session from a point of one, under other options, or with another result.
+
+import { Agent, type MemoryJournal, memoryJournal, subAgent } from "@rondo/core";
+import { call, fail, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick, shortly } from "./support.ts";
+
+const script = [call("look"), call("look"), say("the end")];
+
+/** A run of three steps, in a journal. */
+async function threeSteps() {
+  const journal = memoryJournal();
+  const agent = new Agent({
+    ...quick,
+    model: scripted(script),
+    system: "old",
+    tools: [echo("look")],
+    journal,
+  });
+  const session = await agent.open("s");
+  await session.send("go");
+  return { agent, journal, session, before: JSON.stringify(journal.read("s")) };
+}
+
+const lastOpened = (journal: MemoryJournal, id: string) =>
+  journal.read(id).findLast((record) => record.type === "opened" && record.by === "fork");
+
+describe("a fork at a step", () => {
+  test("shares what came before, asks another model under another prompt, and leaves the original as it was", async () => {
+    const { session, journal, before } = await threeSteps();
+    const model = scripted([say("otherwise")], { id: "other" });
+    const fork = await session.fork("t", { at: 2, model, system: "new" });
+    expect(fork.status).toBe("interrupted");
+    const { end, text } = await fork.resume();
+    expect([end?.reason, text]).toEqual(["completed", "otherwise"]);
+    expect(model.requests.map(({ system, messages }) => [system, shortly(messages)])).toEqual([
+      ["new", ["user: go", "assistant: look()", "tool: look ran"]],
+    ]);
+    const opened = lastOpened(journal, "t");
+    expect(opened).toMatchObject({ from: { session: "s", step: 2 } });
+    const seq = (opened as { from: { seq: number } }).from.seq;
+    expect(journal.read("t").slice(0, seq)).toEqual(journal.read("s").slice(0, seq));
+    expect(JSON.stringify(journal.read("s"))).toBe(before);
+    expect((await fork.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("takes the rules' decisions about the step again: a run that landed goes on under a higher limit", async () => {
+    const journal = memoryJournal();
+    const model = scripted([call("look"), say("landed"), say("went on")]);
+    const agent = new Agent({ ...quick, model, tools: [echo("look")], maxSteps: 1, journal });
+    const session = await agent.open("s");
+    expect((await session.send("go")).end?.reason).toBe("max_steps");
+    const fork = await session.fork("t", { at: 2, agent: { maxSteps: 5 } });
+    expect((await fork.resume()).end).toMatchObject({ reason: "completed" });
+    expect(shortly(fork.messages).at(-1)).toBe("assistant: went on");
+  });
+
+  test("delivers again what was delivered for the step, once", async () => {
+    const journal = memoryJournal();
+    const model = scripted([call("look"), say("a"), say("b")]);
+    const agent = new Agent({ ...quick, model, tools: [echo("look")], journal });
+    const session = await agent.open("s");
+    session.subscribe((event) => event.type === "tool_start" && session.steer("hurry"));
+    await session.send("go");
+    const fork = await session.fork("t", { at: 2 });
+    await fork.resume();
+    expect(shortly(fork.messages).filter((line) => line === "user: hurry")).toHaveLength(1);
+  });
+
+  test("can be taken from a session that is not opened, by the agent", async () => {
+    const { agent, journal, before } = await threeSteps();
+    await agent.fork("s", "t", { at: 1 });
+    expect(JSON.stringify(journal.read("s"))).toBe(before);
+    const other = new Agent({ ...quick, model: scripted([say("x")]), tools: [echo("look")], journal });
+    expect((await (await other.open("t")).resume()).text).toBe("x");
+  });
+});
+
+test("the time between a run and its fork does not count against the fork's time limit", async () => {
+  const journal = memoryJournal();
+  let now = 1_000;
+  const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
+  const model = scripted([call("look"), say("a"), say("b")]);
+  const agent = new Agent({ ...quick, model, tools: [echo("look")], budget: { ms: 60_000 }, journal, clock });
+  const session = await agent.open("s");
+  await session.send("go");
+  now += 3_600_000;
+  const fork = await session.fork("t", { at: 2 });
+  expect((await fork.resume()).end?.reason).toBe("completed");
+});
+
+describe("a fork with another result", () => {
+  test("is taken where the result is read first, and the model reads the other one", async () => {
+    const { session, journal } = await threeSteps();
+    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
+    const model = scripted([say("seen")]);
+    const fork = await session.fork("t", { edit: { call: key, result: "nothing there" }, model });
+    await fork.resume();
+    expect(shortly(model.requests[0]?.messages ?? [])).toEqual([
+      "user: go",
+      "assistant: look()",
+      "tool: nothing there",
+    ]);
+    expect(lastOpened(journal, "t")).toMatchObject({ from: { edited: key } });
+    expect((await fork.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("is refused where the result was read already, or the call is not known, saying what to do", async () => {
+    const { session, journal } = await threeSteps();
+    const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
+    await expect(session.fork("t", { at: 3, edit: { call: key, result: "x" } })).rejects.toThrow(
+      "was read already where the fork is taken, in step 2: fork at step 2",
+    );
+    await expect(session.fork("t", { edit: { call: "9.9", result: "x" } })).rejects.toThrow(
+      /no call "9.9" with a result in session s: those with a result are /,
+    );
+    expect(journal.read("t")).toEqual([]);
+  });
+});
+
+describe("a fork that cannot be taken", () => {
+  test.each([
+    [{ at: 9 }, "run 1 of session s has no step 9: it has 1 to 3"],
+    [{ at: 4 }, "ended with step 3: fork it at 3"],
+    [{ at: 1, run: 2 }, "session s has no run 2: it has one"],
+    [{ seq: 99 }, /session s has \d+ records: it cannot be forked after 99/],
+    [{ seq: 3, at: 1 }, "give `at` or `seq`"],
+  ])("%j is refused in words", async (options, message) => {
+    const { session } = await threeSteps();
+    await expect(session.fork("t", options)).rejects.toThrow(message);
+  });
+
+  test("an id that is taken is refused", async () => {
+    const { session } = await threeSteps();
+    await expect(session.fork("s")).rejects.toThrow('there is a session "s" already');
+  });
+});
+
+test("a fork where a sub-agent waits starts one of its own, and leaves the other waiting", async () => {
+  const journal = memoryJournal();
+  let ran = 0;
+  const ask = echo("ask", {
+    permission: "ask",
+    execute: () => {
+      ran += 1;
+      return "asked";
+    },
+  });
+  const child = new Agent({
+    ...quick,
+    model: scripted([call("ask"), call("ask"), say("child done")]),
+    tools: [ask],
+  });
+  const helper = subAgent({ name: "helper", description: "helps", agent: child });
+  const model = scripted([call("helper", { task: "x" }), say("over")]);
+  const session = await new Agent({ ...quick, model, tools: [helper], journal }).open("s");
+  await session.send("go");
+  expect(session.pending.map(({ name }) => name)).toEqual(["ask"]);
+  const before = JSON.stringify([journal.read("s"), journal.list().map(({ id }) => id)]);
+  const fork = await session.fork("t");
+  await fork.resume();
+  const [inside] = fork.pending;
+  expect(inside?.child?.session).toMatch(/^t:/);
+  const { end, text } = await fork.approve(inside?.id ?? "");
+  expect([end?.reason, text, ran]).toEqual(["completed", "over", 1]);
+  expect(session.pending).toHaveLength(1);
+  expect(before.startsWith(JSON.stringify([journal.read("s")]).slice(0, -1))).toBe(true);
+});
+
+test("a fork in the midst of a write tells that its outcome is unknown, wherever it is cut", async () => {
+  const journal = memoryJournal();
+  const model = scripted([call("put"), fail("auth")]);
+  const tools = [echo("put", { effect: "write" })];
+  const session = await new Agent({ ...quick, model, tools, journal }).open("s");
+  await session.send("go");
+  const records = journal.read("s");
+  const seq = records.findIndex((record) => record.type === "tool_started") + 1;
+  const other = scripted([say("I see")]);
+  const fork = await session.fork("t", { seq, model: other });
+  await fork.resume();
+  expect(shortly(other.requests[0]?.messages ?? []).at(-1)).toContain("outcome is unknown");
+});
