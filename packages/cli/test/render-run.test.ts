@@ -132,6 +132,19 @@ describe("a rendered run", () => {
         },
         "more",
       ],
+      opened: [
+        { ...stamp, type: "opened", by: "session", changed: [{ what: "tool", name: "look", how: "gone" }] },
+        "the tool look is gone",
+      ],
+      allowed: [
+        { ...stamp, type: "allowed", grant: { id: "g1", tool: "press", uses: 1 }, by: "ann" },
+        "press with any arguments, 1 time (grant g1) by ann",
+      ],
+      revoked: [{ ...stamp, type: "revoked", id: "g1" }, "grant g1"],
+      reconciled: [
+        { ...stamp, type: "reconciled", call: "4.0", found: "unknown", error: "no answer" },
+        "no answer",
+      ],
       child_waits: [
         {
           ...stamp,
@@ -146,7 +159,6 @@ describe("a rendered run", () => {
         { ...stamp, type: "approval_passed", call: "3.0", inside: "call_7", said: { answer: "approve" } },
         "call_7 inside 3.0",
       ],
-      opened: [{ ...stamp, type: "opened", by: "session" }, "opened"],
       queued: [
         {
           ...stamp,

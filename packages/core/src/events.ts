@@ -22,6 +22,8 @@ export interface CallView {
   id: string;
   name: string;
   args: JsonObject;
+  /** A crash cut it off: whether it had its effect is not known. */
+  interrupted?: true;
   /** It stands inside a sub-agent: in this session, under these tools, the outermost first. `key` is then that of the outermost's call, and `id` the way to it. */
   child?: { session: string; agents: string[] };
 }

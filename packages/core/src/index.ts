@@ -14,6 +14,7 @@ export {
   refusesBlob,
   safeRef,
 } from "./blobs.ts";
+export { changeText } from "./changes.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
 export { type ExcerptAbout, excerptOf } from "./context/cap-excerpt.ts";
@@ -250,6 +251,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
+export type { ArgsPattern, Grant, HeldGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
@@ -285,7 +287,7 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
-export { type Listener, Session, type SessionStatus } from "./session.ts";
+export { type Always, type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { cleanOutput } from "./terminal-text.ts";
@@ -298,6 +300,7 @@ export {
   DoneSignal,
   type Effect,
   type Permission,
+  type Reconciled,
   TaskComplete,
   type Tool,
   type ToolContext,

@@ -4,6 +4,7 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import type { BlobStore } from "./blobs.ts";
+import { textsDigest } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import { readerNames } from "./context/cap-facts.ts";
 import { charEstimator } from "./context/estimate.ts";
@@ -86,6 +87,16 @@ export interface AgentOptions<Output = unknown> {
   maxCallsPerTurn?: number;
   /** Default: `by_effect`: together unless what they do or touch conflicts. */
   toolOrder?: RunOptions["toolOrder"];
+  /**
+   * What becomes of a `write` that a crash cut off, where its tool cannot find out (`reconcile`). `tell`: the model is told
+   * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
+   */
+  onInterrupted?: "tell" | "ask";
+  /**
+   * When a session is opened whose run was left under other rules, tools, models, hooks or options. `continue`: what the
+   * model was told stays, what is code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
+   */
+  onChanged?: "continue" | "refuse";
   /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
   abortGraceMs?: number;
   /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
@@ -161,6 +172,7 @@ export interface Resolved {
   hooks: Hooks;
   dependencies: readonly Provided[];
   maskToolErrors: boolean;
+  refusesChanges: boolean;
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
   redact: ((fact: Fact) => Fact) | undefined;
@@ -204,10 +216,14 @@ export function resolve(given: AgentOptions): Resolved {
     toolChoice: given.toolChoice ?? "auto",
     hooks: hookNames.filter((name) => hooks[name] !== undefined),
     rules: rules.list.map(({ name, version }) => ({ name, version })),
+    texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
     toolOrder: given.toolOrder ?? "by_effect",
     maxConcurrentTools: positive("maxConcurrentTools", given.maxConcurrentTools ?? 8),
     maxCallsPerTurn: positive("maxCallsPerTurn", given.maxCallsPerTurn ?? 32),
     autoExecuteTools: given.autoExecuteTools ?? true,
+    ...(oneOf("onInterrupted", given.onInterrupted, ["tell", "ask"]) === "ask"
+      ? { onInterrupted: "ask" as const }
+      : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
     ...(given.landing === undefined
@@ -246,9 +262,18 @@ export function resolve(given: AgentOptions): Resolved {
     hooks,
     dependencies,
     maskToolErrors: toolErrors === "masked",
+    refusesChanges: oneOf("onChanged", given.onChanged, ["continue", "refuse"]) === "refuse",
     redact,
     checkOutput: (text) => checkOutput(text, output, reading),
   };
+}
+
+let own: string | undefined;
+
+/** The digest of our own texts, which never change while we live. */
+function ownTexts(): string {
+  own ??= textsDigest(defaultTexts);
+  return own;
 }
 
 /** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */
@@ -316,13 +341,15 @@ function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions):
 }
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
-  const { definition, effect, permission, when, agent, timeoutMs = toolTimeoutMs } = tool;
+  const { definition, effect, permission, when, version, agent, timeoutMs = toolTimeoutMs } = tool;
   return {
     definition,
     effect,
     permission,
     timeoutMs,
     ...(when === undefined ? {} : { when }),
+    ...(tool.reconcile === undefined ? {} : { reconciles: true }),
+    ...(version === undefined ? {} : { version }),
     ...(agent === undefined ? {} : { agent }),
   };
 }

@@ -4,6 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time.
 
 import type { BlobStore } from "./blobs.ts";
+import { changeText, checkTold, newsOf } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { givenBy, type Provided } from "./dependency.ts";
@@ -17,8 +18,16 @@ import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
 import type { ParentFacts, PassedAnswer } from "./loop/children.ts";
 import { Driver, type Shell } from "./loop/drive.ts";
-import { type Approval, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
+import {
+  type Approval,
+  type CodeChange,
+  type Fact,
+  formatVersion,
+  type Lane,
+  type LogRecord,
+} from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
+import { placeOf } from "./loop/same-model.ts";
 import { emptyState, inFlight, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
@@ -27,12 +36,18 @@ import type { Model } from "./model.ts";
 import type { AgentOptions, Resolved } from "./options.ts";
 import { type Replay, replay } from "./replay.ts";
 import { awaitingApproval, type RunResult, resultOf } from "./result.ts";
+import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLive } from "./rules/grants.ts";
 import { type LeaseOptions, Writer } from "./writer.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
 /** `idle`: no run is active. `running`: one is being driven. `parked`: one waits for an approval. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
+
+/** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
+export type Always =
+  | true
+  | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
 
 export interface SessionParts {
   id: string;
@@ -65,6 +80,12 @@ export class Session<Output = unknown> {
   #early: Fact[] | undefined;
   #interrupted: boolean;
   #queued = 0;
+  #granted = 0;
+  #changed: readonly CodeChange[] = [];
+  /** Nobody could listen when it was opened. */
+  #tellsChanges = false;
+  /** Ids of grants whose records may be under way still. */
+  readonly #given = new Set<string>();
 
   private constructor(parts: SessionParts, state: State) {
     this.id = parts.id;
@@ -81,6 +102,11 @@ export class Session<Output = unknown> {
     const session = new Session<Output>(parts, state);
     if (session.#interrupted) await session.#takeOver(parts.takeOver === true);
     return session;
+  }
+
+  /** What is not as it was when the run was begun that this process took over. Empty: nothing, or there was none. */
+  get changed(): readonly CodeChange[] {
+    return this.#changed;
   }
 
   /** The conversation so far. Valid at any time: every call in it has its result. */
@@ -174,9 +200,55 @@ export class Session<Output = unknown> {
     this.#queue("follow_up", message, id);
   }
 
-  /** Lets a call run that waits for it, here or inside a sub-agent. Resolves when the run next ends or parks. @param call its id or key */
-  approve(call: string): Promise<RunResult<Output>> {
-    return this.#answer(call, { answer: "approve" });
+  /**
+   * Lets a call run that waits for it. Resolves when the run next ends or parks.
+   * @param call its id or key
+   * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
+   */
+  async approve(call: string, { always }: { always?: Always } = {}): Promise<RunResult<Output>> {
+    if (always === undefined) return this.#answer(call, { answer: "approve" });
+    const { name, args, child } = this.#find(call);
+    if (child !== undefined)
+      throw new RondoError(
+        "invalid_request",
+        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
+      );
+    const { args: wanted = "same", ...rest } = always === true ? {} : always;
+    const pattern = wanted === "same" ? { exact: args } : wanted === "any" ? undefined : wanted;
+    const grant = this.#grant({ ...rest, tool: name, ...(pattern === undefined ? {} : { args: pattern }) });
+    return this.#answer(call, { answer: "approve", always: grant });
+  }
+
+  /**
+   * Gives leave beforehand: a call that asks and is covered runs without anybody being asked. It holds in this session,
+   * in every process that opens it, until it expires, is used up or revoked. A parked run goes on by `resume`.
+   * @param grant.id default: a new one. One that is known already changes nothing
+   * @returns the grant, once the journal has it; while a run is driven it is written at the run's next turn
+   * @throws RondoError `invalid_request` saying what is wrong with it
+   */
+  async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
+    const given = this.#grant(grant);
+    this.#given.add(given.id);
+    this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
+    await this.#driver.settled();
+    return given;
+  }
+
+  /** Takes leave back that was given. Calls it has let run already go on. @throws RondoError `invalid_request` for an id nobody gave */
+  async revoke(id: string, by?: string): Promise<void> {
+    if (!this.#given.has(id) && !this.#driver.state.grants.some((one) => one.id === id))
+      throw new RondoError(
+        "invalid_request",
+        `no grant ${JSON.stringify(id)} was given in session ${this.id}`,
+      );
+    this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
+    await this.#driver.settled();
+  }
+
+  /** The leave that was given beforehand and holds now, with how often each was used. */
+  get grants(): HeldGrant[] {
+    const now = this.#parts.clock.now();
+    return this.#driver.state.grants.filter((grant) => isLive(grant, now));
   }
 
   /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
@@ -277,6 +349,11 @@ export class Session<Output = unknown> {
     });
   }
 
+  #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
+    this.#granted += 1;
+    return checkGrant({ id: `grant_${this.#driver.state.seq}_${this.#granted}`, ...grant });
+  }
+
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
     this.#queued += 1;
     const own = id ?? `${this.id}/${this.#driver.state.seq}/${this.#queued}`;
@@ -320,13 +397,30 @@ export class Session<Output = unknown> {
 
   /** A process took the session over, and says so. */
   async #takeOver(force: boolean): Promise<void> {
+    const news = newsOf(this.id, this.#driver.state.options, this.#parts.resolved);
+    this.#changed = news.changed ?? [];
+    this.#tellsChanges = this.#changed.length > 0;
     await this.#writer.take(force, () => {});
     try {
-      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
       await this.#driver.settled();
     } finally {
       await this.#writer.release();
     }
+  }
+
+  /** Once, and before anything happens under the new code. */
+  #tellChanges(): void {
+    if (!this.#tellsChanges) return;
+    this.#tellsChanges = false;
+    const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
+    this.#tell({ type: "warning", code: "changed", message });
+  }
+
+  #tell(event: RondoEvent): void {
+    const { logger } = this.#parts;
+    if (logger !== undefined) logEvent(logger, event);
+    for (const listener of this.#listeners) listener(event);
   }
 
   #drive(signal: AbortSignal | undefined, first?: Fact): Promise<RunResult<Output>> {
@@ -345,6 +439,7 @@ export class Session<Output = unknown> {
   async #run(signal: AbortSignal | undefined, first: Fact | undefined): Promise<RunResult<Output>> {
     const abort = (): void => this.#driver.post({ type: "abort_asked", reason: reasonText(signal?.reason) });
     try {
+      this.#tellChanges();
       const begun = this.#begin(first);
       if (begun !== undefined) await begun;
       if (signal?.aborted) abort();
@@ -389,7 +484,7 @@ export class Session<Output = unknown> {
   }
 
   #shell(): Shell {
-    const { blobs, resolved, logger, gate, clock, dependencies } = this.#parts;
+    const { blobs, resolved, gate, clock, dependencies } = this.#parts;
     return {
       session: this.id,
       journal: this.#writer,
@@ -404,15 +499,13 @@ export class Session<Output = unknown> {
         hooks: resolved.hooks,
         tools: resolved.tools,
         modelIndex: (model: Model) => {
-          const index = resolved.models.findIndex((one) => one === model || one.id === model.id);
+          const own = this.#driver.state.options?.models ?? [];
+          const index = placeOf(own, model, resolved.models.indexOf(model));
           return index < 0 ? undefined : index;
         },
       },
-      checkOutput: resolved.checkOutput,
-      sink: (event) => {
-        if (logger !== undefined) logEvent(logger, event);
-        for (const listener of this.#listeners) listener(event);
-      },
+      checkOutput: (text) => checkTold(text, this.#driver.state.options, resolved),
+      sink: (event) => this.#tell(event),
       ...(gate === undefined ? {} : { gate }),
       clock,
       given: givenBy(resolved.dependencies, dependencies),

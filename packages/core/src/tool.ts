@@ -181,6 +181,10 @@ export interface Tool {
   /** Checks and coerces arguments as the model wrote them. */
   check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
+  /** Says what came of a write that was cut off by a crash. */
+  readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
+  /** Stands in the journal with each run: raise it when the tool does something else under the same definition. */
+  readonly version?: number | string;
   /** Runs a call whose arguments are no JSON object, with the text as the model wrote it. Asked only under `argumentErrors: "pass_raw"`. */
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
   /** Its calls are sub-agents. */
@@ -188,6 +192,11 @@ export interface Tool {
   /** Ends a sub-agent that waits for somebody, when its parent's run no longer wants it. Gives what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
 }
+
+/** What came of a call that was cut off: `done` is what `execute` would have returned; `notDone`: it had no effect, and may start again. */
+export type Reconciled = { done: unknown } | { notDone: true };
+
+type MaybeLater<T> = T | Promise<T>;
 
 export interface ToolOptions<S extends SchemaLike> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
@@ -208,6 +217,17 @@ export interface ToolOptions<S extends SchemaLike> {
   unknownKeys?: UnknownKeys;
   /** Returns a text, parts, a `toolResult`, or any value (told to the model as JSON). May be async. Whatever it throws is told to the model as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => unknown;
+  /**
+   * For a `write`: asked first when the run goes on after a crash that cut the call off, with the call's idempotency key.
+   * Nothing, a throw, or a time-out: it is not known, and `onInterrupted` says what then.
+   */
+  reconcile?: (
+    key: string,
+    args: InferOutput<S>,
+    context: ToolContext,
+  ) => Reconciled | undefined | Promise<Reconciled | undefined>;
+  /** Raise it when the tool does something else under the same definition: sessions that go on with it say so. */
+  version?: number | string;
   /** Takes arguments that are no JSON object, as the model wrote them. Asked only where the agent's `argumentErrors` is `pass_raw`. */
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
@@ -241,6 +261,10 @@ export function tool<const S extends SchemaLike>(
         unknownKeys: options.unknownKeys ?? defaults.unknownKeys ?? "allow",
       })) as Tool["check"],
     execute: execute as (args: never, context: ToolContext) => unknown,
+    ...(options.reconcile === undefined
+      ? {}
+      : { reconcile: options.reconcile as NonNullable<Tool["reconcile"]> }),
+    ...(options.version === undefined ? {} : { version: options.version }),
     ...(options.executeRaw === undefined ? {} : { executeRaw: options.executeRaw }),
   };
 }
@@ -257,7 +281,20 @@ export function fitTool(
 
 /** The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class. */
 export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
-  const { name, definition, effect, permission, timeoutMs, when, keys, executeRaw, agent, endChild } = tool;
+  const {
+    name,
+    definition,
+    effect,
+    permission,
+    timeoutMs,
+    when,
+    keys,
+    executeRaw,
+    reconcile,
+    version,
+    agent,
+    endChild,
+  } = tool;
   return {
     name,
     definition,
@@ -268,6 +305,13 @@ export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
     ...(keys === undefined ? {} : { keys: (args: never) => keys.call(tool, args) }),
     check: (args, defaults) => tool.check(args, defaults),
     execute: (args: never, context) => tool.execute(args, context),
+    ...(version === undefined ? {} : { version }),
+    ...(reconcile === undefined
+      ? {}
+      : {
+          reconcile: (key: string, args: never, context: ToolContext) =>
+            reconcile.call(tool, key, args, context),
+        }),
     ...(executeRaw === undefined
       ? {}
       : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),

@@ -93,18 +93,26 @@ describe("over the pure loop", () => {
   test("P4: a write starts at most once, whatever crashes, and is answered as unknown when it was cut off", () => {
     let interrupted = 0;
     everyWalk(({ records, states }) => {
+      const ever = new Set<string>();
       const started = new Set<string>();
       records.forEach((record, at) => {
+        // What was found not to have happened may happen; what a person wants again is theirs to want.
+        if (record.type === "reconciled" && record.found === "not_done") started.delete(record.call);
+        if (record.type === "approval_given" && record.approval.answer !== "deny") {
+          const asked = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
+          if (asked?.interrupted) started.delete(record.call);
+        }
         if (record.type !== "tool_started") return;
         const call = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
         if (call?.tool?.effect !== "write") return;
         expect(started.has(record.call)).toBe(false);
         started.add(record.call);
+        ever.add(record.call);
       });
       for (const record of records)
         if (record.type === "tool_finished" && record.result.code === "outcome_unknown") {
           interrupted += 1;
-          expect(started.has(record.call)).toBe(true);
+          expect(ever.has(record.call)).toBe(true);
         }
     }, 1500);
     expect(interrupted).toBeGreaterThan(0);

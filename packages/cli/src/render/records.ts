@@ -7,6 +7,7 @@ import {
   type AssistantMessage,
   type CallKey,
   type CallResult,
+  changeText,
   type ErrorData,
   type Follows,
   type JsonObject,
@@ -143,6 +144,20 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       return;
     case "compacted":
       page.fact(at, record.edit === undefined ? "as it was" : "compacted", stageText(record));
+      return;
+    case "allowed":
+      page.fact(at, "allowed", `${grantText(record.grant)}${byText(record)}`, "green");
+      return;
+    case "revoked":
+      page.fact(at, "revoked", `grant ${record.id}${byText(record)}`, "yellow");
+      return;
+    case "reconciled":
+      page.fact(
+        at,
+        "reconciled",
+        reconciledText(record, before),
+        record.found === "unknown" ? "yellow" : "green",
+      );
       return;
     case "abort_asked":
       page.fact(
@@ -305,9 +320,10 @@ function modelFinished(record: RecordOf<"model_finished">, before: State, after:
   }
 }
 
-function opened({ at, from, options }: RecordOf<"opened">, page: RunPage): void {
+function opened({ at, from, options, changed }: RecordOf<"opened">, page: RunPage): void {
   if (from === undefined) {
     page.fact(at, "opened", "a process took the session over; what was in flight is lost", "yellow");
+    if (changed !== undefined) page.more(changed.map(changeText).join("; "), "yellow");
     return;
   }
   const step = from.step === undefined ? "" : ` at step ${from.step}`;
@@ -376,13 +392,35 @@ function toolFinished(record: RecordOf<"tool_finished">, before: State, page: Ru
 
 const doneText = ({ done }: CallResult): string | undefined => (done ? "ends the run" : undefined);
 
+const byText = ({ by }: { by?: string }): string => (by === undefined ? "" : ` by ${by}`);
+
+/** A grant in words: what it is for, and how long it holds. */
+function grantText({ id, tool, args, until, uses }: RecordOf<"allowed">["grant"]): string {
+  const what = args === undefined ? "any arguments" : JSON.stringify(args);
+  const times = uses === undefined ? "" : `, ${uses} ${uses === 1 ? "time" : "times"}`;
+  const end = until === undefined ? "" : `, until ${timeText(until)}`;
+  return `${tool} with ${what}${times}${end} (grant ${id})`;
+}
+
+function reconciledText(record: RecordOf<"reconciled">, before: State): string {
+  const call = called(before, record.call);
+  if (record.found === "done") return `${call} was done before the crash`;
+  if (record.found === "not_done") return `${call} had no effect before the crash, and may start again`;
+  return `what came of ${call} could not be found out${record.error === undefined ? "" : `: ${record.error}`}`;
+}
+
 function approvalGiven(record: RecordOf<"approval_given">, before: State, page: RunPage): void {
   const { approval } = record;
   const call = called(before, record.call);
   const by = record.by === undefined ? "" : ` by ${record.by}`;
   switch (approval.answer) {
     case "approve":
-      page.fact(record.at, "approval", `${call} approved${by}`, "green");
+      page.fact(
+        record.at,
+        "approval",
+        `${call} approved${by}${approval.grant === undefined ? "" : ` by grant ${approval.grant}`}${approval.always === undefined ? "" : `, and always: ${grantText(approval.always)}`}`,
+        "green",
+      );
       return;
     case "deny":
       page.fact(

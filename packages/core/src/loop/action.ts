@@ -40,6 +40,8 @@ export type Action =
   | { do: "start_tools"; calls: CallKey[]; reserved?: { [call: CallKey]: Amounts } }
   /** Tell whoever watches that these calls need an approval. */
   | { do: "ask"; calls: CallKey[] }
+  /** See to it that the tools of these calls are finding out what became of them, and wait for whatever comes first. */
+  | { do: "reconcile"; calls: CallKey[]; until?: number }
   | { do: "check_output"; text: string }
   /** See to it that these hooks are running, and wait for whatever comes first. */
   | { do: "run_hook"; hooks: HookAsk[]; until?: number }

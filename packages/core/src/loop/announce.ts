@@ -11,7 +11,8 @@ import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
-  return { key: call.key, id: call.id, name: call.name, args: call.args };
+  const { key, id, name, args, interrupted } = call;
+  return { key, id, name, args, ...(interrupted ? { interrupted } : {}) };
 }
 
 /** A call inside a sub-agent, as watchers of its parent see it. */

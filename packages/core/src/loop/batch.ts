@@ -37,7 +37,8 @@ const isQuestion = (call: Call): boolean =>
 
 /** Whether everything that must be said before a call may run has been said. */
 function isCleared(call: Call, options: RunOptions): boolean {
-  if (call.result !== undefined || isRunning(call) || call.interrupted) return false;
+  if (call.result !== undefined || isRunning(call)) return false;
+  if (call.interrupted && !call.again) return false;
   // A child that has stopped goes on when there is something new to tell it.
   if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;
@@ -49,6 +50,8 @@ function isCleared(call: Call, options: RunOptions): boolean {
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
   if (call.tool?.permission === "deny") return "deny";
+  // Somebody was asked already, under a process that had no hook: it is theirs to answer.
+  if (call.asked) return "ask";
   if (options.hooks.includes("permission")) return "unasked";
   return call.tool?.permission ?? "allow";
 }

@@ -6,7 +6,7 @@ import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallResult, Fact, ResultCode } from "./records.ts";
-import { type Call, runOf, type State } from "./state.ts";
+import { type Call, hasBegun, runOf, type State } from "./state.ts";
 
 /** The calls of the open turn. */
 export const openCalls = (state: State): readonly Call[] => runOf(state).turn?.calls ?? [];
@@ -39,9 +39,29 @@ export function closeAll(state: State, resultOf: (call: Call) => CallResult): Ac
   return facts.length === 0 ? undefined : { do: "record", facts };
 }
 
+/** Whether a call has not started, and never had. */
+export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
+
+/** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
+export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
+  if (!call.interrupted || state.options === undefined) return undefined;
+  if (call.reconciled !== undefined && call.reconciled !== "unknown") return call.reconciled;
+  const { texts } = rules;
+  const unknown = texts.outcomeUnknown(call.name);
+  const { landing, stopping } = runOf(state);
+  // A run that is ending has no time to ask anybody.
+  if (state.options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
+    return result("outcome_unknown", unknown);
+  if (permissionOf(call, state.options) === "ask" || call.again) return undefined;
+  const why = call.check.ok
+    ? texts.denied(call.permission?.reason)
+    : texts.invalidArgs(call.name, call.check.error);
+  return result("outcome_unknown", `${unknown} ${why}`);
+}
+
 /** The result of a call that was denied; undefined for any other. */
 export function deniedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
-  if (state.options === undefined || call.startedAt !== undefined) return undefined;
+  if (state.options === undefined || !isFresh(call)) return undefined;
   const permission = permissionOf(call, state.options);
   if (permission !== "deny" && permission !== "stop") return undefined;
   const { reason, failed } = call.permission ?? {};

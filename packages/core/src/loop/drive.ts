@@ -25,9 +25,11 @@ import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
 import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
-import type { CallKey, Fact, LogRecord } from "./records.ts";
+import { reconcileCall } from "./reconcile.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import { inFlight, isThinking, type State } from "./state.ts";
+import { placeOf } from "./same-model.ts";
+import { type Call, inFlight, isThinking, type State } from "./state.ts";
 import { think } from "./think.ts";
 import { windowOf } from "./window.ts";
 
@@ -241,6 +243,9 @@ export class Driver {
       case "ask":
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
+      case "reconcile":
+        for (const key of action.calls) this.#reconcile(key);
+        return this.#wait(action.until);
       case "check_output":
         this.#once("check_output", () => this.#shell.checkOutput(action.text));
         return this.#wait(undefined);
@@ -358,7 +363,7 @@ export class Driver {
   #think(action: Action & { do: "call_model" }): void {
     const { models, tools } = this.#shell;
     const { options } = this.#state;
-    const named = models[action.model];
+    const named = modelOf(models, this.#state, action.model);
     const model = named && answeringByTool(named, action.request);
     if (options === undefined || this.#state.run?.call === undefined || this.#leaving === "now") return;
     // An abort may have come while the journal was written: nothing starts after it.
@@ -407,7 +412,7 @@ export class Driver {
       const { options, run } = this.#state;
       if (options === undefined || run?.compacting?.call === undefined || this.#leaving === "now") return;
       const { compactor, models, clock } = this.#shell;
-      const model = action.model === undefined ? compactor : models[action.model];
+      const model = action.model === undefined ? compactor : modelOf(models, this.#state, action.model);
       if (run.cancelledAt !== undefined || model === undefined) {
         const why =
           model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
@@ -470,7 +475,7 @@ export class Driver {
   #act(key: CallKey): void {
     const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
     if (call === undefined || call.result !== undefined) return;
-    const { session, blobs, clock, given, maskToolErrors, rules, tools } = this.#shell;
+    const { maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       const text = neverStarted(call.name).message;
@@ -488,6 +493,60 @@ export class Driver {
       this.post({ type: "tool_finished", call: key, result });
       return;
     }
+    const { controller, context, cap, warn } = this.#begin(key, call);
+    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const post = this.#poster();
+    void act(tool, call, context, failures)
+      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        post(
+          result instanceof ChildWaits
+            ? {
+                type: "child_waits",
+                call: key,
+                pending: result.pending,
+                parked: true,
+                ...(result.left ? { left: true as const } : {}),
+                spent: result.spent,
+              }
+            : { type: "tool_finished", call: key, result },
+        );
+      });
+  }
+
+  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
+  #reconcile(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined) return;
+    this.#once(`reconcile:${key}`, async () => {
+      const { controller, context, cap } = this.#begin(key, call);
+      const found = await reconcileCall(
+        this.#shell.tools.get(call.name),
+        call,
+        context,
+        this.#shell.clock,
+        cap,
+      );
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      // One that was too slow need not go on looking.
+      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      return found;
+    });
+  }
+
+  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
+  #begin(
+    key: CallKey,
+    call: Call,
+  ): {
+    controller: AbortController;
+    context: ToolContext;
+    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
+    warn: (code: string, message: string) => void;
+  } {
+    const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
     const context: ToolContext = {
@@ -509,30 +568,11 @@ export class Driver {
       ),
     };
     const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
-    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
-    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
-    const cap = this.#state.options?.context?.cap;
-    const post = this.#poster();
-    void act(tool, call, context, failures)
-      .then((whole) =>
-        whole instanceof ChildWaits ? whole : capArrival(whole, cap, place, { session, blobs, warn }),
-      )
-      .then((result) => {
-        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        post(
-          result instanceof ChildWaits
-            ? {
-                type: "child_waits",
-                call: key,
-                pending: result.pending,
-                parked: true,
-                ...(result.left ? { left: true as const } : {}),
-                spent: result.spent,
-              }
-            : { type: "tool_finished", call: key, result },
-        );
-      });
+    const facts = this.#state.options?.context?.cap;
+    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
+      capArrival(whole, facts, place, { session, blobs, warn });
+    return { controller, context, cap, warn };
   }
 
   /** Posts what comes of something that is started now; once that was given up, nothing. */
@@ -625,6 +665,10 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "summary_finished",
   "summary_failed",
 ]);
+
+/** The model a run means: it may have been begun when they stood in another order. */
+const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
+  models[placeOf(models, options?.models[at], at)];
 
 /** Facts that come of something the driver started. */
 const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type);

@@ -10,9 +10,18 @@
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
+import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
 import { type Amounts, sharesOf } from "./children.ts";
-import { closeAll, closeSome, deniedResult, openCalls, result } from "./closing.ts";
+import {
+  closeAll,
+  closeSome,
+  deniedResult,
+  interruptedResult,
+  isFresh,
+  openCalls,
+  result,
+} from "./closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import {
   badOutput,
@@ -240,13 +249,16 @@ export const table: Table = {
         ),
     ),
     row(
+      "a write was interrupted by a crash, and its tool has not said what came of it",
+      "ask the tool, where it has a way to find out",
+      ["acting", "cancelling", "compacting", "ready", "finishing"],
+      (state, rules) => reconcileCalls(state, rules),
+    ),
+    row(
       "a write was interrupted by a crash",
-      "answer that its outcome is unknown",
+      "answer what came of it, or that its outcome is unknown, unless somebody is to be asked",
       ["acting", "compacting", "ready"],
-      (state, rules) =>
-        closeSome(state, (call) =>
-          call.interrupted ? result("outcome_unknown", rules.texts.outcomeUnknown(call.name)) : undefined,
-        ),
+      (state, rules) => closeSome(state, (call) => interruptedResult(call, state, rules)),
     ),
     row(
       "calls were denied",
@@ -274,7 +286,7 @@ export const table: Table = {
           ? undefined
           : closeSome(state, (call) => {
               if (call.startedAt !== undefined) return undefined;
-              return call.child === undefined
+              return isFresh(call)
                 ? result("skipped", rules.texts.skippedForEnd(call.name))
                 : result("aborted", rules.texts.aborted(call.name));
             }),
@@ -287,7 +299,7 @@ export const table: Table = {
         state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
           : closeSome(state, (call) =>
-              hasBegun(call) ? undefined : result("skipped", rules.texts.skippedForMessage(call.name)),
+              isFresh(call) ? result("skipped", rules.texts.skippedForMessage(call.name)) : undefined,
             ),
     ),
     row(
@@ -307,7 +319,7 @@ export const table: Table = {
       ["acting", "compacting", "ready", "finishing"],
       (state, rules) =>
         closeSome(state, (call) => {
-          const said = hasBegun(call) ? undefined : spokenAgainst(call, state, rules);
+          const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
           return said && result(said.code, said.text);
         }),
     ),
@@ -318,14 +330,10 @@ export const table: Table = {
       (state, rules) => refuseChildren(state, rules),
     ),
     row("calls may start", "start them", ["acting"], (state, rules) => startCalls(state, rules)),
-    row("calls need somebody's approval", "ask", ["acting"], (state) => {
-      const { options } = state;
-      if (options === undefined) return undefined;
-      const calls = inTurn(openCalls(state), options).filter(
-        (call) => !call.asked && call.result === undefined && permissionOf(call, options) === "ask",
-      );
-      return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
-    }),
+    row("leave was given beforehand that covers a call", "let it run, and count that", ["acting"], (state) =>
+      useGrant(state),
+    ),
+    row("calls need somebody's approval", "ask", ["acting"], (state) => askLeave(state)),
     row(
       "hooks have not been asked about calls",
       "ask them",
@@ -472,7 +480,9 @@ function hookFor(
   if (call.result !== undefined) return call.settled ? undefined : "afterTool";
   if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
   if (permission === "unasked") return "permission";
-  if (permission === "allow" && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
+  // Before anybody is asked, so that what is approved is what runs.
+  const mayRun = permission === "allow" || permission === "ask";
+  if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
   return undefined;
 }
 

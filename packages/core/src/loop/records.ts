@@ -19,6 +19,7 @@ import type {
   UserMessage,
 } from "../message.ts";
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
+import type { Grant } from "../rules/grants.ts";
 import type { Effect, Permission } from "../tool.ts";
 import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./children.ts";
 
@@ -79,6 +80,10 @@ export interface ToolFacts {
   timeoutMs: number;
   /** Offered only once the conversation holds a ref to a kept text. Default: always. */
   when?: "capped";
+  /** The tool's own word on which it is, beside its definition. */
+  version?: number | string;
+  /** It can find out what became of a call that was cut off. */
+  reconciles?: true;
   /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
   agent?: AgentFacts;
 }
@@ -108,10 +113,14 @@ export interface RunOptions {
   hooks: HookName[];
   /** Name and version of each rule, in the order they are asked. */
   rules: { name: string; version: number }[];
+  /** The digest of what the loop itself says to the model. */
+  texts?: string;
   toolOrder: "by_effect" | "sequential" | "parallel";
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;
+  /** What becomes of a write that was cut off, where nobody can find out whether it had its effect. Absent: the model is told so. */
+  onInterrupted?: "ask";
   /** Bound on everything that must settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
@@ -123,6 +132,13 @@ export interface RunOptions {
   compactor?: ModelRef;
   /** The typed output: its JSON Schema, how often a failed decoding is asked for again, and how it is asked for. */
   output?: OutputOptions;
+}
+
+/** What is not as it was when the run was begun. */
+export interface CodeChange {
+  what: "rule" | "tool" | "model" | "hook" | "option";
+  name: string;
+  how: "gone" | "new" | "changed" | "moved";
 }
 
 /** How a typed output is asked for. */
@@ -170,6 +186,8 @@ export type ResultCode =
   | "timeout"
   | "aborted"
   | "outcome_unknown"
+  /** It was cut off, and the tool found out later what came of it. */
+  | "reconciled"
   | "hook_failed";
 
 export interface CallResult {
@@ -215,7 +233,8 @@ export type Follows =
 export type Lane = "steer" | "follow_up";
 
 export type Approval =
-  | { answer: "approve" }
+  /** `grant`: nobody was asked, this one covers the call. `always`: leave for calls to come as well. */
+  | { answer: "approve"; grant?: string; always?: Grant }
   | { answer: "deny"; reason?: string; stop?: boolean }
   | { answer: "edit"; args: JsonObject; check: CallCheck };
 
@@ -270,8 +289,18 @@ export type Fact =
       /** Whose sub-agent the run is, and what it may spend. */
       parent?: ParentFacts;
     }
-  /** A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options`: they hold from here on, in the run that is open too. */
-  | { type: "opened"; by: string; about?: JsonObject; options?: RunOptions; from?: Origins }
+  /**
+   * A process took the session over: whatever was in flight is lost, and is not counted as an attempt. `options`: they hold
+   * from here on, in the run that is open too. `changed`: the code is not what the run was begun with.
+   */
+  | {
+      type: "opened";
+      by: string;
+      about?: JsonObject;
+      changed?: CodeChange[];
+      options?: RunOptions;
+      from?: Origins;
+    }
   | { type: "queued"; id: string; lane: Lane; message: UserMessage }
   | { type: "delivered"; lane: Lane; ids: string[] }
   /** A rule speaks to the model: shown in the next request, not stored in the history. */
@@ -302,6 +331,12 @@ export type Fact =
   | { type: "tool_finished"; call: CallKey; result: CallResult }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
+  /** Leave to run, given before anybody asks. Doubles of an id change nothing. */
+  | { type: "allowed"; grant: Grant; by?: string }
+  | { type: "revoked"; id: string; by?: string }
+  /** What the tool found out about a write that was cut off. `not_done`: it may start again. */
+  | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
+  | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
   /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. `left`: it has stopped because its process leaves, and is to go on. */
   | {
       type: "child_waits";

@@ -3,15 +3,18 @@
 // `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
 // ever looked at twice, no history is copied.
 
+import { canonical } from "../digest.ts";
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
+import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
-import type { LogRecord } from "./records.ts";
+import type { LogRecord, RunOptions } from "./records.ts";
+import { placeOf } from "./same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
-import { approve, changeCall, finishModel, finishTool, judge, mapCalls } from "./turn.ts";
+import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
 
@@ -47,6 +50,8 @@ function remember(folded: State, record: LogRecord, before: State, rules: Rules)
 function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "run_started") return startRun(state, record);
   if (record.type === "queued") return queue(state, record);
+  if (record.type === "allowed") return allow(state, record.grant);
+  if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
   // What a child spent is spent, also when it is told after the end.
   if (record.type === "late_result")
@@ -83,6 +88,8 @@ function fold(state: State, record: LogRecord, last: number): State {
         ...call,
         startedAt: record.at,
         interrupted: false,
+        reconciled: undefined,
+        again: undefined,
         ...startChild(call, record),
       }));
     case "tool_finished":
@@ -95,8 +102,13 @@ function fold(state: State, record: LogRecord, last: number): State {
           ...mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)),
         },
       };
-    case "approval_given":
-      return approve(state, run, record);
+    case "approval_given": {
+      const known = useLeave(state, run, record);
+      // A grant that does not cover the call lets nothing run, whoever wrote the record.
+      return known === undefined ? state : approve(known, run, record);
+    }
+    case "reconciled":
+      return reconcile(state, run, record);
     case "child_waits":
       return changeCall(state, rollUp(run, record.spent), record.call, (call) => parkChild(call, record));
     case "approval_passed":
@@ -212,7 +224,7 @@ function working(run: Run): Run {
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
-function interrupt(run: Run): Run {
+function interrupt(run: Run, options: RunOptions | undefined): Run {
   return {
     ...run,
     call: undefined,
@@ -221,18 +233,28 @@ function interrupt(run: Run): Run {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, ...unstarted } = call;
       // A write may have had its effect; anything else may simply run again.
-      return { ...unstarted, interrupted: call.tool?.effect === "write" };
+      if (call.tool?.effect !== "write") return unstarted;
+      const lost = { ...unstarted, interrupted: true };
+      // Whoever let it run once has not let it run twice.
+      return options?.onInterrupted === "ask"
+        ? { ...lost, permission: { answer: "ask" as const }, asked: false }
+        : lost;
     }),
   };
 }
 
 /** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
 function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, last: number): State {
-  const { options, from, at } = record;
+  const { options, changed, from, at } = record;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const taken = settleCancel(interrupt(own));
+  const taken = settleCancel(interrupt(own, state.options));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
   if (options === undefined) return { ...state, run: left };
+  // The same run under other code: its open turn stays as it is, and so does its model, if it is still there.
+  if (changed !== undefined) {
+    const model = placeOf(options.models, state.options?.models[run.model], run.model);
+    return { ...state, options, run: { ...left, model: Math.max(0, model) } };
+  }
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
     const tool = options.tools.find((one) => one.definition.name === call.name);
@@ -340,6 +362,7 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
       return changeCall(state, run, record.call, (call) => ({
         ...call,
         prepared: true,
+        ...unapproved(call, record),
         ...(record.args === undefined ? {} : { args: record.check?.ok ? record.check.args : record.args }),
         ...(record.check === undefined ? {} : { check: record.check }),
         ...(record.result === undefined ? {} : { result: record.result, settled: true }),
@@ -372,6 +395,16 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
+}
+
+/** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
+function unapproved(
+  call: Call,
+  record: LogRecord & { type: "hook_answered"; hook: "beforeTool" },
+): Partial<Call> {
+  if (record.args === undefined || call.permission?.approved !== true) return {};
+  const args = record.check?.ok ? record.check.args : record.args;
+  return canonical(args) === canonical(call.args) ? {} : { asked: false, permission: { answer: "ask" } };
 }
 
 function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {

@@ -7,6 +7,7 @@ import { emptyLedger, type Ledger } from "../context/compact/ledger.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
+import type { HeldGrant } from "../rules/grants.ts";
 import type { ChildCall, ParentFacts, Spent } from "./children.ts";
 import { Log, Names } from "./log.ts";
 import type {
@@ -38,13 +39,22 @@ export interface Call {
   /** Absent when there is no such tool. */
   readonly tool?: ToolFacts;
   readonly verdict?: Verdict;
-  /** What the permission hook or the tool's own word came to. */
-  readonly permission?: { answer: "allow" | "deny" | "ask" | "stop"; reason?: string; failed?: true };
+  /** What the permission hook or the tool's own word came to. `approved`: for the arguments the call had then. */
+  readonly permission?: {
+    answer: "allow" | "deny" | "ask" | "stop";
+    reason?: string;
+    failed?: true;
+    approved?: true;
+  };
   readonly asked: boolean;
   readonly prepared: boolean;
   readonly startedAt?: number;
-  /** It had started when a process died. */
+  /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
+  /** What the tool found out about that: its result, or nothing. Absent: it has not been asked, or has no way to. */
+  readonly reconciled?: CallResult | "unknown" | undefined;
+  /** Somebody knows that it was cut off, and wants it to run again. */
+  readonly again?: true | undefined;
   readonly result?: CallResult;
   /** It is a sub-agent, and has begun. */
   readonly child?: ChildCall;
@@ -161,6 +171,8 @@ export interface State {
   readonly inbox: readonly Queued[];
   /** Client ids of every message ever queued. */
   readonly seen: Names;
+  /** Leave that was given beforehand, whether it still holds or not. */
+  readonly grants: readonly HeldGrant[];
   readonly options?: RunOptions;
   readonly run?: Run;
   /** What the provider last counted: all tokens up to this many messages. Absent: nobody counted since they changed. */
@@ -192,6 +204,7 @@ export const emptyState: State = {
   ids: Names.empty(),
   inbox: [],
   seen: Names.empty(),
+  grants: [],
   ledger: emptyLedger,
   outputs: Log.of<string>(),
   answers: 0,

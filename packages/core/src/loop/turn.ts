@@ -118,7 +118,7 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
 export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
   const call = run.turn?.calls.find((one) => one.key === key);
   if (call === undefined || call.result !== undefined) return state;
-  const ran = hasBegun(call);
+  const ran = hasBegun(call) || result.code === "reconciled";
   const counted: Run = {
     ...rollUp(run, result.spent),
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
@@ -148,6 +148,17 @@ function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]
   };
 }
 
+/** The tool has looked for what became of a call that was cut off. */
+export function reconcile(state: State, run: Run, record: LogRecord & { type: "reconciled" }): State {
+  return changeCall(state, run, record.call, (call) => {
+    if (!call.interrupted || call.result !== undefined) return call;
+    if (record.found === "done") return { ...call, reconciled: record.result };
+    if (record.found === "unknown") return { ...call, reconciled: "unknown" };
+    // Nothing has happened: what had let it run still does.
+    return { ...call, interrupted: false, permission: { answer: "allow" } };
+  });
+}
+
 /** Somebody answered a call that waited for it. */
 export function approve(state: State, run: Run, record: LogRecord & { type: "approval_given" }): State {
   const { approval } = record;
@@ -162,9 +173,15 @@ export function approve(state: State, run: Run, record: LogRecord & { type: "app
         ...call,
         permission: { answer: "deny", ...(approval.reason === undefined ? {} : { reason: approval.reason }) },
       };
-    if (approval.answer === "approve") return { ...call, permission: { answer: "allow" } };
-    const args = approval.check.ok ? approval.check.args : approval.args;
-    return { ...call, args, check: approval.check, permission: { answer: "allow" } };
+    const edited = approval.answer === "edit" ? { args: approval.args, check: approval.check } : call;
+    const { check } = edited;
+    return {
+      ...call,
+      args: check.ok ? check.args : edited.args,
+      check,
+      permission: { answer: "allow", approved: true },
+      ...(call.interrupted && check.ok ? { again: true } : {}),
+    };
   });
 }
 

@@ -41,7 +41,7 @@ export function usageSummary(
   let model = "";
   let models: readonly string[] = [];
   for (const record of records) {
-    if (record.type === "run_started" && record.options !== undefined)
+    if ((record.type === "run_started" || record.type === "opened") && record.options !== undefined)
       models = record.options.models.map((one) => one.origin.model);
     if (record.type === "model_started") model = models[record.model] ?? "";
     const usage = usageIn(record);

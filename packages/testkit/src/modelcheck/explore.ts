@@ -238,6 +238,13 @@ function keyOf({ state, shadow, fuel }: Node): string {
     state.readable ?? false,
     inbox.map((one) => one.id),
     memories,
+    state.grants.map(({ id, used, revoked, until }) => [
+      id,
+      used,
+      revoked,
+      until !== undefined && now >= until,
+    ]),
+    shadow.granted.length,
     fuel,
     shadow.ended,
   ];

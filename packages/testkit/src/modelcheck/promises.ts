@@ -18,6 +18,8 @@ import {
 export interface Shadow {
   /** Writes that started: their keys. */
   readonly started: readonly string[];
+  /** Ids of grants, once for each call they let run. */
+  readonly granted: readonly string[];
   /** Message ids queued and delivered so far. */
   readonly queued: readonly string[];
   readonly delivered: readonly string[];
@@ -28,7 +30,15 @@ export interface Shadow {
   readonly busy: number;
 }
 
-export const noShadow: Shadow = { started: [], queued: [], delivered: [], ended: 0, cut: false, busy: 0 };
+export const noShadow: Shadow = {
+  started: [],
+  granted: [],
+  queued: [],
+  delivered: [],
+  ended: 0,
+  cut: false,
+  busy: 0,
+};
 
 /** Actions the loop may take in a row before the world answers something. */
 const mostBusy = 25;
@@ -41,6 +51,20 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
       return call?.tool?.effect === "write"
         ? { ...shadow, started: [...shadow.started, record.call] }
         : shadow;
+    }
+    case "reconciled":
+      // It has not had its effect: what is forbidden is a second one.
+      return record.found === "not_done"
+        ? { ...shadow, started: shadow.started.filter((key) => key !== record.call) }
+        : shadow;
+    case "approval_given": {
+      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const again = call?.interrupted === true && record.approval.answer !== "deny";
+      const started = again ? shadow.started.filter((key) => key !== record.call) : shadow.started;
+      const grant = record.approval.answer === "approve" ? record.approval.grant : undefined;
+      return grant === undefined
+        ? { ...shadow, started }
+        : { ...shadow, started, granted: [...shadow.granted, grant] };
     }
     case "queued":
       return { ...shadow, queued: [...shadow.queued, record.id] };
@@ -63,6 +87,7 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
   const broken: string[] = [];
   if (!isPaired(after.history))
     broken.push("P1: the stored history has a call without its one result behind it");
+  broken.push(...brokenLeave(record, before, after, shadow));
   if (new Set(shadow.started).size !== shadow.started.length) broken.push("P4: a write started twice");
   if (record.type === "summary_started" && before.run?.abort !== undefined)
     broken.push("P5: a summary was asked for after an abort");
@@ -76,7 +101,7 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     const call = before.run?.turn?.calls.find(
       (one) => record.type === "tool_started" && one.key === record.call,
     );
-    if (call?.interrupted && call.tool?.effect === "write")
+    if (call?.interrupted && call.tool?.effect === "write" && !call.again)
       broken.push("P4: an interrupted write started again");
     if (record.type === "tool_started" && (call?.argsError !== undefined || call?.check.ok === false))
       broken.push("a call started whose arguments were not whole or did not fit");
@@ -111,6 +136,32 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     broken.push("a run came to an answer that was to be typed, and is not");
   if (record.type === "run_ended" && (record.end.rule === "" || record.end.evidence === undefined))
     broken.push("a run ended without naming its rule");
+  return broken;
+}
+
+/** A call that asks runs only after somebody said so, for the arguments it runs with, and no grant says so too often. */
+function brokenLeave(record: LogRecord, before: State, after: State, shadow: Shadow): string[] {
+  const broken: string[] = [];
+  for (const { id, uses, used } of after.grants) {
+    if (uses !== undefined && shadow.granted.filter((one) => one === id).length > uses)
+      broken.push("a grant let more calls run than it says");
+    if (used !== shadow.granted.filter((one) => one === id).length)
+      broken.push("the uses of a grant were miscounted");
+  }
+  const call = before.run?.turn?.calls.find((one) => "call" in record && one.key === record.call);
+  if (record.type === "approval_given" && record.approval.answer === "approve" && record.approval.grant) {
+    const grant = before.grants.find((one) => one.id === (record.approval as { grant?: string }).grant);
+    if (grant === undefined || grant.revoked || before.now >= (grant.until ?? Number.POSITIVE_INFINITY))
+      broken.push("a grant let a call run that does not hold any more");
+    if (call?.interrupted) broken.push("P4: a grant let an interrupted write run again");
+    if (grant?.tool !== call?.name) broken.push("a grant let a call of another tool run");
+  }
+  if (
+    record.type === "tool_started" &&
+    call?.tool?.permission === "ask" &&
+    call.permission?.answer !== "allow"
+  )
+    broken.push("a call that asks started, and nobody had said that it may");
   return broken;
 }
 

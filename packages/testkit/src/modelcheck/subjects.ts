@@ -13,7 +13,7 @@ import {
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
-import { checkedOptions, cuttingOptions, type Fuel, parentOptions } from "./world.ts";
+import { checkedOptions, cuttingOptions, type Fuel, parentOptions, reconcilingTools } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };
@@ -119,6 +119,21 @@ export function subjects(): Subject[] {
         { toolOrder: "sequential" },
         { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
       ),
+    ),
+    subject("under grants", {}, {}, { ...calm, crash: 1, grant: 2 }),
+    subject(
+      "under grants, with every hook",
+      { hooks: ["permission", "beforeTool", "afterTool"], toolOrder: "sequential" },
+      {},
+      { ...calm, grant: 2, abort: 1 },
+    ),
+    subject("reconciling", { tools: reconcilingTools() }, {}, { ...all, grant: 1 }),
+    subject("asking about what was cut off", { onInterrupted: "ask" }, { budget: { ms: 500 } }, all),
+    subject(
+      "reconciling, and asking about the rest",
+      { onInterrupted: "ask", tools: reconcilingTools(), toolOrder: "sequential" },
+      {},
+      { ...calm, crash: 2, grant: 1, steer: 1 },
     ),
     subject(
       "with sub-agents",

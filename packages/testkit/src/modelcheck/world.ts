@@ -39,6 +39,8 @@ export interface Fuel {
   steer: number;
   followUp: number;
   crash: number;
+  /** Leave given beforehand, and taken back. Default: none. */
+  grant?: number;
   /** Default: 0. */
   compact?: number;
 }
@@ -49,6 +51,13 @@ const origin = { api: "checked", provider: "checked", model: "checked" };
 export function checkedTools(): RunOptions["tools"] {
   return [toolFacts("read", "read"), toolFacts("write", "write"), toolFacts("guarded", "write", "ask")];
 }
+
+/** Tools whose writes say what came of them when they were cut off. */
+export const reconcilingTools = (): RunOptions["tools"] => [
+  toolFacts("read", "read"),
+  toolFacts("write", "write", "allow", { reconciles: true }),
+  toolFacts("guarded", "write", "ask", { reconciles: true }),
+];
 
 /** Options of a run whose results may be cut, and the tool that reads them. */
 export function cuttingOptions(): Partial<RunOptions> {
@@ -72,12 +81,14 @@ function toolFacts(
   name: string,
   effect: "read" | "write",
   permission: "allow" | "ask" = "allow",
+  more: Partial<RunOptions["tools"][number]> = {},
 ): RunOptions["tools"][number] {
   return {
     definition: { name, description: name, inputSchema: { type: "object", properties: {} } },
     effect,
     permission,
     timeoutMs: 1_000,
+    ...more,
   };
 }
 
@@ -161,6 +172,7 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
     if (one.child !== undefined && one.result === undefined) list.push(...childAnswers(one));
   }
   if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
+  if (action.do === "reconcile") for (const key of action.calls) list.push(...reconciliations(key));
   if (action.do === "check_output")
     list.push(
       { name: "output fits", facts: [{ type: "output_checked", ok: true, value: { ok: true } }] },
@@ -253,6 +265,16 @@ const cut: CallResult = {
   capped: { bytes: 100, keptBytes: 3, lines: 1 },
 };
 
+function reconciliations(call: (Fact & { type: "reconciled" })["call"]): WorldAnswer[] {
+  const type = "reconciled" as const;
+  const result: CallResult = { content: [text("was done") as TextPart], isError: false, code: "reconciled" };
+  return [
+    { name: `tool ${call}: it was done`, facts: [{ type, call, found: "done", result }] },
+    { name: `tool ${call}: it was not done`, facts: [{ type, call, found: "not_done" }] },
+    { name: `tool ${call}: who knows`, facts: [{ type, call, found: "unknown", error: "no answer" }] },
+  ];
+}
+
 const spent: Spent = {
   usage: { inputTokens: 1, outputTokens: 1 },
   tokens: 2,
@@ -313,6 +335,7 @@ function approvals(key: (Fact & { type: "approval_given" })["call"]): WorldAnswe
   });
   return [
     given("approve", { answer: "approve" }),
+    given("approve for good", { answer: "approve", always: { id: "always", tool: "guarded", uses: 1 } }),
     given("deny", { answer: "deny", reason: "no" }),
     given("deny and stop", { answer: "deny", stop: true }),
     given("edit", { answer: "edit", args: { a: 1 }, check: { ok: true, args: { a: 1 }, keys: null } }),
@@ -398,6 +421,17 @@ function disturbances(state: State, fuel: Fuel): WorldAnswer[] {
   });
   if (fuel.steer > 0) list.push(queue("steer", `s${fuel.steer}`));
   if (fuel.followUp > 0) list.push(queue("follow_up", `f${fuel.followUp}`));
+  const grants = [
+    { id: "any", tool: "guarded", uses: 1 },
+    { id: "short", tool: "guarded", until: state.now + 2 },
+    { id: "other", tool: "read" },
+    { id: "narrow", tool: "guarded", args: { exact: { a: 1 } } },
+  ];
+  if ((fuel.grant ?? 0) > 0)
+    list.push(
+      ...grants.map((grant): WorldAnswer => ({ name: "grant", facts: [{ type: "allowed", grant }] })),
+      ...state.grants.map(({ id }): WorldAnswer => ({ name: "grant", facts: [{ type: "revoked", id }] })),
+    );
   const asked = { type: "mode", mode: "compacting", rule: "asked", evidence: {} } as const;
   if ((fuel.compact ?? 0) > 0) list.push({ name: "compact", facts: [asked] });
   if (fuel.crash > 0) list.push({ name: "crash", facts: [{ type: "opened", by: "check" }] });
@@ -413,6 +447,8 @@ export function spend(fuel: Fuel, answer: WorldAnswer): Fuel {
       return { ...fuel, steer: fuel.steer - 1 };
     case "follow_up":
       return { ...fuel, followUp: fuel.followUp - 1 };
+    case "grant":
+      return { ...fuel, grant: (fuel.grant ?? 0) - 1 };
     case "crash":
       return { ...fuel, crash: fuel.crash - 1 };
     case "compact":

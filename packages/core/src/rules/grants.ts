@@ -1,0 +1,127 @@
+// The room of grants: leave that was given beforehand, and which call it covers.
+//
+// Closed by default: a grant covers what it says and nothing else. It is held against the checked arguments a call
+// would run with, never against what the model wrote; against whole values, never against parts; and in time that
+// grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
+// interrupted call run again: that is another question.
+
+import { canonical } from "../digest.ts";
+import { RondoError } from "../errors.ts";
+import type { CallCheck } from "../loop/records.ts";
+import type { Json, JsonObject } from "../message.ts";
+import { matchesGlob, maxGlobLength } from "./glob.ts";
+
+/**
+ * Which arguments a grant is for. `exact`: these, whatever the order of their keys. `like`: the same keys, each value
+ * equal, or a text that its glob matches (`*` within a path segment or line, `**` anything, `?` one character, `\*` a
+ * star); `others: "any"` lets keys be there that are not named.
+ */
+export type ArgsPattern = { exact: JsonObject } | { like: JsonObject; others?: "any" };
+
+/** Leave to call a tool without being asked. */
+export interface Grant {
+  id: string;
+  tool: string;
+  /** Absent: any arguments. */
+  args?: ArgsPattern;
+  /** It holds before this time, in milliseconds since 1970. Absent: for the life of the session. */
+  until?: number;
+  /** How many calls it lets run. Absent: any number. */
+  uses?: number;
+}
+
+/** A grant, and what has become of it. */
+export interface HeldGrant extends Grant {
+  /** How many calls it has let run. */
+  used: number;
+  revoked?: true;
+}
+
+/** What is held against grants. */
+interface Asking {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly check: CallCheck;
+}
+
+/** The first grant that covers a call now. */
+export function grantFor(grants: readonly HeldGrant[], call: Asking, now: number): HeldGrant | undefined {
+  return grants.find((grant) => isLive(grant, now) && covers(grant, call));
+}
+
+/** Whether a grant can let any call run at all. */
+export function isLive(grant: HeldGrant, now: number): boolean {
+  if (grant.revoked || (grant.until !== undefined && now >= grant.until)) return false;
+  return grant.uses === undefined || grant.used < grant.uses;
+}
+
+/** Whether a grant says that this call may run; whether it still holds is another question. */
+export function covers({ tool, args: pattern }: Grant, { name, args, check }: Asking): boolean {
+  if (name !== tool || !check.ok) return false;
+  if (pattern === undefined) return true;
+  // Arguments taken as they are written have no parts that could be told from each other.
+  if (check.raw) return false;
+  if ("exact" in pattern) return canonical(pattern.exact) === canonical(args);
+  return likeObject(pattern.like, args, pattern.others === "any");
+}
+
+function like(pattern: Json, value: Json): boolean {
+  if (typeof pattern === "string") return typeof value === "string" && matchesGlob(pattern, value);
+  if (Array.isArray(pattern))
+    return (
+      Array.isArray(value) &&
+      value.length === pattern.length &&
+      pattern.every((one, at) => like(one, value[at] as Json))
+    );
+  if (!isObject(pattern)) return pattern === value;
+  return isObject(value) && likeObject(pattern, value, false);
+}
+
+function likeObject(pattern: JsonObject, value: JsonObject, othersToo: boolean): boolean {
+  const named = Object.keys(pattern);
+  if (!othersToo && Object.keys(value).length !== named.length) return false;
+  return named.every((key) => Object.hasOwn(value, key) && like(pattern[key] as Json, value[key] as Json));
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Checks a grant as it comes from a user.
+ * @throws RondoError `invalid_request` saying what is wrong
+ */
+export function checkGrant(grant: Grant): Grant {
+  const wrong = (message: string): RondoError => new RondoError("invalid_request", `allow: ${message}`);
+  const { id, tool, args, until, uses } = grant;
+  if (typeof tool !== "string" || tool === "") throw wrong("tool must be the name of a tool");
+  if (typeof id !== "string" || id === "") throw wrong("id must be a text that is not empty");
+  if (until !== undefined && !Number.isFinite(until))
+    throw wrong(`until must be a time in milliseconds since 1970, not ${String(until)}`);
+  if (uses !== undefined && !(Number.isInteger(uses) && uses > 0))
+    throw wrong(`uses must be a whole number above 0, not ${String(uses)}`);
+  if (args !== undefined) {
+    const said = "exact" in args ? args.exact : "like" in args ? args.like : undefined;
+    if (said === undefined || !isObject(said))
+      throw wrong("args must be { exact: {…} } or { like: {…} }, each with an object of arguments");
+    if ("like" in args && args.others !== undefined && args.others !== "any")
+      throw wrong(`args.others is "any" or left out, not ${JSON.stringify(args.others)}`);
+    if ("like" in args && longest(args.like) > maxGlobLength)
+      throw wrong(
+        `a pattern in args.like has more than ${maxGlobLength} characters: use exact for long texts`,
+      );
+  }
+  return {
+    id,
+    tool,
+    // A copy as plain JSON: what is changed afterwards, or is no data, is not what was allowed.
+    ...(args === undefined ? {} : { args: JSON.parse(JSON.stringify(args)) as ArgsPattern }),
+    ...(until === undefined ? {} : { until }),
+    ...(uses === undefined ? {} : { uses }),
+  };
+}
+
+function longest(value: Json): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Math.max(0, ...Object.values(value).map(longest));
+}

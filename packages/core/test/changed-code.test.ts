@@ -1,0 +1,253 @@
+// A run that was left goes on under other code: what changed is said, what the model was told stays, what is code is today's.
+
+import {
+  Agent,
+  type AgentOptions,
+  type Journal,
+  type LogRecord,
+  maxSteps,
+  memoryJournal,
+  type RondoEvent,
+  type Rule,
+  type Session,
+  type Tool,
+} from "@rondo/core";
+import { call, calls, fail, type Script, say, scripted, stall } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick, shortly } from "./support.ts";
+
+const ask = (options: Parameters<typeof echo>[1] = {}): Tool =>
+  echo("guarded", { effect: "write", permission: "ask", ...options });
+
+/** A run that waits for an approval, under `was`, opened under `is`. */
+async function left(
+  was: Partial<AgentOptions>,
+  is: Partial<AgentOptions>,
+  script: Script = [say("done")],
+): Promise<{ session: Session; journal: Journal; events: RondoEvent[]; model: ReturnType<typeof scripted> }> {
+  const journal = memoryJournal();
+  const first = new Agent({ model: scripted([call("guarded")]), tools: [ask()], journal, ...quick, ...was });
+  await (await first.open("s")).send("go");
+  const model = scripted(script);
+  const session = await new Agent({ model, tools: [ask()], journal, ...quick, ...is }).open("s");
+  const events: RondoEvent[] = [];
+  session.subscribe((event) => void events.push(event));
+  return { session, journal, events, model };
+}
+
+const approve = (session: Session) => session.approve(session.pending[0]?.id ?? "");
+const opened = async (journal: Journal): Promise<LogRecord[]> =>
+  (await journal.read("s")).filter((record) => record.type === "opened");
+
+const rule = (name: string, version: number = 1): Rule => ({ name, version });
+
+describe("what changed", () => {
+  test("is nothing where nothing did: no warning, and nothing in the record", async () => {
+    const { session, journal, events } = await left({ system: "be kind" }, { system: "be kind" });
+    await approve(session);
+    expect(session.changed).toEqual([]);
+    expect(events.filter((event) => event.type === "warning")).toEqual([]);
+    expect(Object.keys((await opened(journal))[0] ?? {}).sort()).toEqual(["at", "by", "rand", "seq", "type"]);
+  });
+
+  test.each<[string, Partial<AgentOptions>, Partial<AgentOptions>, string[]]>([
+    ["a rule that is gone", { rules: [rule("mine")] }, {}, ["the rule mine is gone"]],
+    ["a new rule", {}, { rules: [rule("mine")] }, ["the rule mine is new"]],
+    [
+      "a rule's version",
+      { rules: [rule("mine")] },
+      { rules: [rule("mine", 2)] },
+      ["the rule mine has changed"],
+    ],
+    [
+      "the order of rules",
+      { rules: [rule("one"), rule("two")] },
+      { rules: [rule("two"), rule("one")] },
+      ["the rule one stands elsewhere"],
+    ],
+    ["a tool that is gone", { tools: [ask(), echo("look")] }, {}, ["the tool look is gone"]],
+    ["a new tool", {}, { tools: [ask(), echo("look")] }, ["the tool look is new"]],
+    [
+      "what a tool does to the world",
+      {},
+      { tools: [ask({ effect: "read" })] },
+      ["the tool guarded has changed"],
+    ],
+    ["a tool's version", {}, { tools: [ask({ version: 2 })] }, ["the tool guarded has changed"]],
+    ["the prompt", { system: "be kind" }, { system: "be brief" }, ["the option system has changed"]],
+    ["a prompt where there was none", {}, { system: "be brief" }, ["the option system is new"]],
+    ["the texts", {}, { texts: { denied: () => "no" } }, ["the option texts has changed"]],
+    ["a hook", {}, { hooks: { permission: () => "allow" } }, ["the hook permission is new"]],
+    [
+      "a model",
+      {},
+      { model: scripted([say("done")], { id: "other" }) },
+      ["the model scripted is gone", "the model other is new"],
+    ],
+    ["a setting", {}, { settings: { temperature: 0 } }, ["the option settings has changed"]],
+  ])("is said: %s", async (_what, was, is, texts) => {
+    const { session, journal, events } = await left(was, is);
+    await approve(session);
+    const warnings = events.flatMap((event) => (event.type === "warning" ? [event] : []));
+    expect(warnings).toMatchObject([{ code: "changed" }]);
+    for (const text of texts) expect(warnings[0]?.message).toContain(text);
+    expect(session.changed).toHaveLength(texts.length);
+    expect(await opened(journal)).toMatchObject([{ changed: session.changed }]);
+    expect(session.result?.end?.reason).toBe("completed");
+  });
+
+  test("is said once, to the logger too, and not about an idle session, whose next run is simply today's", async () => {
+    const said: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void said.push(text) };
+    const { session, journal } = await left({}, { system: "new", logger });
+    await approve(session);
+    await session.send("more").catch(() => {});
+    expect(said.filter((text) => text.includes("other code"))).toHaveLength(1);
+    const idle = await new Agent({ model: scripted([say("hi")]), journal, system: "newest" }).open("s");
+    expect([idle.status, idle.changed]).toEqual(["idle", []]);
+  });
+});
+
+describe("a run that goes on under changed code", () => {
+  test("keeps what the model was told, until the next run", async () => {
+    const was = { system: "be kind", tools: [ask(), echo("look")] };
+    const { session, model } = await left(was, { system: "be brief", tools: [ask(), echo("find")] }, [
+      say("done"),
+      say("and again"),
+    ]);
+    await approve(session);
+    await session.send("more");
+    const names = (at: number): unknown => model.requests[at]?.tools.map((one) => one.name).slice(0, 2);
+    expect([model.requests[0]?.system, names(0)]).toEqual(["be kind", ["guarded", "look"]]);
+    expect([model.requests[1]?.system, names(1)]).toEqual(["be brief", ["guarded", "find"]]);
+  });
+
+  test("answers a call of a tool that is gone, and of one the model was not told about", async () => {
+    const was = { tools: [ask(), echo("look")] };
+    const is = { tools: [ask(), echo("find")] };
+    const { session } = await left(was, is, [calls([["look"], ["find"]]), say("done")]);
+    const { messages, end } = await approve(session);
+    expect(shortly(messages).slice(4, 6)).toEqual([
+      expect.stringMatching(/unknown tool "look"/),
+      expect.stringMatching(/unknown tool "find"/),
+    ]);
+    expect(end?.reason).toBe("completed");
+  });
+
+  test("answers the open call itself when its tool is gone", async () => {
+    const { session } = await left({}, { tools: [] });
+    const { messages } = await approve(session);
+    expect(shortly(messages)[2]).toMatch(/the tool guarded is not here any more/);
+  });
+
+  test("asks the permission hook of today, but for calls that somebody was asked about, and no hook of yesterday", async () => {
+    const yesterday: string[] = [];
+    const was = { hooks: { afterTool: (view: { name: string }) => void yesterday.push(view.name) } };
+    const is = { hooks: { permission: () => "deny" as const } };
+    const { session } = await left(was, is, [call("guarded"), say("done")]);
+    const { messages } = await approve(session);
+    expect(shortly(messages).filter((line) => line.startsWith("tool:"))).toEqual([
+      "tool: guarded ran",
+      "tool: Permission denied.",
+    ]);
+    expect(yesterday).toEqual([]);
+  });
+
+  test("goes by what a tool says of itself today, from the next answer on", async () => {
+    const ran: string[] = [];
+    const look = (permission: "allow" | "ask"): Tool =>
+      echo("look", { permission, execute: () => void ran.push("look") });
+    const { session } = await left({ tools: [ask(), look("allow")] }, { tools: [ask(), look("ask")] }, [
+      call("look"),
+    ]);
+    await approve(session);
+    expect([ran, session.pending]).toMatchObject([[], [{ name: "look" }]]);
+  });
+
+  test("asks a new rule as if it had been there from the start: it has folded the whole run", async () => {
+    const { session } = await left({}, { rules: [maxSteps(1) as Rule] }, [say("what there is")]);
+    const { end } = await approve(session);
+    expect(end).toMatchObject({ reason: "max_steps", landed: true });
+  });
+
+  test("asks the model of today where the one it was begun with is gone, at the place of the main one", async () => {
+    const other = scripted([say("from the other")], { id: "other" });
+    const { session } = await left({}, { model: other });
+    expect((await approve(session)).text).toBe("from the other");
+    expect(session.state.options?.models.map((one) => one.id)).toEqual(["other"]);
+  });
+
+  test("finds its model again where the models stand in another order", async () => {
+    const named = (id: string, script: Script): ReturnType<typeof scripted> => scripted(script, { id });
+    const was = { model: named("main", [call("guarded")]), fallback: [named("spare", [])] };
+    const main = named("main", [say("from main")]);
+    const { session } = await left(was, { model: named("spare", []), fallback: [main] });
+    expect((await approve(session)).text).toBe("from main");
+  });
+
+  test("stays on the model it had fallen back to, also when the main one is gone", async () => {
+    const was = {
+      model: scripted([fail("auth")], { id: "main" }),
+      fallback: [scripted([call("guarded")], { id: "spare" })],
+    };
+    const spare = scripted([say("from the spare")], { id: "spare" });
+    const { session } = await left(was, { model: scripted([], { id: "new" }), fallback: [spare] });
+    expect((await approve(session)).text).toBe("from the spare");
+  });
+
+  test("holds a typed output to the schema that the model was told", async () => {
+    const schema = (key: string) =>
+      ({ type: "object", properties: { [key]: { type: "string" } }, required: [key] }) as const;
+    const { session } = await left({ output: schema("city") }, { output: schema("town") }, [
+      say("Oslo"),
+      say('{"city":"Oslo"}'),
+    ]);
+    const { output, end } = await approve(session);
+    expect([output, end?.reason]).toEqual([{ city: "Oslo" }, "completed"]);
+  });
+
+  test("replays: what it was told and what it goes on with stand in the records", async () => {
+    const { session } = await left({ tools: [ask(), echo("look")] }, { system: "new" }, [say("done")]);
+    await approve(session);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+});
+
+describe("onChanged: refuse", () => {
+  test("does not open such a session, says what changed, and leaves it as it was", async () => {
+    const journal = memoryJournal();
+    const first = new Agent({ model: scripted([call("guarded")]), tools: [ask()], journal });
+    await (await first.open("s")).send("go");
+    const length = journal.read("s").length;
+    const strict = (options: Partial<AgentOptions>): Promise<Session> =>
+      new Agent({
+        model: scripted([say("done")]),
+        tools: [ask()],
+        journal,
+        onChanged: "refuse",
+        ...options,
+      }).open("s");
+    await expect(strict({ system: "new" })).rejects.toThrow(
+      /session s has a run.*onChanged is "refuse".*the option system is new/,
+    );
+    expect(journal.read("s")).toHaveLength(length);
+    const { end } = await approve(await strict({}));
+    expect(end?.reason).toBe("completed");
+    // The run is over: nothing stands against other code any more.
+    expect((await strict({ system: "new" })).status).toBe("idle");
+  });
+});
+
+test("a run that was cut off in a model call is asked again as it was, whatever the prompt is today", async () => {
+  const journal = memoryJournal();
+  const dying = scripted([stall()]);
+  const first = await new Agent({ model: dying, system: "be kind", journal, ...quick }).open("s");
+  first.send("go").catch(() => {});
+  await expect.poll(() => dying.calls).toBe(1);
+  const model = scripted([say("done")]);
+  const session = await new Agent({ model, system: "be brief", journal, ...quick }).open("s", {
+    takeOver: true,
+  });
+  await session.resume();
+  expect(model.lastRequest).toEqual(dying.lastRequest);
+});
