@@ -47,7 +47,7 @@ const asModel = (decide: (request: SeenRequest) => Turn, options: Parameters<typ
   return scripted(decide, options);
 };
 
-const untrimmed = { window: 10_000, trim: null } as const;
+const untrimmed = { window: 10_000, trim: null, cap: null } as const;
 
 const base = (more: Partial<AgentOptions> = {}) => ({ tools: [reader(2_500)], context: untrimmed, ...more });
 
