@@ -1,4 +1,4 @@
-// npm run -s modelcheck [-- --states N --seed S]: visits at least N distinct states (default 120,000) over all subjects
+// npm run -s modelcheck [-- --states N --seed S]: visits at least N distinct states (default 150,000) over all subjects
 // and ends with `visited N states, 0 broken`.
 
 import { parseArgs } from "node:util";
@@ -7,7 +7,7 @@ import { explore, type Finding } from "./explore.ts";
 import { subjects } from "./subjects.ts";
 
 const { values } = parseArgs({
-  options: { states: { type: "string", default: "120000" }, seed: { type: "string", default: "1" } },
+  options: { states: { type: "string", default: "150000" }, seed: { type: "string", default: "1" } },
 });
 const wanted = Number(values.states);
 const list = subjects();
