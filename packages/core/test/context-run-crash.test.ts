@@ -49,7 +49,14 @@ const cases: { [name: string]: ContextOptions } = {
 
 function agentOf(context: ContextOptions, journal = memoryJournal()): Agent {
   const model = scripted((request) => mind(6)(request), { usage: { inputTokens: 4_000, outputTokens: 20 } });
-  return new Agent({ model, tools: [pages], repeats: null, journal, clock: jumpingClock(), context });
+  return new Agent({
+    model,
+    tools: [pages],
+    repeats: null,
+    journal,
+    clock: jumpingClock(),
+    context: { cap: null, ...context },
+  });
 }
 
 /** What came of a session: the end, the text, and the conversation without what only a crash explains. */
@@ -91,7 +98,7 @@ test("a crash between the attempts at a summary does not use one up", async () =
     tools: [pages],
     repeats: null,
     clock: jumpingClock(),
-    context: { window: 10_000, trim: null },
+    context: { cap: null, window: 10_000, trim: null } as const,
   };
   const first = (await new Agent({ model: failing, journal, ...options }).open("s")) as Session;
   await first.send("Read.");

@@ -98,7 +98,13 @@ export async function opened(
   options: AgentOptions,
   journal: MemoryJournal = memoryJournal(),
 ): Promise<Played> {
-  const session = (await new Agent({ journal, repeats: null, ...options }).open("s")) as Session;
+  const session = (await new Agent({
+    journal,
+    repeats: null,
+    ...options,
+    // The cap has tests of its own; here results are as large as they say.
+    context: { cap: null, ...options.context },
+  }).open("s")) as Session;
   const events: RondoEvent[] = [];
   session.subscribe((event) => events.push(event));
   return { session, journal, events, records: () => journal.read("s") };

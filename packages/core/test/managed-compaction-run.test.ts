@@ -7,6 +7,7 @@ import { isSummary, opened, reader, recordsOf, words } from "./context-run-suppo
 import { only, play, typesOf } from "./managed-support.ts";
 
 const tagged: ContextOptions = {
+  cap: null,
   window: 10_000,
   trim: null,
   compaction: { format: "tagged", at: 0.8 },

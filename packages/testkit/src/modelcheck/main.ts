@@ -1,4 +1,4 @@
-// npm run -s modelcheck [-- --states N --seed S]: visits at least N distinct states (default 120,000) over all subjects
+// npm run -s modelcheck [-- --states N --seed S]: visits at least N distinct states (default 150,000) over all subjects
 // and ends with `visited N states, 0 broken`.
 
 import { parseArgs } from "node:util";
