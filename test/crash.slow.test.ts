@@ -43,7 +43,7 @@ describe("a run that is killed with SIGKILL", () => {
       expect(lines.at(-1)).toMatch(
         /^\d+ kills, 0 lost runs, 0 lost records, 0 reordered, 0 repeated writes, \d+ unknown$/,
       );
-      // A sixth of the boundaries, and the instants.
+      // An eighth of the boundaries, and the instants.
       expect(Number.parseInt(lines.at(-1) ?? "", 10)).toBeGreaterThan(30);
       expect(code).toBe(0);
     },

@@ -37,6 +37,7 @@ function watched(journal: Journal): Journal {
       const stored = (): void =>
         tell({
           say: "stored",
+          session,
           from: seq,
           digests: records.map(recordDigest),
         });
@@ -63,7 +64,7 @@ function watched(journal: Journal): Journal {
             async put(session, text, origin) {
               boundary("keep a text: before");
               const put = await blobs.put(session, text, origin);
-              if (put.ok) tell({ say: "kept", ref: put.ref, digest: digestOf(text) });
+              if (put.ok) tell({ say: "kept", session, ref: put.ref, digest: digestOf(text) });
               boundary("keep a text: after");
               return put;
             },

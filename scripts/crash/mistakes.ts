@@ -81,13 +81,17 @@ function delaying(journal: Journal, from: (records: readonly LogRecord[]) => num
   });
 }
 
+/** Of one session: the first in which something is delivered. */
 function repeating(journal: Journal): Journal {
   let shift = 0;
+  let whose: string | undefined;
   return withAppend(journal, (session, seq, records, token) => {
+    if (whose !== undefined && session !== whose) return journal.append(session, seq, records, token);
     const stored = records.map((record) => ({ ...record, seq: record.seq + shift }));
     void journal.append(session, seq + shift, stored, token);
     if (shift > 0 || !records.some((record) => record.type === "delivered")) return;
     shift = records.length;
+    whose = session;
     const again = records.map((record) => ({ ...record, seq: record.seq + shift }));
     void journal.append(session, seq + shift, again, token);
   });
@@ -106,7 +110,7 @@ export function dropLastGroup(kind: JournalKind, folder: string): void {
   if (kind === "sqlite") {
     const db = new DatabaseSync(path);
     db.exec(
-      "DELETE FROM records WHERE seq = (SELECT max(seq) FROM records); UPDATE sessions SET length = length - 1",
+      "DELETE FROM records WHERE (session, seq) IN (SELECT session, max(seq) FROM records GROUP BY session); UPDATE sessions SET length = length - 1",
     );
     db.close();
     return;

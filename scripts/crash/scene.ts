@@ -5,11 +5,13 @@
 // of two lives could differ without anybody being at fault.
 
 import {
+  Agent,
   type AgentOptions,
   type JsonObject,
   type Message,
   type Model,
   maxSteps,
+  subAgent,
   type Tool,
   type ToolContext,
   textOf,
@@ -67,6 +69,8 @@ const plan: readonly (readonly Asked[])[] = [
   ],
   [
     ["listen", { to: "follow-1" }],
+    ["helper", { on: "h" }],
+    ["helper", { on: "u" }],
     ["look", { at: "h" }],
   ],
   [["stamp", { on: "i" }]],
@@ -134,6 +138,30 @@ function mind(world: World): Model {
     { id: "mind", keepRequests: false, facts: { contextWindow: 4_000, maxOutputTokens: 500 } },
   );
 }
+
+/** What a helper asks for in each of its answers. */
+const helpersPlan: readonly (readonly string[])[] = [["look", "note", "note"], ["stamp"], []];
+
+/** Answers of a helper. */
+export const helperSteps: number = helpersPlan.length;
+
+/** The mind of a helper, which works on one shelf. */
+const helpersMind = (): Model =>
+  scripted(
+    (request) => {
+      const answers = request.messages.filter(({ role }) => role === "assistant").length;
+      const shelf = /shelf (\w+)/.exec(JSON.stringify(request.messages))?.[1] ?? "";
+      const asked = helpersPlan[answers] ?? [];
+      return [
+        sized(request),
+        say(asked.length > 0 ? `Part ${answers + 1} of shelf ${shelf}.` : `Shelf ${shelf} is in order.`),
+        ...asked.map((name, at) =>
+          call(name, { at: shelf, on: `${shelf}${answers}${at}` }, { id: `call_${shelf}_${answers}_${at}` }),
+        ),
+      ];
+    },
+    { id: "helper", keepRequests: false },
+  );
 
 /** Sums up: how far it was, and that is all there is to remember. */
 const summary = (): Model =>
@@ -240,16 +268,34 @@ export function verdictOn(
   return { answer: "approve" };
 }
 
+/** A helper: an agent that the scene's agent calls like a tool, twice at once. */
+const helper = (some: readonly Tool[]): AgentOptions => ({
+  model: helpersMind(),
+  system: "You help to keep the shelves.",
+  tools: some.filter(({ name }) => ["look", "note", "stamp"].includes(name)),
+  rules: [maxSteps(helperSteps)],
+});
+
 /** The agent of the scene, but for its journal. */
 export function scene(
   world: World,
   outside: Outside,
   lies: { noteEffect?: "idempotent" } = {},
 ): AgentOptions {
+  const own = tools(world, outside, lies);
   return {
     model: mind(world),
     system: "You keep the shelves.",
-    tools: tools(world, outside, lies),
+    tools: [
+      ...own,
+      subAgent({
+        name: "helper",
+        description: "puts one shelf in order",
+        agent: new Agent(helper(own)),
+        inputSchema: { type: "object", properties: {} } as const,
+        task: (args) => `Put shelf ${String((args as { on?: string }).on)} in order.`,
+      }),
+    ],
     // Exactly as many as it takes: whoever counts one twice does not come to the end.
     rules: [maxSteps(steps)],
     retry: { attempts: 3, baseMs: 1, capMs: 2 },
@@ -261,10 +307,11 @@ export function scene(
   };
 }
 
-/** The scene where nobody is at home: for folding and replaying its records. */
-export function emptyScene(): AgentOptions {
+/** The agents of the scene where nobody is at home: for folding and replaying their records. */
+export function emptyScene(): { agent: AgentOptions; helper: AgentOptions } {
   const never = (): never => {
     throw new Error("nothing is done in a replay: this is a defect");
   };
-  return scene({ effect: never, isFirst: never }, { steer: never, followUp: never });
+  const agent = scene({ effect: never, isFirst: never }, { steer: never, followUp: never });
+  return { agent, helper: helper(agent.tools ?? []) };
 }

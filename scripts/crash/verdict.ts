@@ -7,6 +7,7 @@ import {
   emptyState,
   isPaired,
   type LogRecord,
+  type Rules,
   reduce,
   replay,
   resolve,
@@ -25,7 +26,7 @@ import {
   openJournal,
   recordDigest,
 } from "./place.ts";
-import { emptyScene, said, session, steps } from "./scene.ts";
+import { emptyScene, helperSteps, said, session, steps } from "./scene.ts";
 
 /** What can be wrong, as the last line counts it. */
 export const wrongs = ["lost run", "lost record", "reordered", "repeated write"] as const;
@@ -36,19 +37,28 @@ export interface Finding {
   words: string;
 }
 
-/** What a run came to. */
-export interface Came {
+/** What one session came to: the scene's own, or a helper's. */
+export interface SessionCame {
   text: string;
+  /** What it was charged: of a parent with all its children. */
   usage: Usage;
   /** Digests of the requests by step, each once, in the order they were first made. */
   requests: { step: number; digest: string }[];
-  /** Calls of writes whose outcome nobody knows, and the first step that has one. */
+  /** The step of each call of a write whose outcome nobody knows. */
+  unknown: number[];
+}
+
+/** What a run came to. */
+export interface Came {
+  sessions: ReadonlyMap<string, SessionCame>;
+  /** Calls of writes whose outcome nobody knows. */
   unknown: number;
-  unknownAt: number | undefined;
   findings: Finding[];
 }
 
-const { rules } = resolve(emptyScene());
+const agents = emptyScene();
+const parent = { rules: resolve(agents.agent).rules, steps };
+const child = { rules: resolve(agents.helper).rules, steps: helperSteps };
 
 /** Reads a run that should have ended. @param reference one that was never killed; absent: this is it */
 export async function judge(
@@ -62,50 +72,102 @@ export async function judge(
   for (const { killed, ended, errors } of lives)
     if (!killed && !ended)
       found("lost run", `a life ended by itself before its run did: ${errors.slice(0, 2_000)}`);
+  const all = await readAll(kind, folder, lives, found);
+  const effects = effectsOf(folder);
+  const times = new Map<string, number>();
+  for (const { kind: effect, key } of effects)
+    if (effect === "write") times.set(key, (times.get(key) ?? 0) + 1);
+  for (const [key, count] of times) if (count > 1) found("repeated write", `${key} happened ${count} times`);
+  const intended = new Set(
+    [...all.values()]
+      .flat()
+      .flatMap((record) => (record.type === "tool_started" ? [record.idempotencyKey] : [])),
+  );
+  for (const { key } of effects)
+    if (!intended.has(key)) found("lost record", `${key} happened, and nobody wrote down that it would`);
+  const sessions = new Map<string, SessionCame>();
+  for (const [id, records] of all) {
+    const about: Found = (wrong, words) => found(wrong, id === session ? words : `${id}: ${words}`);
+    sessions.set(roleOf(id), judgeSession(id, records, effects, about));
+  }
+  costs(sessions, all, found);
+  if (reference !== undefined) {
+    if ([...sessions.keys()].sort().join() !== [...reference.sessions.keys()].sort().join())
+      found("lost run", `its sessions are ${[...sessions.keys()].join()}`);
+    for (const [id, came] of sessions) {
+      const whole = reference.sessions.get(id);
+      if (whole !== undefined) same(came, whole, (wrong, words) => found(wrong, `${id}: ${words}`));
+    }
+  }
+  const unknown = [...sessions.values()].reduce((sum, came) => sum + came.unknown.length, 0);
+  return { sessions, unknown, findings };
+}
+
+/** A session by its role: a helper's id holds the number of a record, which no two runs need to share. */
+const roleOf = (id: string): string => (id === session ? id : `helper ${id.slice(id.lastIndexOf(".") + 1)}`);
+
+/** The records of each session; and whether what the lives were told of lies on the disk. */
+async function readAll(
+  kind: JournalKind,
+  folder: string,
+  lives: readonly Lived[],
+  found: Found,
+): Promise<Map<string, LogRecord[]>> {
+  const all = new Map<string, LogRecord[]>([[session, []]]);
   const journal = openJournal(kind, folder);
-  let records: LogRecord[] = [];
   try {
-    records = await journal.read(session);
     for (const { message } of checkJournal(journalPath(kind, folder)).findings) found("lost record", message);
-    stored(lives, records, found);
-    for (const life of lives)
-      for (const word of life.words)
-        if (word.say === "kept") {
-          const text = await journal.blobs.get(session, word.ref);
-          if (text === undefined || digestOf(text) !== word.digest)
-            found("lost record", `the text ${word.ref} is gone`);
-        }
+    for (const { id } of await journal.list()) all.set(id, await journal.read(id));
+    for (const { words } of lives)
+      for (const word of words) {
+        if (word.say === "stored" && !all.has(word.session)) all.set(word.session, []);
+        if (word.say !== "kept") continue;
+        const text = await journal.blobs.get(word.session, word.ref);
+        if (text === undefined || digestOf(text) !== word.digest)
+          found("lost record", `the text ${word.ref} is gone`);
+      }
+    for (const [id, records] of all) stored(id, lives, records, found);
   } catch (thrown) {
     found("lost record", `the journal cannot be read: ${String(thrown)}`);
   } finally {
     await journal.close?.();
   }
-  const state = folded(records, found);
-  const { run } = state;
+  return all;
+}
+
+function judgeSession(
+  id: string,
+  records: readonly LogRecord[],
+  effects: readonly Effect[],
+  found: Found,
+): SessionCame {
+  const { rules, steps: wanted } = id === session ? parent : child;
+  const { run } = folded(records, rules, found);
   if (run?.end?.reason !== "completed")
     found("lost run", `it ended with ${run?.end?.reason}: ${run?.end?.error?.message}`);
-  counted(state, records, found);
-  mail(records, found);
-  const unknown = done(records, effectsOf(folder), found);
+  const answers = records.filter((record) => record.type === "model_finished").length;
+  if (run?.steps !== wanted || answers !== wanted)
+    found("lost run", `${run?.steps} steps were counted for ${answers} answers, and it takes ${wanted}`);
+  if (records.filter((record) => record.type === "run_started").length !== 1)
+    found("lost run", "it was started twice");
+  if (records.filter((record) => record.type === "run_ended").length !== 1)
+    found("lost run", "it ended twice, or never");
+  if (id === session) mail(records, found);
   const { firstDifference } = replay(records, rules);
   if (firstDifference !== undefined)
     found("lost run", `replayed, the request of record ${firstDifference.seq} is another than was sent`);
-  const came: Came = {
+  return {
     text: run?.text ?? "",
     usage: run?.spend.usage ?? {},
     requests: requestsOf(records),
-    unknown: unknown.length,
-    unknownAt: unknown.length === 0 ? undefined : Math.min(...unknown),
-    findings,
+    unknown: done(id, records, effects, found),
   };
-  if (reference !== undefined) same(came, reference, found);
-  return came;
 }
 
 type Found = (wrong: Wrong, words: string) => void;
 
 /** What was acknowledged is there, at its place, as it was. */
-function stored(lives: readonly Lived[], records: readonly LogRecord[], found: Found): void {
+function stored(id: string, lives: readonly Lived[], records: readonly LogRecord[], found: Found): void {
   records.forEach((record, seq) => {
     if (record.seq !== seq) found("reordered", `record ${seq} says it is ${record.seq}`);
   });
@@ -113,7 +175,7 @@ function stored(lives: readonly Lived[], records: readonly LogRecord[], found: F
   const places = new Map(digests.map((digest, seq) => [digest, seq]));
   for (const { words } of lives)
     for (const word of words)
-      if (word.say === "stored")
+      if (word.say === "stored" && word.session === id)
         word.digests.forEach((digest, at) => {
           const seq = word.from + at;
           if (digests[seq] === digest) return;
@@ -124,7 +186,7 @@ function stored(lives: readonly Lived[], records: readonly LogRecord[], found: F
 }
 
 /** The records as a state; at every prefix each call of the history has its one result, in order (P1). */
-function folded(records: readonly LogRecord[], found: Found): State {
+function folded(records: readonly LogRecord[], rules: Rules, found: Found): State {
   let state = emptyState;
   try {
     for (const record of records) {
@@ -143,31 +205,27 @@ function folded(records: readonly LogRecord[], found: Found): State {
   return state;
 }
 
-/** Steps and tokens are those of the answers that stand in the journal, each once. */
-function counted(state: State, records: readonly LogRecord[], found: Found): void {
-  const { run } = state;
-  const answers = records.filter((record) => record.type === "model_finished");
-  if (run?.steps !== steps || answers.length !== steps)
-    found(
-      "lost run",
-      `${run?.steps} steps were counted for ${answers.length} answers, and it takes ${steps}`,
+/** Tokens are those of the answers that stand in the journal, each once; a parent's with those of its helpers. */
+function costs(
+  sessions: ReadonlyMap<string, SessionCame>,
+  all: ReadonlyMap<string, readonly LogRecord[]>,
+  found: Found,
+): void {
+  for (const [role, { usage }] of sessions) {
+    const own = [...all]
+      .filter(([id]) => roleOf(id) === role || role === session)
+      .flatMap(([, records]) => records);
+    const answers = own.filter(
+      (record) => record.type === "model_finished" || record.type === "summary_finished",
     );
-  const sums = [...answers, ...records.filter((record) => record.type === "summary_finished")]
-    .map(({ message }) => message.usage ?? {})
-    .reduce<{ input: number; output: number }>(
-      (sum, { inputTokens = 0, outputTokens = 0 }) => ({
-        input: sum.input + inputTokens,
-        output: sum.output + outputTokens,
-      }),
-      { input: 0, output: 0 },
-    );
-  const { usage } = run?.spend ?? {};
-  if (usage?.inputTokens !== sums.input || usage.outputTokens !== sums.output)
-    found("lost run", `the answers cost ${JSON.stringify(sums)}, and ${JSON.stringify(usage)} was counted`);
-  if (records.filter((record) => record.type === "run_started").length !== 1)
-    found("lost run", "it was started twice");
-  if (records.filter((record) => record.type === "run_ended").length !== 1)
-    found("lost run", "it ended twice, or never");
+    const sum = (which: "inputTokens" | "outputTokens"): number =>
+      answers.reduce((total, { message }) => total + (message.usage?.[which] ?? 0), 0);
+    if (usage.inputTokens !== sum("inputTokens") || usage.outputTokens !== sum("outputTokens"))
+      found(
+        "lost run",
+        `${role}: its answers cost ${sum("inputTokens")} and ${sum("outputTokens")}, and ${JSON.stringify(usage)} was counted`,
+      );
+  }
 }
 
 /** Each message that was said is queued, and delivered once, in its lane (P8). */
@@ -187,12 +245,8 @@ function mail(records: readonly LogRecord[], found: Found): void {
 }
 
 /** What the records tell of writes is what happened in the world. @returns steps of the calls whose outcome is unknown */
-function done(records: readonly LogRecord[], effects: readonly Effect[], found: Found): number[] {
-  const times = new Map<string, number>();
-  for (const { kind, key } of effects) if (kind === "write") times.set(key, (times.get(key) ?? 0) + 1);
-  for (const [key, count] of times) if (count > 1) found("repeated write", `${key} happened ${count} times`);
+function done(id: string, records: readonly LogRecord[], effects: readonly Effect[], found: Found): number[] {
   const keys = new Set(effects.map(({ key }) => key));
-  const started = new Set<string>();
   const unknown: number[] = [];
   let step = 0;
   const calls = new Map<string, string>();
@@ -203,9 +257,8 @@ function done(records: readonly LogRecord[], effects: readonly Effect[], found: 
         .filter((part) => part.type === "tool_call")
         .forEach((part, at) => void calls.set(`${record.seq}.${at}`, part.name));
     }
-    if (record.type === "tool_started") started.add(record.idempotencyKey);
     if (record.type !== "tool_finished") continue;
-    const key = `${session}:${record.call}`;
+    const key = `${id}:${record.call}`;
     const name = calls.get(record.call) ?? "";
     const { code, isError } = record.result;
     if (code === "outcome_unknown") unknown.push(step);
@@ -216,14 +269,12 @@ function done(records: readonly LogRecord[], effects: readonly Effect[], found: 
         found("lost run", `${name} (${key}) is said to have failed, and happened`);
     }
   }
-  for (const { key } of effects)
-    if (!started.has(key)) found("lost record", `${key} happened, and nobody wrote down that it would`);
   return unknown;
 }
 
-function requestsOf(records: readonly LogRecord[]): Came["requests"] {
+function requestsOf(records: readonly LogRecord[]): SessionCame["requests"] {
   const seen = new Set<string>();
-  const requests: Came["requests"] = [];
+  const requests: SessionCame["requests"] = [];
   let step = 1;
   for (const record of records) {
     if (record.type === "model_finished") step += 1;
@@ -236,16 +287,14 @@ function requestsOf(records: readonly LogRecord[]): Came["requests"] {
 }
 
 /** Where no write was in flight everything is the same; where one was, everything before it, and the answer. */
-function same(came: Came, reference: Came, found: Found): void {
+function same(came: SessionCame, reference: SessionCame, found: Found): void {
   if (came.text !== reference.text) found("lost run", `its answer is ${JSON.stringify(came.text)}`);
-  const upTo = (all: Came["requests"]): string =>
+  const last = Math.min(Number.POSITIVE_INFINITY, ...came.unknown);
+  const upTo = (all: SessionCame["requests"]): string =>
     all
-      .filter(({ step }) => step <= (came.unknownAt ?? Number.POSITIVE_INFINITY))
+      .filter(({ step }) => step <= last)
       .map(({ digest }) => digest)
       .join();
   if (upTo(came.requests) !== upTo(reference.requests))
     found("lost run", "its model was asked something else than in a run that was never killed");
-  if (came.unknown > 0) return;
-  if (JSON.stringify(came.usage) !== JSON.stringify(reference.usage))
-    found("lost run", `it cost ${JSON.stringify(came.usage)}, not ${JSON.stringify(reference.usage)}`);
 }

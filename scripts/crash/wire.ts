@@ -27,9 +27,9 @@ export type Word =
   /** A boundary: the next thing that happens is something that lasts, or the last thing was. */
   | { say: "at"; place: string }
   /** The journal acknowledged these records: their first sequence number, and the digest of each. */
-  | { say: "stored"; from: number; digests: string[] }
+  | { say: "stored"; session: string; from: number; digests: string[] }
   /** The journal acknowledged a text that was kept beside it. */
-  | { say: "kept"; ref: string; digest: string }
+  | { say: "kept"; session: string; ref: string; digest: string }
   /** The run has ended. */
   | { say: "end" };
 
