@@ -7,7 +7,7 @@ import { explore, type Finding } from "./explore.ts";
 import { subjects } from "./subjects.ts";
 
 const { values } = parseArgs({
-  options: { states: { type: "string", default: "200000" }, seed: { type: "string", default: "1" } },
+  options: { states: { type: "string", default: "150000" }, seed: { type: "string", default: "1" } },
 });
 const wanted = Number(values.states);
 const list = subjects();
