@@ -12,7 +12,6 @@ import {
   type Tool,
   tool,
 } from "@rondo/core";
-import { jsonlJournal } from "@rondo/journal";
 import {
   call,
   calls,
@@ -74,18 +73,11 @@ describe("replayTest", () => {
     expect([text, end?.reason, ran]).toEqual(["It snows in Oslo.", "completed", []]);
   });
 
-  test("reads the file of a JSONL journal, and one of a record a line", async () => {
-    const journal = jsonlJournal(join(scratch, "runs"));
-    await new Agent({ model: scripted(once), tools: [weather([])] }).run("How is Oslo?", {
-      session: "s",
-      journal,
-    });
-    const records = await journal.read("s");
-    journal.close?.();
+  test("reads a file of a record a line, and names the line that is none", async () => {
     const lines = join(scratch, "lines.jsonl");
+    const records = await recorded(once);
     writeFileSync(lines, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    for (const file of [join(scratch, "runs", "s.jsonl"), lines])
-      expect((await replayTest({ tools: [weather([])] }, file)).text).toBe("It snows in Oslo.");
+    expect((await replayTest({ ...quick, tools: [weather([])] }, lines)).text).toBe("It snows in Oslo.");
     writeFileSync(lines, "not a record\n");
     await expect(replayTest({ tools: [] }, lines)).rejects.toThrow(/lines\.jsonl, line 1: no record/);
   });
