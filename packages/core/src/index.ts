@@ -119,6 +119,7 @@ export {
 } from "./context/trim.ts";
 export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
 export { diff, type Moment, type SessionDiff, type Side } from "./diff.ts";
+export { canonical } from "./digest.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export { type Explanation, explain, type Reason, type ReasonKind, type StepReasons } from "./explain.ts";
@@ -149,6 +150,7 @@ export type {
 } from "./loop/children.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
+export { requestName } from "./loop/prefix.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
 export { requestOf } from "./loop/request.ts";
@@ -240,7 +242,7 @@ export { type RedactOptions, redacted, secretNames, textRedaction } from "./reda
 export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export type { Change } from "./request-changes.ts";
+export { type Change, requestChanges } from "./request-changes.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
@@ -301,6 +303,7 @@ export {
   type Effect,
   type Permission,
   type Reconciled,
+  RecordedResult,
   TaskComplete,
   type Tool,
   type ToolContext,
@@ -308,6 +311,7 @@ export {
   ToolResult,
   tool,
   toolResult,
+  toolWith,
 } from "./tool.ts";
 export type { UnknownKeys } from "./unknown-keys.ts";
 export {

@@ -8,13 +8,14 @@ import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
 import { noOutput, outputPart, textFor } from "./outputs.ts";
 import { cleanOutput } from "./terminal-text.ts";
-import { DoneSignal, TaskComplete, ToolResult } from "./tool.ts";
+import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool.ts";
 
 /**
  * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
  * files) is parts; nothing is `(no output)`; bytes are a summary (a tool that wants to show a file says so); everything else is JSON.
  */
 export function renderResult(value: unknown): CallResult {
+  if (value instanceof RecordedResult) return value.result;
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);

@@ -11,6 +11,7 @@ import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/children.ts";
+import type { CallResult } from "./loop/records.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import { outputPart, type ToolOutput } from "./outputs.ts";
@@ -134,6 +135,15 @@ export function toolResult(
       ? [{ type: "text", text: content }]
       : content.flatMap((one) => outputPart(one) ?? []);
   return new ToolResult(parts, options.isError ?? false, options.done ?? false, options.ledger ?? []);
+}
+
+/** A result as it stands in a record: taken as it is, neither rendered nor cut again. For tools that play back what was recorded. */
+export class RecordedResult {
+  readonly result: CallResult;
+
+  constructor(result: CallResult) {
+    this.result = result;
+  }
 }
 
 /** Thrown or returned in place of a result, it ends the run with reason `done_tool`: the model reads `Task complete`. */

@@ -1,5 +1,7 @@
 // The face of @rondo/testkit.
 export { type BlobStoreCase, type BlobStoreUnderTest, blobStoreSuite } from "./blob-suite.ts";
+export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
+export type { Recording } from "./cassette-tape.ts";
 export {
   type JournalCase,
   type JournalUnderTest,

@@ -22,7 +22,7 @@ export function capArrival(
   place: CapPlace,
   keeping: Keeping,
 ): CallResult | Promise<CallResult> {
-  if (cap === undefined) return whole;
+  if (cap === undefined || whole.capped !== undefined) return whole;
   const text = textToKeep(whole, cap, place);
   if (text === undefined) return capResult(whole, cap, place, undefined);
   const { session, blobs, warn } = keeping;

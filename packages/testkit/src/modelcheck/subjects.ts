@@ -120,6 +120,7 @@ export function subjects(): Subject[] {
         { maxSteps: 8, rules: [loopDetection({ ...tight, onCritical }) as Rule], repeats: null },
       ),
     ),
+    subject("with one sub-agent", parentOptions(), { maxSubAgents: 1 }, calm),
     subject("under grants", {}, {}, { ...calm, crash: 1, grant: 2 }),
     subject(
       "under grants, with every hook",

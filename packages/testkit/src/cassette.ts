@@ -1,0 +1,333 @@
+// The room of cassettes: a run's journal as a model, tools and a clock, and as a test of one line.
+//
+// Everything else is real: the agent's rules, schemas, hooks and stages work as they do, and must come to the same
+// requests and the same end. Nothing leaves the process.
+
+import {
+  Agent,
+  type AgentOptions,
+  type Clock,
+  canonical,
+  type JsonObject,
+  type LogRecord,
+  type Model,
+  type ModelIo,
+  type ModelRef,
+  type ModelRequest,
+  memoryJournal,
+  RecordedResult,
+  RondoError,
+  type RunResult,
+  resolve,
+  type Session,
+  systemClock,
+  type Tool,
+  tool,
+  toolWith,
+} from "@rondo/core";
+import { type Recording, Tape } from "./cassette-tape.ts";
+import { scripted } from "./scripted.ts";
+
+/** The main model of a recording, and what else is on it. */
+export interface Cassette extends Model {
+  /** The models of the recorded run, the main one first. */
+  readonly models: readonly Model[];
+  /** What sums up a history, where the run had a model for that. */
+  readonly compactor: Model | undefined;
+  /** Time and chance as they were: waits that ran out in the recording run out at once. */
+  readonly clock: Clock;
+  /** The recorded tools, or these of yours, which then check and are declared as they are, and give the recorded results. */
+  tools(own?: readonly Tool[]): Tool[];
+  /** How many recorded model calls nobody has made yet. */
+  readonly left: number;
+}
+
+/**
+ * A model that gives the recorded answers to the recorded requests, in their order. Any other request fails, and says
+ * in what it differs from the nearest that was recorded.
+ * @param recording a session's records, or a file of them
+ * @param agent the texts, estimator and rules that the recorded agent had. Default: none of its own
+ */
+export function cassette(recording: Recording, agent: Partial<AgentOptions> = {}): Cassette {
+  const { rules } = resolve({ ...agent, model: scripted([]) });
+  return cassetteOf(new Tape(recording, rules));
+}
+
+/** The tools of a recording, each of which gives the results that were recorded for it. */
+export function cassetteTools(recording: Recording, own?: readonly Tool[]): Tool[] {
+  return toolsOf(new Tape(recording), own);
+}
+
+function cassetteOf(tape: Tape): Cassette {
+  const { models: refs = [], compactor } = tape.options ?? {};
+  const models = refs.map((ref, at) => playing(tape, ref, at));
+  const [main] = models;
+  if (main === undefined) throw new RondoError("invalid_request", "the recording names no model");
+  return {
+    ...main,
+    models,
+    compactor: compactor === undefined ? undefined : playing(tape, compactor, undefined),
+    clock: clockOf(tape),
+    tools: (own) => toolsOf(tape, own),
+    get left() {
+      return tape.left;
+    },
+  };
+}
+
+function playing(tape: Tape, { id, origin, facts }: ModelRef, at: number | undefined): Model {
+  return {
+    id,
+    origin,
+    facts,
+    async call(request: ModelRequest, io: ModelIo) {
+      // A summary is asked of the model in use where there is none for it: those requests are told by their names.
+      const outcome = tape.answer(request, tape.nextIsSummary ? undefined : at);
+      if (outcome.type === "model_finished" || outcome.type === "summary_finished") {
+        outcome.message.content.forEach((part, index) => {
+          if (part.type === "text") io.emit({ type: "text_delta", index, text: part.text });
+          if (part.type === "reasoning") io.emit({ type: "reasoning_delta", index, text: part.text });
+          if (part.type === "tool_call")
+            io.emit({ type: "tool_args_delta", index, id: part.id, name: part.name, delta: part.rawArgs });
+        });
+        return outcome.message;
+      }
+      const { kind, message, ...rest } = outcome.error;
+      // What was cancelled in the recording waits to be cancelled again.
+      if (kind === "aborted" && !io.signal.aborted)
+        await new Promise((resolve) => io.signal.addEventListener("abort", resolve, { once: true }));
+      throw new RondoError(kind, message, {
+        ...rest,
+        ...("partial" in outcome && outcome.partial !== undefined ? { partial: outcome.partial } : {}),
+        ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+      });
+    },
+  };
+}
+
+/** What `execute` gets: the arguments as JSON beside the value that the tool's own schema made of them. */
+interface Checked {
+  args: JsonObject;
+  value: unknown;
+}
+
+function toolsOf(tape: Tape, own?: readonly Tool[]): Tool[] {
+  const list: readonly Tool[] =
+    own ??
+    (tape.options?.tools ?? []).map(({ definition, effect, permission, timeoutMs, version }) =>
+      tool({
+        ...definition,
+        effect,
+        permission,
+        timeoutMs,
+        ...(version === undefined ? {} : { version }),
+        execute: () => "",
+      }),
+    );
+  return list.map((one) => played(tape, one));
+}
+
+function played(tape: Tape, one: Tool): Tool {
+  const { keys } = one;
+  const give = async (args: JsonObject, signal: AbortSignal): Promise<RecordedResult> => {
+    const result = tape.result(one.name, args);
+    // It never came by itself: the loop gave it up, and will again.
+    if (result.code === "timeout" || result.code === "aborted")
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    return new RecordedResult(result);
+  };
+  return toolWith(one, {
+    check: async (args, defaults) => {
+      const check = await one.check(args, defaults);
+      return check.ok
+        ? { ...check, value: { args: check.args, value: check.value } satisfies Checked }
+        : check;
+    },
+    ...(keys === undefined
+      ? {}
+      : { keys: (({ value }: Checked) => keys.call(one, value as never)) as never }),
+    execute: (({ args }: Checked, { signal }: { signal: AbortSignal }) => give(args, signal)) as never,
+    ...(one.executeRaw === undefined ? {} : { executeRaw: (raw, { signal }) => give({ _raw: raw }, signal) }),
+  });
+}
+
+/** Time stands at the record that was played last; a wait that ran out there is over at once. */
+function clockOf(tape: Tape): Clock {
+  let ahead = 0;
+  let stamped = 0;
+  const now = (): number => Math.max(ahead, (tape.records[Math.max(0, tape.at)] as LogRecord).at);
+  return {
+    now,
+    random: () => tape.records[stamped++]?.rand ?? 0.5,
+    after(ms, then) {
+      const until = now() + ms;
+      const next = tape.records.findIndex(
+        ({ type, seq }) =>
+          seq > tape.at && (type === "woke" || type === "model_finished" || type === "tool_finished"),
+      );
+      const due = tape.records[next];
+      if (due?.type !== "woke" || due.at < until) return systemClock.after(ms, then);
+      return systemClock.after(0, () => {
+        ahead = until;
+        tape.play(due.seq);
+        then();
+      });
+    },
+  };
+}
+
+/**
+ * Plays a recorded session again with an agent, offline: what people said and did is said and done again, and the
+ * agent must ask the same and come to the same end. Resolves with its last result.
+ * @param options those of the agent; its models and the results of its tools come from the recording
+ * @throws RondoError saying what differs: the first request, the conversation, or the end
+ */
+export async function replayTest<Output = unknown>(
+  options: Omit<AgentOptions<Output>, "model"> & { model?: Model },
+  recording: Recording,
+): Promise<RunResult<Output>> {
+  const given = options as AgentOptions;
+  const { rules } = resolve({ ...given, model: scripted([]) });
+  const tape = new Tape(recording, rules);
+  const played = cassetteOf(tape);
+  const [model, ...fallback] = played.models;
+  const context = given.context?.compaction;
+  const agent = new Agent<Output>({
+    ...(options as AgentOptions<Output>),
+    model: model as Model,
+    fallback,
+    ...(context == null || played.compactor === undefined
+      ? {}
+      : { context: { ...given.context, compaction: { ...context, model: played.compactor } } }),
+    tools: played.tools(given.tools ?? []),
+    clock: played.clock,
+  });
+  const session = await agent.open("replayed", { journal: memoryJournal() });
+  const said = new Said(tape.records, session as Session);
+  tape.heard = (seq) => said.until(seq);
+  let result: RunResult<Output> | undefined;
+  for (const run of tape.records.filter((record) => record.type === "run_started")) {
+    said.until(run.seq);
+    const { history, input, only } = run;
+    const content = input[0]?.role === "user" ? input[0].content : [];
+    result = await (only === "compaction" ? session.compact() : session.send(history ?? (content as never)));
+    while (result.parked !== undefined) {
+      const goingOn = said.answer();
+      if (goingOn === undefined) break;
+      result = (await goingOn) as RunResult<Output>;
+    }
+    // What was not recorded is a failure of the model: the first thing to say.
+    const { error } = result.end ?? {};
+    if (error?.message.startsWith("cassette: ")) throw new RondoError("internal", error.message);
+  }
+  if (result === undefined) throw new RondoError("invalid_request", "the recording holds no run");
+  compare(tape, session as Session, result);
+  return result;
+}
+
+function compare(tape: Tape, session: Session, result: RunResult): void {
+  const differs = (what: string, was: unknown, is: unknown): RondoError =>
+    new RondoError(
+      "internal",
+      `cassette: ${what}: recorded ${JSON.stringify(was)}, now ${JSON.stringify(is)}`,
+    );
+  const was = tape.state.run;
+  const ends = [was?.end, result.end].map((end) => end && { reason: end.reason, rule: end.rule });
+  if (canonical((ends[0] ?? null) as never) !== canonical((ends[1] ?? null) as never))
+    throw differs("the run ends otherwise", ends[0] ?? "parked", ends[1] ?? "parked");
+  if (tape.left > 0)
+    throw differs("fewer model calls were made", tape.calls.length, tape.calls.length - tape.left);
+  const before = [...tape.state.history];
+  const after = session.messages;
+  for (let at = 0; at < Math.max(before.length, after.length); at += 1)
+    if (canonical((before[at] ?? null) as never) !== canonical((after[at] ?? null) as never))
+      throw differs(`message ${at + 1} of the conversation differs`, before[at], after[at]);
+}
+
+type Spoken = LogRecord & { type: "queued" | "abort_asked" | "allowed" | "revoked" };
+type Answered = LogRecord & { type: "approval_given" };
+
+/** What people said and did, said and done again when the tape has come to it. */
+class Said {
+  readonly #session: Session;
+  readonly #spoken: Spoken[];
+  readonly #answers: Answered[];
+
+  constructor(records: readonly LogRecord[], session: Session) {
+    this.#session = session;
+    this.#spoken = records.filter(
+      (record): record is Spoken =>
+        ["queued", "allowed", "revoked"].includes(record.type) ||
+        (record.type === "abort_asked" && record.error === undefined),
+    );
+    this.#answers = records.filter(
+      (record): record is Answered =>
+        record.type === "approval_given" && !(record.approval.answer === "approve" && record.approval.grant),
+    );
+  }
+
+  until(seq: number): void {
+    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < seq)
+      this.#say(this.#spoken.shift() as Spoken);
+    while (
+      this.#answers[0] !== undefined &&
+      this.#answers[0].seq < seq &&
+      this.#session.status === "running"
+    ) {
+      const going = this.answer();
+      if (going === undefined) return;
+    }
+  }
+
+  /** Answers the next call that was answered, if it waits. */
+  answer(): Promise<RunResult> | undefined {
+    const [next] = this.#answers;
+    const { pending } = this.#session;
+    const call = pending.find((one) => one.key === next?.call) ?? pending[0];
+    if (next === undefined || call === undefined) return undefined;
+    this.#answers.shift();
+    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < next.seq)
+      this.#say(this.#spoken.shift() as Spoken);
+    const { approval } = next;
+    const going =
+      approval.answer === "deny"
+        ? this.#session.deny(
+            call.id,
+            approval.reason,
+            approval.stop === undefined ? {} : { stop: approval.stop },
+          )
+        : approval.answer === "edit"
+          ? this.#session.edit(call.id, approval.args)
+          : this.#session.approve(
+              call.id,
+              approval.always === undefined ? {} : { always: alwaysOf(approval.always) },
+            );
+    going.catch(() => {});
+    return going;
+  }
+
+  #say(record: Spoken): void {
+    switch (record.type) {
+      case "queued": {
+        const content = record.message.content as never;
+        if (record.lane === "steer") this.#session.steer(content, record.id);
+        else this.#session.followUp(content, record.id);
+        return;
+      }
+      case "abort_asked":
+        this.#session.abort(record.reason);
+        return;
+      case "allowed":
+        void this.#session.allow(record.grant, record.by).catch(() => {});
+        return;
+      case "revoked":
+        void this.#session.revoke(record.id, record.by).catch(() => {});
+        return;
+    }
+  }
+}
+
+type Grant = (LogRecord & { type: "allowed" })["grant"];
+
+/** A grant as it was asked for with an approval. */
+const alwaysOf = ({ tool: _tool, args, ...rest }: Grant) => ({ ...rest, args: args ?? ("any" as const) });
