@@ -12,6 +12,7 @@ import { estimate } from "./scenarios/estimate.ts";
 import { imports } from "./scenarios/imports.ts";
 import { journals } from "./scenarios/journals.ts";
 import { loop } from "./scenarios/loop.ts";
+import { resume } from "./scenarios/resume.ts";
 import { steps } from "./scenarios/steps.ts";
 
 const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
@@ -19,6 +20,7 @@ const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
   decoding,
   deltas,
   steps,
+  resume,
   imports,
   estimate,
   journals,

@@ -381,7 +381,8 @@ export const members: { readonly [member: string]: Member } = {
   },
 
   max_agents: (value, { seen }) => atMost("agents", seen.agents ?? 0, value),
-  stale_lock_recovered: () => "a session has no lock between processes yet",
+  stale_lock_recovered: (value, { seen }) =>
+    seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
 
 /** An answer that was no output: cut off, or refused by its schema, with no output in the result. */

@@ -83,6 +83,20 @@ export interface SeenProcess {
   heapGrowthMb: number;
 }
 
+/** What became of a second process that opened the session, and of the session when the first was killed. */
+export interface SeenOpener {
+  wrote: boolean;
+  /** Why it was kept out, in words. */
+  words: string;
+  /** Records it could read, of those that were there. */
+  read: number;
+  held: number;
+  /** What the first had written is as it was. */
+  untouched: boolean;
+  /** When the first was killed the session could be opened at once. */
+  recovered: boolean;
+}
+
 export interface Observation {
   responses: SeenResponse[];
   runs: SeenRun[];
@@ -101,6 +115,7 @@ export interface Observation {
   agents?: number;
   /** Rows of a table of requests: what was asked, whether it was let through, and what it did outside. */
   rows?: { request: string; allow: boolean; allowed: boolean; words: string }[];
+  opener?: SeenOpener;
   /** Why it could not be played to its end. */
   broke?: string;
 }

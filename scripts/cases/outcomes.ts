@@ -311,7 +311,13 @@ const outcomes: { readonly [word: string]: Outcome } = {
   run_tools_or_reject: ({ seen }) => rows(seen, () => true),
   deny_all: ({ seen }) => rows(seen, (row) => !row.allowed),
 
-  second_opener_read_only: () => "a session has no lock between processes yet",
+  second_opener_read_only({ seen: { opener } }) {
+    if (opener === undefined) return "nobody else opened the session";
+    const kept = !opener.wrote && opener.words !== "" && opener.untouched;
+    return kept && opener.held > 0 && opener.read === opener.held
+      ? undefined
+      : `the second was not kept to reading: ${shown(opener)}`;
+  },
   error: ({ run }) => (run?.end?.error !== undefined || run?.rejected !== undefined ? undefined : endOf(run)),
   load_ok: () => "sessions in foreign files cannot be loaded yet",
   linear: ({ seen }) => (seen.rows === undefined ? "nothing was measured" : rows(seen, () => true)),

@@ -7,7 +7,9 @@ import { getEventListeners } from "node:events";
 import {
   Agent,
   type AgentOptions,
+  type Journal,
   type Logger,
+  type LogRecord,
   type Message,
   type Model,
   memoryJournal,
@@ -15,6 +17,7 @@ import {
   type RondoEvent,
   type RunResult,
   type Session,
+  type SessionInfo,
   subAgent,
   type Tool,
 } from "@rondo/core";
@@ -23,6 +26,7 @@ import { Cues } from "./cues.ts";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
 import { inputOf, mappedOptions } from "./given.ts";
 import type { Observation } from "./observation.ts";
+import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
 import { modelFor, protocolOf } from "./providers.ts";
 import { Script } from "./script.ts";
 import { Folder, filesUnder, toolsOf, Workload } from "./tools.ts";
@@ -90,7 +94,8 @@ class Stage {
   readonly #tap = new Tap();
   readonly #server: WireServer;
   readonly #folder: Folder;
-  readonly #journal = memoryJournal();
+  readonly #others: OtherProcesses | undefined;
+  readonly #journal: { read(session: string): LogRecord[]; list(): SessionInfo[] } & Journal;
   readonly #controller = new AbortController();
   readonly #watch = new Watch();
   readonly #cues: Cues;
@@ -106,6 +111,10 @@ class Stage {
 
   constructor(one: Case, { chunking, persist }: PlayOptions) {
     this.#one = one;
+    this.#others = needsOthers(one.actions)
+      ? new OtherProcesses(chunking === "bytes" ? "jsonl" : "sqlite", sessionId, firstPrompt(one))
+      : undefined;
+    this.#journal = this.#others?.journal ?? memoryJournal();
     this.#script = new Script(one, protocolOf(one.provider), persist === true);
     const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
     if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
@@ -161,6 +170,7 @@ class Stage {
       ],
       files: filesUnder(this.#folder.path),
       agents: this.#journal.list().length,
+      ...(this.#others?.opener === undefined ? {} : { opener: this.#others.opener }),
     };
   }
 
@@ -168,6 +178,7 @@ class Stage {
     this.#clock.stop();
     await this.#server.stop();
     this.#folder.remove();
+    this.#others?.strike();
   }
 
   get listeners(): number {
@@ -312,6 +323,7 @@ class Stage {
 
   async #perform(agent: Agent): Promise<void> {
     await this.#cues.reached("start");
+    if (this.#others !== undefined) return this.#succeed(agent, this.#others);
     const { given = {}, provider } = this.#one;
     const overflows = /compact|drop_images/.test(String(this.#one.expect?.loop_outcome));
     const input = inputOf(given, provider, overflows);
@@ -331,6 +343,23 @@ class Stage {
     await Promise.all(this.#pending);
     await this.#server.letGo();
     this.#watch.over(this.#session?.messages ?? []);
+  }
+
+  /** Goes on with a run that another process left, when the case has killed that one. */
+  async #succeed(agent: Agent, others: OtherProcesses): Promise<void> {
+    await this.#cues.reached("later");
+    for (const record of this.#journal.read(sessionId))
+      if (record.type === "model_started") {
+        // Asked in another process: nothing of it came by here.
+        this.#watch.callStarts(this.#server.exchanges.length);
+        this.#watch.callEnds(this.#server.exchanges.length);
+      }
+    const session = await agent.open(sessionId);
+    if (others.opener !== undefined) others.opener.recovered = true;
+    this.#session = session;
+    session.subscribe((event) => this.#hear(event));
+    await this.#settle(session.resume());
+    this.#watch.over(session.messages);
   }
 
   async #settle(run: Promise<RunResult>): Promise<void> {
@@ -402,6 +431,12 @@ class Stage {
         return;
       case "prompt":
         await this.#prompt(text);
+        return;
+      case "open_in_second_process":
+        await this.#others?.open();
+        return;
+      case "kill_9_first_then_reopen":
+        await this.#others?.kill();
         return;
       case "break_consumer":
         this.#breakOff?.();

@@ -26,7 +26,7 @@ export class Script {
       return wire_sequence[at % wire_sequence.length];
     if (repeat_wire === true) return wire ?? undefined;
     if (typeof repeat_wire === "number") return at < repeat_wire ? (wire ?? undefined) : final_wire;
-    if (at === 0) return wire ?? undefined;
+    if (at === 0) return wire === null || isStored(wire) ? undefined : wire;
     return (
       [...turns, ...turns_after][at - 1]?.wire ??
       (at > turns.length + turns_after.length ? final_wire : undefined)
@@ -39,3 +39,7 @@ export class Script {
     return wire === undefined ? plainAnswer(this.#protocol) : served(wire, filler(this.#count, request.body));
   }
 }
+
+/** A wire that is no response: what a session's file held before the play. */
+const isStored = (wire: Wire): boolean =>
+  wire.session_file_text !== undefined && Object.keys(wire).length === 1;

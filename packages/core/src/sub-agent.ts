@@ -53,6 +53,8 @@ export interface SubAgentOptions<S extends SchemaLike> {
   timeoutMs?: number;
 }
 
+/** The longest that clocks wait. */
+const longest = 2 ** 31 - 1;
 /** Longer than anything runs. A number that JSON holds. */
 const never = 2 ** 52;
 
@@ -118,18 +120,38 @@ async function work(
     child.emit(event);
     if (event.type === "approval_request") child.waits(session.pending.map(waitingIn(session.id)));
   });
-  const abort = (): void => session.abort(reasonText(signal.reason));
+  let leaving: "soon" | "now" | undefined;
+  const leave = (): void => {
+    // What is not at work yet is told once it is.
+    if (leaving !== undefined && session.status === "running")
+      void session.drain({ withinMs: leaving === "now" ? 0 : longest }).catch(() => {});
+  };
+  // Whoever leaves drops what is under way, and wants it to go on elsewhere.
+  const abort = (): void => {
+    if (leaving === undefined) session.abort(reasonText(signal.reason));
+  };
   signal.addEventListener("abort", abort, { once: true });
+  child.onLeave((now) => {
+    leaving = now ? "now" : "soon";
+    leave();
+  });
   child.onAnswer((answer) => {
     // One that comes when it has just stopped stands in the parent's records, and is told when it goes on.
     if (session.status === "running") void say(session, answer).catch(() => {});
   });
   try {
-    const result = await driven(session, task, child, signal);
+    const result = await driven(session, task, child, () => {
+      if (signal.aborted) abort();
+      leave();
+    });
     await session.settled();
     const spent = spentSince(spentBy(session.state), child.told);
     if (result.parked !== undefined)
-      return new ChildWaits(result.parked.pending.map(waitingIn(session.id)), spent);
+      return new ChildWaits(
+        result.parked.pending.map(waitingIn(session.id)),
+        spent,
+        session.status === "interrupted",
+      );
     const { content, isError } = answerOf(result, name, child.texts);
     return new ToolResult([{ type: "text", text: content }], isError, false, [], spent);
   } finally {
@@ -142,7 +164,7 @@ async function driven(
   session: Session,
   task: () => Input,
   { answers, parent }: ChildStart,
-  signal: AbortSignal,
+  atWork: () => void,
 ): Promise<RunResult> {
   const before = session.result;
   // It came to its end, and its parent died before it heard of it.
@@ -154,7 +176,7 @@ async function driven(
       : known.length === 0
         ? session.resume()
         : Promise.any(known.map((answer) => say(session, answer)));
-  if (signal.aborted) session.abort(reasonText(signal.reason));
+  atWork();
   let result = await driving;
   // Something was said in the moment it stopped, and stands in its journal already.
   while (result.parked !== undefined && session.pending.length < result.parked.pending.length)

@@ -78,16 +78,21 @@ export interface ChildStart extends ChildPlace {
   waits(pending: WaitingCall[]): void;
   /** Hears what is said to its calls while it is at work. */
   onAnswer(heard: (answer: PassedAnswer) => void): void;
+  /** Hears that the process leaves: the sub-agent is to stop where it is, to be gone on with. `now`: without waiting for anything. */
+  onLeave(heard: (now: boolean) => void): void;
 }
 
-/** Returned by a sub-agent that has stopped until somebody answers one of its calls. */
+/** Returned by a sub-agent that has stopped until somebody answers one of its calls, or until its parent is driven again. */
 export class ChildWaits {
   readonly pending: WaitingCall[];
   readonly spent: Spent;
+  /** Nobody is waited for: its process leaves. */
+  readonly left: boolean;
 
-  constructor(pending: WaitingCall[], spent: Spent) {
+  constructor(pending: WaitingCall[], spent: Spent, left: boolean) {
     this.pending = pending;
     this.spent = spent;
+    this.left = left;
   }
 }
 

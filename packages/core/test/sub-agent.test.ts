@@ -5,7 +5,6 @@ import {
   type AgentOptions,
   follow,
   isPaired,
-  type Journal,
   type LogRecord,
   type Model,
   memoryJournal,
@@ -15,27 +14,9 @@ import {
   type Tool,
   textOf,
 } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
 import { call, calls, fail, type Script, say, scripted } from "@rondo/testkit";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { deferred, echo, eventsOf, quick, shortly } from "./support.ts";
-
-const open: Journal[] = [];
-afterEach(() => {
-  for (const journal of open.splice(0)) journal.close?.();
-});
-
-const journals: [string, () => Journal][] = [
-  ["memory", () => memoryJournal()],
-  [
-    "SQLite",
-    () => {
-      const journal = sqliteJournal(":memory:");
-      open.push(journal);
-      return journal;
-    },
-  ],
-];
 
 const price = { input: 1_000_000, output: 1_000_000 };
 const usage = { inputTokens: 10, outputTokens: 5 };
@@ -53,122 +34,6 @@ const started = (records: readonly LogRecord[]): (LogRecord & { type: "tool_star
 
 const resultTexts = (messages: Parameters<typeof shortly>[0]): string[] =>
   messages.filter((message) => message.role === "tool").map(textOf);
-
-describe.each(journals)("a sub-agent, kept in %s", (_name, make) => {
-  test("does its task in a session of its own, which its parent's records lead to", async () => {
-    const journal = make();
-    const child = worker([say("42")]);
-    const parent = worker([call("helper", { task: "what is it?" }), say("It is 42.")], {
-      journal,
-      tools: [helper(child)],
-    });
-    const session = await parent.open("p");
-    const { text, end, messages } = await session.send("ask");
-    expect([text, end?.reason]).toEqual(["It is 42.", "completed"]);
-    expect(resultTexts(messages)).toEqual(["42"]);
-    const [begun] = started(await journal.read("p"));
-    expect(begun?.child).toBe(`p:${begun?.call}`);
-    expect(begun?.child).toBe(begun?.idempotencyKey);
-    const [first] = await journal.read(begun?.child ?? "");
-    expect(first).toMatchObject({
-      type: "run_started",
-      parent: { session: "p", call: begun?.call, depth: 1 },
-      input: [{ role: "user", content: [{ type: "text", text: "what is it?" }] }],
-    });
-  });
-
-  test("counts in its parent's usage and money once", async () => {
-    const journal = make();
-    const child = worker([call("echo"), say("done")], { tools: [echo("echo")] });
-    const parent = worker([call("helper", { task: "t" }), say("end")], { journal, tools: [helper(child)] });
-    const result = await parent.run("go", { session: "p" });
-    expect(result.usage).toEqual({ inputTokens: 40, outputTokens: 20 });
-    expect(result.usd).toBeCloseTo(60);
-    // The same again from the records alone.
-    expect((await parent.open("p")).result?.usage).toEqual(result.usage);
-  });
-
-  test("waits for a person: the parent parks with the real call, and its answer reaches the sub-agent in another process", async () => {
-    const journal = make();
-    const pressed: unknown[] = [];
-    const press = echo("press", {
-      permission: "ask",
-      effect: "write",
-      inputSchema: { type: "object", properties: { force: { type: "number" } }, required: ["force"] },
-      execute: (args: unknown) => {
-        pressed.push(args);
-        return "pressed";
-      },
-    } as never);
-    const childScript = () => worker([call("press", { force: 3 }), say("it is pressed")], { tools: [press] });
-    const script: Script = [call("helper", { task: "press" }), say("all done")];
-    const first = worker(script, { journal, tools: [helper(childScript())] });
-    const session = await first.open("p");
-    const { parked } = await session.send("go");
-    expect(parked?.pending).toMatchObject([
-      { id: "call_1/call_1", name: "press", args: { force: 3 }, child: { agents: ["helper"] } },
-    ]);
-    expect(pressed).toEqual([]);
-
-    // Another process: other agents, other models, whose first answers are the ones still to come.
-    const second = worker([say("all done")], {
-      journal,
-      tools: [helper(worker([say("it is pressed")], { tools: [press] }))],
-    });
-    const reopened = await second.open("p");
-    expect(reopened.pending.map((view) => view.id)).toEqual(["call_1/call_1"]);
-    const { text, messages, usage: counted } = await reopened.approve("call_1/call_1");
-    expect(text).toBe("all done");
-    expect(resultTexts(messages)).toEqual(["it is pressed"]);
-    expect(pressed).toEqual([{ force: 3 }]);
-    expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
-  });
-
-  test("goes on where it was when its parent's process died, and repeats no write of its own", async () => {
-    const journal = make();
-    const dead = deferred();
-    const writes: string[] = [];
-    const write = echo("write", {
-      effect: "write",
-      execute: () => {
-        writes.push("write");
-        return "written";
-      },
-    });
-    const reached = deferred();
-    const childOf = (script: Script) => worker(script, { tools: [write] });
-    const first = worker([call("helper", { task: "t" })], {
-      journal: dying(journal, dead.promise),
-      tools: [
-        helper(
-          childOf([
-            call("write"),
-            () => {
-              reached.resolve();
-              return new Promise<never>(() => {});
-            },
-          ]),
-        ),
-      ],
-    });
-    const lost = (await first.open("p")).send("go");
-    lost.catch(() => {});
-    await reached.promise;
-    dead.resolve();
-
-    const second = worker([say("end")], { journal, tools: [helper(childOf([say("went on")]))] });
-    const session = await second.open("p", { takeOver: true });
-    expect(session.status).toBe("interrupted");
-    const result = await session.resume();
-    expect(result.text).toBe("end");
-    expect(resultTexts(result.messages)).toEqual(["went on"]);
-    expect(writes).toEqual(["write"]);
-    const starts = started(await journal.read("p"));
-    expect(starts.map((record) => record.child)).toEqual([starts[0]?.child, starts[0]?.child]);
-    // Its own two answers, and the parent's two, each once: what was in flight when the process died was never counted.
-    expect(result.usage).toEqual({ inputTokens: 40, outputTokens: 20 });
-  });
-});
 
 describe("a tree of sub-agents", () => {
   test("counts all of its tokens, and parallel children are never given more than their parent has left", async () => {
@@ -506,6 +371,45 @@ describe("a tree of sub-agents", () => {
     expect(counted).toEqual({ inputTokens: 30, outputTokens: 15 });
   });
 
+  test.each(["soon", "now"] as const)(
+    "is left with its parent where it is, %s, and goes on with it",
+    async (when) => {
+      const journal = memoryJournal();
+      const reached = deferred();
+      const go = deferred();
+      const slow = echo("slow", {
+        execute: async () => {
+          reached.resolve();
+          await go.promise;
+          return "slow ran";
+        },
+      });
+      const first = worker([call("helper", { task: "t" })], {
+        journal,
+        tools: [helper(worker([call("slow"), say("never asked")], { tools: [slow] }))],
+      });
+      const session = await first.open("p");
+      const running = session.send("go");
+      await reached.promise;
+      const draining = session.drain(when === "now" ? { withinMs: 1 } : {});
+      if (when === "soon") go.resolve();
+      expect(await draining).toBe("interrupted");
+      expect((await running).end).toBeUndefined();
+      go.resolve();
+      const [begun] = started(journal.read("p"));
+      const own = journal.read(begun?.child ?? "");
+      expect(own.filter((record) => ["run_ended", "abort_asked"].includes(record.type))).toEqual([]);
+
+      const second = worker([say("end")], {
+        journal,
+        tools: [helper(worker([say("went on")], { tools: [slow] }))],
+      });
+      const { text, messages, usage: counted } = await (await second.open("p")).resume();
+      expect([resultTexts(messages), text]).toEqual([["went on"], "end"]);
+      expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
+    },
+  );
+
   test("replays without its children, each child by itself, and a fork has children of its own", async () => {
     const journal = memoryJournal();
     const child = worker(() => say("part"));
@@ -556,23 +460,3 @@ describe("a tree of sub-agents", () => {
     expect(() => worker([], { maxSubAgents: 1.5 })).toThrow(/maxSubAgents/);
   });
 });
-
-/** A journal to which nothing gets any more once its process is dead. */
-function dying(journal: Journal, dead: Promise<void>): Journal {
-  let gone = false;
-  void dead.then(() => {
-    gone = true;
-  });
-  const { lease } = journal;
-  return {
-    append: (...args) => {
-      if (gone) throw new Error("this process is dead");
-      return journal.append(...args);
-    },
-    read: (...args) => journal.read(...args),
-    list: () => journal.list(),
-    ...(lease === undefined
-      ? {}
-      : { lease: (...args: Parameters<typeof lease>) => lease.apply(journal, args) }),
-  };
-}

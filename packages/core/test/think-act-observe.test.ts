@@ -19,7 +19,7 @@ import {
   thinkActObserve,
   tool,
 } from "@rondo/core";
-import { badArgs, call, calls, empty, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
+import { badArgs, call, calls, empty, fail, refuse, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, shortly } from "./support.ts";
 
@@ -85,6 +85,12 @@ describe("the loop", () => {
     const session = await agent.open("s");
     await session.send("go");
     expect(shortly(session.messages)).toEqual(["user: go", "assistant: look()", "tool: look ran"]);
+  });
+
+  test("A2.8 A2.9 a refused answer is an answer like any other: its words are the text", async () => {
+    const { text, end, messages } = await run([call("look"), [refuse("I will "), refuse("not.")]]);
+    expect([text, end?.reason]).toEqual(["I will not.", "completed"]);
+    expect(messages.at(-1)?.content.map(({ type }) => type)).toEqual(["text", "text"]);
   });
 
   test("A2.10 runs the calls one after another in their order, each result kept as soon as it is there", async () => {

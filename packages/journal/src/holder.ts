@@ -7,6 +7,36 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
+// What this process itself let go of counts as well, also where that could not be written down: a disk that is full
+// keeps the release of a lease from its file, and whoever makes room must not wait for it to run out.
+
+/** Leases of this process that were let go of and still stand in their files. */
+const letGo = new Set<string>();
+
+/** A lease as this process names it to itself. @param place the journal's own name, no other's */
+export interface OwnLease {
+  place: string;
+  session: string;
+  token: number;
+}
+
+const nameOf = ({ place, session, token }: OwnLease): string => JSON.stringify([place, session, token]);
+
+/** Its holder, this process, is done with it, whatever its file says. */
+export function giveUp(lease: OwnLease): void {
+  letGo.add(nameOf(lease));
+}
+
+/** It was taken just now: a file of that name may have been another before. */
+export function takeUp(lease: OwnLease): void {
+  letGo.delete(nameOf(lease));
+}
+
+/** Whether nobody holds it any more: its process has ended, or is this one and is done with it. */
+export function isFree(mark: string | null, lease: OwnLease): boolean {
+  return isGone(mark) || (mark === ownMark() && letGo.has(nameOf(lease)));
+}
+
 interface Mark {
   pid: number;
   host: string;
@@ -36,7 +66,7 @@ export function holderName(owner: string, mark: string | null): string {
 }
 
 /** True only when the process is known to have ended. */
-export function isGone(mark: string | null): boolean {
+function isGone(mark: string | null): boolean {
   const known = readMark(mark);
   if (known === undefined || mark === ownMark()) return false;
   if (known.host !== hostname()) return false;

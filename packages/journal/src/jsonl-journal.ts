@@ -28,7 +28,7 @@ import {
   Watchers,
 } from "@rondo/core";
 import { FolderLock } from "./folder-lock.ts";
-import { holderName, isGone, ownMark } from "./holder.ts";
+import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import {
   appendDurably,
   cutDurably,
@@ -171,18 +171,26 @@ class Folder implements JsonlJournal {
         }),
       );
     const token = change("take a lease in", (held) =>
-      takeLease(session, inWords(held), request, this.#now(), held !== undefined && isGone(held.process)),
+      takeLease(session, inWords(held), request, this.#now(), this.#isFree(session, held)),
     );
+    const own = { place: this.#folder, session, token };
+    takeUp(own);
     return {
       token,
       renew: () => void change("renew a lease in", (held) => renewLease(session, held, token, this.#now())),
       release: () => {
+        giveUp(own);
         if (this.#closed) return;
         change("release a lease in", (held) =>
           held?.token === token ? releaseLease(held, token) : undefined,
         );
+        takeUp(own);
       },
     };
+  }
+
+  #isFree(session: string, held: StoredLease | undefined): boolean {
+    return held !== undefined && isFree(held.process, { place: this.#folder, session, token: held.token });
   }
 
   watch(session: string, heard: () => void): () => void {
@@ -215,7 +223,7 @@ class Folder implements JsonlJournal {
     const path = this.#path(session);
     const held = this.#lease(session);
     if (held === undefined ? token !== undefined : token !== held.token || held.owner === undefined)
-      checkToken(session, inWords(held), token, this.#now(), held !== undefined && isGone(held.process));
+      checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
     const known = this.#session(session);
     const put = (file: number): void => {
       const torn = known.refresh(file);

@@ -28,7 +28,7 @@ import {
   takeLease,
   Watchers,
 } from "@rondo/core";
-import { holderName, isGone, ownMark } from "./holder.ts";
+import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
@@ -104,9 +104,14 @@ interface LeaseRow {
   ttl: number;
 }
 
+/** Journals in memory all have one name, and are not one. */
+let inMemory = 0;
+
 class Journaling implements SqliteJournal {
   readonly blobs: BlobStore;
   readonly #file: string;
+  /** The file, as this process tells it from others. */
+  readonly #place: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #bounds: SizeBounds;
@@ -121,6 +126,7 @@ class Journaling implements SqliteJournal {
     { now = Date.now, blobs, ...bounds }: SqliteJournalOptions,
   ) {
     this.#file = file;
+    this.#place = file === ":memory:" ? `${file}${++inMemory}` : file;
     this.#now = now;
     this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
@@ -136,7 +142,7 @@ class Journaling implements SqliteJournal {
         const lease = this.#leaseRow(session);
         // The holder in words, and whether it lives, cost more than the append: asked only where the answer may be no.
         if (lease?.owner !== undefined && (token !== lease.token || lease.owner === null))
-          checkToken(session, stateOf(lease), token, this.#now(), isGone(lease.process));
+          checkToken(session, stateOf(lease), token, this.#now(), this.#isFree(session, lease));
         else if (lease === undefined && token !== undefined)
           checkToken(session, undefined, token, this.#now());
         this.#store(session, expectedSeq, records, texts);
@@ -160,19 +166,27 @@ class Journaling implements SqliteJournal {
         }),
       );
     const token = change("take a lease in", (row) =>
-      takeLease(session, stateOf(row), request, this.#now(), isGone(row?.process ?? null)),
+      takeLease(session, stateOf(row), request, this.#now(), this.#isFree(session, row)),
     );
+    const own = { place: this.#place, session, token };
+    takeUp(own);
     return {
       token,
       renew: () =>
         void change("renew a lease in", (row) => renewLease(session, stateOf(row), token, this.#now())),
       release: () => {
+        giveUp(own);
         if (this.#closed) return;
         change("release a lease in", (row) =>
           row?.token === token ? releaseLease(stateOf(row), token) : undefined,
         );
+        takeUp(own);
       },
     };
+  }
+
+  #isFree(session: string, row: LeaseRow | undefined): boolean {
+    return row !== undefined && isFree(row.process, { place: this.#place, session, token: row.token });
   }
 
   watch(session: string, heard: () => void): () => void {

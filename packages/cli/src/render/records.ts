@@ -386,7 +386,8 @@ function toolFinished(record: RecordOf<"tool_finished">, before: State, page: Ru
     result.isError ? "red" : "cyan",
   );
   const capped = cappedText(result);
-  if (capped !== "") page.more(capped, "dim");
+  // A ref that is cut short is none.
+  if (capped !== "") page.more(capped, "dim", true);
   page.more(contentText(result.content), "dim");
 }
 

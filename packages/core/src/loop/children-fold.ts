@@ -61,7 +61,7 @@ export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
   const isOpen = (id: string): boolean => waiting.some((one) => one.id === id);
   const answers = child.answers.slice(child.told).filter(({ inside }) => isOpen(inside));
   const spent = record.spent === undefined ? child.spent : addSpent(child.spent, record.spent);
-  return { ...stopped, child: { ...child, parked: true, waiting, answers, told: 0, spent } };
+  return { ...stopped, child: { ...child, parked: record.left !== true, waiting, answers, told: 0, spent } };
 }
 
 /** Somebody answered a call of a child; the first answer counts. */

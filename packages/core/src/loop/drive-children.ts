@@ -39,6 +39,8 @@ export class Children {
   readonly #place: Place;
   readonly #driving: Driving;
   readonly #hearing = new Map<CallKey, (answer: PassedAnswer) => void>();
+  readonly #left = new Map<CallKey, (now: boolean) => void>();
+  #leaving: "soon" | "now" | undefined;
 
   constructor(place: Place, driving: Driving) {
     this.#place = place;
@@ -50,6 +52,7 @@ export class Children {
     const { child, key } = call;
     if (child === undefined) return {};
     this.#hearing.delete(key);
+    this.#left.delete(key);
     const depth = (this.#driving.state().run?.parent?.depth ?? 0) + 1;
     const view = viewOf(call);
     return {
@@ -66,8 +69,23 @@ export class Children {
           if (wanted()) this.#driving.post({ type: "child_waits", call: key, pending, parked: false });
         },
         onAnswer: (heard) => this.#hearing.set(key, heard),
+        onLeave: (heard) => {
+          this.#left.set(key, heard);
+          if (this.#leaving !== undefined) heard(this.#leaving === "now");
+        },
       },
     };
+  }
+
+  /** The process leaves: all children at work stop where they are. */
+  leave(when: "soon" | "now"): void {
+    this.#leaving = when;
+    for (const heard of this.#left.values()) heard(when === "now");
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#leaving = undefined;
   }
 
   /** Takes note of what happened to calls that are sub-agents. */
@@ -77,9 +95,11 @@ export class Children {
       this.#hearing.get(call)?.({ inside, said });
       return;
     }
-    if (record.type === "child_waits" && record.parked) this.#hearing.delete(record.call);
+    if (record.type === "tool_finished" || (record.type === "child_waits" && record.parked)) {
+      this.#hearing.delete(record.call);
+      this.#left.delete(record.call);
+    }
     if (record.type !== "tool_finished") return;
-    this.#hearing.delete(record.call);
     const call = before.run?.turn?.calls.find((one) => one.key === record.call);
     // A run that is over left one behind: it waits for nobody any more.
     if (call?.child !== undefined && call.result === undefined && call.startedAt === undefined)

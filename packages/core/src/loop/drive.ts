@@ -186,6 +186,7 @@ export class Driver {
    */
   leave(): void {
     this.#leaving ??= "soon";
+    this.#children.leave("soon");
     this.#wake?.();
   }
 
@@ -194,6 +195,8 @@ export class Driver {
     this.#leaving = "now";
     this.#era += 1;
     this.#asking.clear();
+    // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
+    this.#children.leave("now");
     this.#stopAll(new RondoError("aborted", "the process leaves"));
     this.#wake?.();
   }
@@ -201,6 +204,7 @@ export class Driver {
   /** Nobody leaves any more. */
   stay(): void {
     this.#leaving = undefined;
+    this.#children.stay();
   }
 
   /** Whether this is the safe point to leave at: nothing is under way, and what comes next can as well be done by another process. */
@@ -499,7 +503,14 @@ export class Driver {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
         post(
           result instanceof ChildWaits
-            ? { type: "child_waits", call: key, pending: result.pending, parked: true, spent: result.spent }
+            ? {
+                type: "child_waits",
+                call: key,
+                pending: result.pending,
+                parked: true,
+                ...(result.left ? { left: true as const } : {}),
+                spent: result.spent,
+              }
             : { type: "tool_finished", call: key, result },
         );
       });

@@ -337,8 +337,15 @@ export type Fact =
   /** What the tool found out about a write that was cut off. `not_done`: it may start again. */
   | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
   | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
-  /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. */
-  | { type: "child_waits"; call: CallKey; pending: WaitingCall[]; parked: boolean; spent?: Spent }
+  /** Calls of a sub-agent wait for somebody. `parked`: it has stopped until they are answered, and has spent this since it was last started. `left`: it has stopped because its process leaves, and is to go on. */
+  | {
+      type: "child_waits";
+      call: CallKey;
+      pending: WaitingCall[];
+      parked: boolean;
+      left?: true;
+      spent?: Spent;
+    }
   /** Somebody answered a call of a sub-agent: `inside` is its id there. The sub-agent is told, now or when it goes on. */
   | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }

@@ -139,7 +139,7 @@ export function subjects(): Subject[] {
     subject(
       "with sub-agents",
       parentOptions(),
-      { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 3 },
+      { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 1 },
       all,
     ),
     subject("cutting results", cuttingOptions()),

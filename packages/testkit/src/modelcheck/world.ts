@@ -299,6 +299,13 @@ function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
             call: key,
             result: { content, isError: false, spent },
           }),
+          fact("is left where it is", {
+            type: "child_waits",
+            call: key,
+            pending: [],
+            parked: true,
+            left: true,
+          }),
           fact("asks somebody", { type: "child_waits", call: key, pending: [inside], parked: false }),
           fact("stops for somebody", {
             type: "child_waits",

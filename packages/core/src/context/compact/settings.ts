@@ -40,7 +40,7 @@ export interface CompactionOptions {
   /** `tagged`: what is to be retained; null: nothing is. */
   retainPrompt?: string | null;
   retainDirectives?: readonly string[];
-  /** Output limit of a summarising call. Default: 8,192; null: the model's own. */
+  /** Output limit of a summarising call; `structured`: at most 15 % of a window that is known. Default: 8,192; null: the model's own. */
   summaryMaxTokens?: number | null;
   /** A shorter summary is none. Default: 16 characters; `tagged`: 1. */
   minSummaryCharacters?: number;

@@ -1,0 +1,123 @@
+// What it takes to come back: a session of so many steps, left in the middle of its run, opened by another process.
+//
+// The whole way a resume goes: the journal's file is opened, the session read and folded, taken over and its lease let go
+// of again. The floor is reading the same bytes and parsing them as JSON, which nobody who keeps text can leave out.
+
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  Agent,
+  type AssistantMessage,
+  type Journal,
+  type LogRecord,
+  type Model,
+  memoryJournal,
+  tool,
+} from "@rondo/core";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
+import { type Figure, measure } from "../measure.ts";
+import type { Scenario } from "../scenario.ts";
+
+const look = tool({
+  name: "look",
+  description: "looks",
+  inputSchema: { type: "object", properties: {} },
+  effect: "read",
+  execute: () => "x".repeat(1_000),
+});
+
+/** Nothing is cut or summed up: the length of the history is what is measured. */
+const options = {
+  tools: [look],
+  context: { cap: null, trim: null, prune: null, guard: null, compaction: null },
+};
+
+/** Calls the tool at every step, and looks at nothing. */
+function calling(): Model {
+  const origin = { api: "bench", provider: "bench", model: "bench" };
+  let step = 0;
+  return {
+    id: "bench",
+    origin,
+    async call(): Promise<AssistantMessage> {
+      step += 1;
+      const args = { step };
+      return {
+        role: "assistant",
+        content: [{ type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) }],
+        origin,
+        stop: { kind: "tool_use", wire: "tool_use" },
+      };
+    },
+  };
+}
+
+/** The records of a run of so many steps, without its end. */
+async function leftAfter(steps: number): Promise<LogRecord[]> {
+  const journal = memoryJournal();
+  const model = calling();
+  await new Agent({ ...options, model, journal, maxSteps: steps, onLimit: "stop" }).run("go", {
+    session: "s",
+  });
+  const records = journal.read("s");
+  return records.slice(
+    0,
+    records.findLastIndex((record) => record.type === "tool_finished"),
+  );
+}
+
+async function comeBack(journal: Journal): Promise<number> {
+  const session = await new Agent({ ...options, model: calling(), journal }).open("s");
+  if (session.status !== "interrupted") throw new Error(`the session is ${session.status}`);
+  await journal.close?.();
+  return session.state.seq;
+}
+
+export const resume: Scenario = {
+  about:
+    "coming back to a run that a process left: open the file, read, fold, take over; beside parsing the records",
+  unit: "step",
+  rounds: 5,
+  async *run(rounds): AsyncGenerator<Figure[]> {
+    const folder = mkdtempSync(join(tmpdir(), "rondo-resume-"));
+    try {
+      for (const steps of [100, 1_000, 10_000]) {
+        const records = await leftAfter(steps);
+        const texts = records.map((record) => JSON.stringify(record));
+        const home = join(folder, String(steps));
+        mkdirSync(home);
+        const sqlite = sqliteJournal(join(home, "whole.db"));
+        const jsonl = jsonlJournal(join(home, "whole"));
+        for (let from = 0; from < records.length; from += 1_000)
+          for (const journal of [sqlite, jsonl]) journal.append("s", from, records.slice(from, from + 1_000));
+        sqlite.close();
+        jsonl.close();
+        let copies = 0;
+        // Taking over writes: each time it is a fresh copy that is taken over.
+        const subjects = {
+          "parsing the records": () =>
+            Promise.resolve(
+              texts.reduce((seq, text) => Math.max(seq, (JSON.parse(text) as LogRecord).seq + 2), 0),
+            ),
+          SQLite: () => {
+            const file = join(home, `${++copies}.db`);
+            copyFileSync(join(home, "whole.db"), file);
+            return comeBack(sqliteJournal(file));
+          },
+          JSONL: () => {
+            const place = join(home, String(++copies));
+            cpSync(join(home, "whole"), place, { recursive: true });
+            return comeBack(jsonlJournal(place));
+          },
+        };
+        yield await measure(
+          { title: `${steps} steps`, floor: "parsing the records", per: steps, subjects },
+          rounds,
+        );
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
