@@ -17,7 +17,7 @@ import type { Journal } from "./journal.ts";
 import { type Logger, logEvent } from "./logger.ts";
 import { checkArgs } from "./loop/act.ts";
 import type { ParentFacts, PassedAnswer } from "./loop/children.ts";
-import { Driver, type Shell } from "./loop/drive.ts";
+import { Driver } from "./loop/drive.ts";
 import {
   type Approval,
   type CodeChange,
@@ -28,6 +28,7 @@ import {
 } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { placeOf } from "./loop/same-model.ts";
+import type { Shell } from "./loop/shell.ts";
 import { emptyState, inFlight, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";

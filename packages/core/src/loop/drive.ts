@@ -5,63 +5,17 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
-import type { BlobStore } from "../blobs.ts";
-import type { Clock } from "../clock.ts";
-import { capArrival } from "../context/cap-arrival.ts";
-import { type Given, resolver } from "../dependency.ts";
-import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
+import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
-import type { Journal } from "../journal.ts";
-import type { AssistantMessage } from "../message.ts";
-import type { Model, ModelEvent } from "../model.ts";
-import { answeringByTool } from "../output/by-tool.ts";
-import type { Rules } from "../rules/rule.ts";
-import { ChildWaits, type Tool, type ToolContext } from "../tool.ts";
-import { act, checkCalls } from "./act.ts";
-import type { Action, HookAsk } from "./action.ts";
-import { announce, viewOf } from "./announce.ts";
-import { type Asked, askHook, askKey } from "./ask-hooks.ts";
-import { Children } from "./drive-children.ts";
-import { offeredTools } from "./judge.ts";
+import type { Action } from "./action.ts";
+import { announce } from "./announce.ts";
+import { AtWork } from "./at-work.ts";
 import { next } from "./next.ts";
 import { Prefix, requestName } from "./prefix.ts";
-import { reconcileCall } from "./reconcile.ts";
-import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
+import type { Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import { placeOf } from "./same-model.ts";
-import { type Call, inFlight, isThinking, type State } from "./state.ts";
-import { think } from "./think.ts";
-import { windowOf } from "./window.ts";
-
-/** What a driver acts with. */
-export interface Shell {
-  session: string;
-  journal: Pick<Journal, "append">;
-  /** Where the whole texts of cut results are kept. Absent: nowhere. */
-  blobs?: BlobStore | undefined;
-  rules: Rules;
-  tools: ReadonlyMap<string, Tool>;
-  /** In the order of the run's models. */
-  models: readonly Model[];
-  /** Sums up what is compacted, when it is not the model in use. */
-  compactor?: Model | undefined;
-  hooks: Asked;
-  /** Checks a text against the output schema. */
-  checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
-  /** Told everything, synchronously. If it throws, the run ends and says so. */
-  sink(event: RondoEvent): void;
-  /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
-  gate?: { pass(): boolean; open: (() => void) | undefined };
-  clock: Clock;
-  /** What was given for the keys of tools. */
-  given: Given;
-  /** Whether the model reads a fixed text where a tool threw. */
-  maskToolErrors: boolean;
-  /** Where sub-agents keep their sessions. */
-  journalOfChildren: Journal;
-  /** Takes secrets out of a fact before it is one. */
-  redact?: ((fact: Fact) => Fact) | undefined;
-}
+import type { Shell } from "./shell.ts";
+import { inFlight, type State } from "./state.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
 
@@ -78,20 +32,15 @@ export class Driver {
   #failed: RondoError | undefined;
   #writing: Promise<void> | undefined;
   readonly #prefix = new Prefix();
-  #modelCall: AbortController | undefined;
-  readonly #toolCalls = new Map<CallKey, AbortController>();
-  readonly #asking = new Set<string>();
-  readonly #children: Children;
+  readonly #atWork: AtWork;
   /** Set once somebody wants the process back: `soon` at the next safe point, `now` whatever is under way. */
   #leaving: "soon" | "now" | undefined;
-  /** What was started in an era that is over is nobody's any more. */
-  #era = 0;
 
   constructor(shell: Shell, state: State) {
     this.#shell = shell;
     this.#state = state;
     this.#flushed = state.seq;
-    this.#children = new Children(shell, {
+    this.#atWork = new AtWork(shell, {
       state: () => this.#state,
       post: (fact) => this.post(fact),
       tell: (event) => this.#tell(event),
@@ -186,25 +135,21 @@ export class Driver {
    */
   leave(): void {
     this.#leaving ??= "soon";
-    this.#children.leave("soon");
+    this.#atWork.leave("soon");
     this.#wake?.();
   }
 
   /** What is under way is given up: it is lost as in a crash, and `run` resolves. */
   leaveNow(): void {
     this.#leaving = "now";
-    this.#era += 1;
-    this.#asking.clear();
-    // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
-    this.#children.leave("now");
-    this.#stopAll(new RondoError("aborted", "the process leaves"));
+    this.#atWork.leave("now");
     this.#wake?.();
   }
 
   /** Nobody leaves any more. */
   stay(): void {
     this.#leaving = undefined;
-    this.#children.stay();
+    this.#atWork.stay();
   }
 
   /** Whether this is the safe point to leave at: nothing is under way, and what comes next can as well be done by another process. */
@@ -212,7 +157,7 @@ export class Driver {
     if (this.#leaving === undefined) return false;
     if (this.#leaving === "now") return true;
     const { run } = this.#state;
-    const busy = this.#asking.size > 0 || (run !== undefined && inFlight(run));
+    const busy = this.#atWork.isAsking || (run !== undefined && inFlight(run));
     return action.do !== "record" && action.do !== "ask" && !busy;
   }
 
@@ -222,10 +167,11 @@ export class Driver {
       action.do === "call_model" ||
       action.do === "summarise" ||
       action.do === "start_tools" ||
+      action.do === "reconcile" ||
       action.do === "check_output" ||
       action.do === "run_hook";
     if (this.#leaving === undefined || !starts) return action;
-    const until = action.do === "run_hook" ? action.until : undefined;
+    const until = action.do === "run_hook" || action.do === "reconcile" ? action.until : undefined;
     return { do: "wait", ...(until === undefined ? {} : { until }) };
   }
 
@@ -244,13 +190,13 @@ export class Driver {
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
       case "reconcile":
-        for (const key of action.calls) this.#reconcile(key);
+        for (const key of action.calls) this.#atWork.reconcile(key);
         return this.#wait(action.until);
       case "check_output":
-        this.#once("check_output", () => this.#shell.checkOutput(action.text));
+        this.#atWork.ask("check_output", () => this.#shell.checkOutput(action.text));
         return this.#wait(undefined);
       case "run_hook":
-        for (const ask of action.hooks) this.#askHook(ask);
+        for (const ask of action.hooks) this.#atWork.askHook(ask);
         return this.#wait(action.until);
       case "wait":
         return this.#wait(action.until);
@@ -272,9 +218,9 @@ export class Driver {
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
-      this.#children.see(record, before);
+      this.#atWork.see(record, before);
     }
-    this.#release();
+    this.#atWork.release();
   }
 
   #flush(): Promise<void> | undefined {
@@ -354,108 +300,27 @@ export class Driver {
         ...(action.stages === undefined ? {} : { stages: action.stages }),
       },
     ]);
-    const call = (): void => this.#think(action);
-    const flushed = this.#flush();
-    if (flushed === undefined) call();
-    return flushed?.then(call);
+    return this.#onceDurable(() => this.#atWork.think(action));
   }
 
-  #think(action: Action & { do: "call_model" }): void {
-    const { models, tools } = this.#shell;
-    const { options } = this.#state;
-    const named = modelOf(models, this.#state, action.model);
-    const model = named && answeringByTool(named, action.request);
-    if (options === undefined || this.#state.run?.call === undefined || this.#leaving === "now") return;
-    // An abort may have come while the journal was written: nothing starts after it.
-    this.#takeMail();
-    if (this.#state.run.cancelledAt !== undefined) {
-      this.post({ type: "model_failed", error: neverStarted("the model call") });
-      return;
-    }
-    if (model === undefined) {
-      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
-      this.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
-      return;
-    }
-    const controller = new AbortController();
-    this.#modelCall = controller;
-    const offered = offeredTools(this.#state);
-    const post = this.#poster();
-    const came = (fact: Fact): void => {
-      if (this.#modelCall === controller) this.#modelCall = undefined;
-      post(fact);
-    };
-    think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
-      if (this.#modelCall === controller) this.#hear(event, action.step);
-    })
-      .then(async (message) =>
-        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
-      )
-      .catch((thrown: unknown) => {
-        const error = toRondoError(thrown);
-        const { partial, usage } = error;
-        came({
-          type: "model_failed",
-          error: error.toJSON(),
-          ...(partial === undefined ? {} : { partial }),
-          ...(usage === undefined ? {} : { usage }),
-        });
-      });
-  }
-
-  /** Asks for a summary: a model call like any other, of which nobody is shown the deltas. */
   #summarise(action: Action & { do: "summarise" }): Promise<void> | undefined {
     const { request, part, of, attempt } = action;
     this.#append([{ type: "summary_started", part, of, attempt, digest: requestName(request) }]);
-    const ask = (): void => {
+    return this.#onceDurable(() => this.#atWork.summarise(action));
+  }
+
+  /** Does something once what it follows from is durable. What came meanwhile is heard first: nothing starts after an abort. */
+  #onceDurable(start: () => void): Promise<void> | undefined {
+    const go = (): void => {
       this.#takeMail();
-      const { options, run } = this.#state;
-      if (options === undefined || run?.compacting?.call === undefined || this.#leaving === "now") return;
-      const { compactor, models, clock } = this.#shell;
-      const model = action.model === undefined ? compactor : modelOf(models, this.#state, action.model);
-      if (run.cancelledAt !== undefined || model === undefined) {
-        const why =
-          model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
-        const message = `the summary was not asked for: ${why}`;
-        this.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
-        return;
-      }
-      const controller = new AbortController();
-      this.#modelCall = controller;
-      const post = this.#poster();
-      const came = (fact: Fact): void => {
-        if (this.#modelCall === controller) this.#modelCall = undefined;
-        post(fact);
-      };
-      think(model, request, controller, options.clocks, clock, () => {})
-        .then((message) => came({ type: "summary_finished", message: valid(message) }))
-        .catch((thrown: unknown) => {
-          const error = toRondoError(thrown);
-          const { usage } = error;
-          came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
-        });
+      if (this.#leaving !== "now") start();
     };
     const flushed = this.#flush();
-    if (flushed === undefined) ask();
-    return flushed?.then(ask);
+    if (flushed === undefined) go();
+    return flushed?.then(go);
   }
 
-  #hear(event: ModelEvent, step: number): void {
-    switch (event.type) {
-      case "text_delta":
-      case "reasoning_delta":
-      case "tool_args_delta":
-        this.#tell({ ...event, step });
-        return;
-      case "warning":
-        this.#tell(event);
-        return;
-      case "progress":
-        return;
-    }
-  }
-
-  async #startTools({ calls: keys, reserved }: Action & { do: "start_tools" }): Promise<void> {
+  #startTools({ calls: keys, reserved }: Action & { do: "start_tools" }): Promise<void> | undefined {
     this.#append(
       keys.map((call): Fact => {
         const idempotencyKey = `${this.#shell.session}:${call}`;
@@ -465,175 +330,15 @@ export class Driver {
         return { type: "tool_started", call, idempotencyKey, ...child };
       }),
     );
-    const flushed = this.#flush();
-    if (flushed !== undefined) await flushed;
-    this.#takeMail();
-    if (this.#leaving === "now") return;
-    for (const key of keys) this.#act(key);
-  }
-
-  #act(key: CallKey): void {
-    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
-    if (call === undefined || call.result !== undefined) return;
-    const { maskToolErrors, rules, tools } = this.#shell;
-    const tool = tools.get(call.name);
-    if (this.#state.run?.cancelledAt !== undefined) {
-      const text = neverStarted(call.name).message;
-      const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
-      this.post({ type: "tool_finished", call: key, result });
-      return;
-    }
-    if (tool === undefined) {
-      const text = `Error: the tool ${call.name} is not here any more.`;
-      const result = {
-        content: [{ type: "text" as const, text }],
-        isError: true,
-        code: "unknown_tool" as const,
-      };
-      this.post({ type: "tool_finished", call: key, result });
-      return;
-    }
-    const { controller, context, cap, warn } = this.#begin(key, call);
-    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
-    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
-    const post = this.#poster();
-    void act(tool, call, context, failures)
-      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
-      .then((result) => {
-        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-        post(
-          result instanceof ChildWaits
-            ? {
-                type: "child_waits",
-                call: key,
-                pending: result.pending,
-                parked: true,
-                ...(result.left ? { left: true as const } : {}),
-                spent: result.spent,
-              }
-            : { type: "tool_finished", call: key, result },
-        );
-      });
-  }
-
-  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
-  #reconcile(key: CallKey): void {
-    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
-    if (call === undefined) return;
-    this.#once(`reconcile:${key}`, async () => {
-      const { controller, context, cap } = this.#begin(key, call);
-      const found = await reconcileCall(
-        this.#shell.tools.get(call.name),
-        call,
-        context,
-        this.#shell.clock,
-        cap,
-      );
-      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
-      // One that was too slow need not go on looking.
-      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
-      return found;
+    return this.#onceDurable(() => {
+      for (const key of keys) this.#atWork.act(key);
     });
-  }
-
-  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
-  #begin(
-    key: CallKey,
-    call: Call,
-  ): {
-    controller: AbortController;
-    context: ToolContext;
-    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
-    warn: (code: string, message: string) => void;
-  } {
-    const { session, blobs, clock, given } = this.#shell;
-    const controller = new AbortController();
-    this.#toolCalls.set(key, controller);
-    const context: ToolContext = {
-      signal: controller.signal,
-      idempotencyKey: `${session}:${key}`,
-      callId: call.id,
-      update: (progress: string): void => {
-        if (this.#toolCalls.get(key) === controller)
-          this.#tell({ type: "tool_update", call: viewOf(call), progress });
-      },
-      now: () => clock.now(),
-      deps: given,
-      resolve: resolver(given),
-      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
-      outputs: () => [...this.#state.outputs],
-      ...this.#children.startOf(
-        call,
-        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
-      ),
-    };
-    const warn = (code: string, message: string): void => this.#tell({ type: "warning", code, message });
-    const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
-    const facts = this.#state.options?.context?.cap;
-    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
-      capArrival(whole, facts, place, { session, blobs, warn });
-    return { controller, context, cap, warn };
-  }
-
-  /** Posts what comes of something that is started now; once that was given up, nothing. */
-  #poster(): (fact: Fact) => void {
-    const era = this.#era;
-    return (fact) => {
-      if (era === this.#era) this.post(fact);
-    };
-  }
-
-  #askHook(ask: HookAsk): void {
-    this.#once(askKey(ask), () => askHook(ask, this.#state, this.#shell.hooks));
-  }
-
-  /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
-  #once(key: string, ask: () => Promise<Fact>): void {
-    const asked = `${this.#state.run?.number}/${key}`;
-    if (this.#asking.has(asked)) return;
-    this.#asking.add(asked);
-    const { run } = this.#state;
-    const era = this.#era;
-    const settle = (fact: Fact): void => {
-      if (era !== this.#era) return;
-      this.#asking.delete(asked);
-      const now = this.#state.run;
-      if (now?.number === run?.number && now?.end === undefined) this.post(fact);
-    };
-    ask().then(settle, (thrown: unknown) =>
-      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
-    );
-  }
-
-  /** Fires the signal of everything that is still at work and no longer wanted. */
-  #release(): void {
-    const { run } = this.#state;
-    const cancelled = run?.cancelledAt !== undefined;
-    const thinking = run !== undefined && isThinking(run);
-    if (this.#modelCall !== undefined && (cancelled || !thinking)) {
-      const controller = this.#modelCall;
-      if (!thinking) this.#modelCall = undefined;
-      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
-    }
-    for (const [key, controller] of this.#toolCalls) {
-      const call = run?.turn?.calls.find((one) => one.key === key);
-      const over = call === undefined || call.result !== undefined;
-      if (over) this.#toolCalls.delete(key);
-      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
-    }
   }
 
   /** The journal failed: nothing that happens now could be kept, so nothing more is let happen. */
   #abandon(error: RondoError): void {
     this.#failed = error;
-    this.#stopAll(error);
-  }
-
-  #stopAll(error: RondoError): void {
-    this.#modelCall?.abort(error);
-    this.#modelCall = undefined;
-    for (const controller of this.#toolCalls.values()) controller.abort(error);
-    this.#toolCalls.clear();
+    this.#atWork.stopAll(error);
   }
 
   // ---- waiting -------------------------------------------------------------------------------------------------
@@ -666,30 +371,5 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "summary_failed",
 ]);
 
-/** The model a run means: it may have been begun when they stood in another order. */
-const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
-  models[placeOf(models, options?.models[at], at)];
-
 /** Facts that come of something the driver started. */
 const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type);
-
-const neverStarted = (what: string): ErrorData => ({
-  kind: "aborted",
-  message: `${what} was not started: the run was cancelled`,
-  retryable: false,
-});
-
-/** What a model returned must be an answer; a wrong one is its failure, not the loop's. */
-function valid(message: AssistantMessage): AssistantMessage {
-  const shaped = message as Partial<AssistantMessage> | undefined;
-  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
-    throw new RondoError("protocol", "the model returned something that is no assistant message");
-  return message;
-}
-
-function reasonOf(state: State): RondoError {
-  const { run } = state;
-  const reason =
-    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
-  return new RondoError("aborted", `no longer wanted: ${reason}`);
-}

@@ -1,0 +1,353 @@
+// The room of what is at work: the model calls, tools and questions that were started and have not come back.
+//
+// The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
+// as a fact, and what nobody waits for any more is told so by its signal.
+
+import { capArrival } from "../context/cap-arrival.ts";
+import { resolver } from "../dependency.ts";
+import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
+import type { AssistantMessage } from "../message.ts";
+import type { Model, ModelEvent } from "../model.ts";
+import { answeringByTool } from "../output/by-tool.ts";
+import { ChildWaits, type ToolContext } from "../tool.ts";
+import { act, checkCalls } from "./act.ts";
+import type { Action, HookAsk } from "./action.ts";
+import { viewOf } from "./announce.ts";
+import { askHook, askKey } from "./ask-hooks.ts";
+import { Children } from "./drive-children.ts";
+import { offeredTools } from "./judge.ts";
+import { reconcileCall } from "./reconcile.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
+import { placeOf } from "./same-model.ts";
+import type { Shell } from "./shell.ts";
+import { type Call, isThinking, type State } from "./state.ts";
+import { think } from "./think.ts";
+import { windowOf } from "./window.ts";
+
+/** The driver, as those who work for it see it. */
+interface Driving {
+  state(): State;
+  post(fact: Fact): void;
+  tell(event: RondoEvent): void;
+}
+
+export class AtWork {
+  readonly #shell: Shell;
+  readonly #driving: Driving;
+  #modelCall: AbortController | undefined;
+  readonly #toolCalls = new Map<CallKey, AbortController>();
+  readonly #asking = new Set<string>();
+  readonly #children: Children;
+  /** What was started in an era that is over is nobody's any more. */
+  #era = 0;
+
+  constructor(shell: Shell, driving: Driving) {
+    this.#shell = shell;
+    this.#driving = driving;
+    this.#children = new Children(shell, driving);
+  }
+
+  get #state(): State {
+    return this.#driving.state();
+  }
+
+  /** Whether a question has not been answered. */
+  get isAsking(): boolean {
+    return this.#asking.size > 0;
+  }
+
+  /** Takes note of what happened to calls that are sub-agents. */
+  see(record: LogRecord, before: State): void {
+    this.#children.see(record, before);
+  }
+
+  /** The process leaves: `soon`, and sub-agents stop where they are; `now`, and all that is under way is nobody's any more. */
+  leave(when: "soon" | "now"): void {
+    if (when === "now") {
+      this.#era += 1;
+      this.#asking.clear();
+    }
+    // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
+    this.#children.leave(when);
+    if (when === "now") this.stopAll(new RondoError("aborted", "the process leaves"));
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#children.stay();
+  }
+
+  /** Asks the model, unless that is no longer wanted. */
+  think(action: Action & { do: "call_model" }): void {
+    const { models, tools } = this.#shell;
+    const { options } = this.#state;
+    const named = modelOf(models, this.#state, action.model);
+    const model = named && answeringByTool(named, action.request);
+    if (options === undefined || this.#state.run?.call === undefined) return;
+    // An abort may have come while the journal was written: nothing starts after it.
+    if (this.#state.run.cancelledAt !== undefined) {
+      this.#driving.post({ type: "model_failed", error: neverStarted("the model call") });
+      return;
+    }
+    if (model === undefined) {
+      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
+      this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
+      return;
+    }
+    const { controller, came } = this.#modelBegins();
+    const offered = offeredTools(this.#state);
+    think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
+      if (this.#modelCall === controller) this.#hear(event, action.step);
+    })
+      .then(async (message) =>
+        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
+      )
+      .catch((thrown: unknown) => {
+        const error = toRondoError(thrown);
+        const { partial, usage } = error;
+        came({
+          type: "model_failed",
+          error: error.toJSON(),
+          ...(partial === undefined ? {} : { partial }),
+          ...(usage === undefined ? {} : { usage }),
+        });
+      });
+  }
+
+  /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */
+  summarise({ model: at, request }: Action & { do: "summarise" }): void {
+    const { options, run } = this.#state;
+    if (options === undefined || run?.compacting?.call === undefined) return;
+    const { compactor, models, clock } = this.#shell;
+    const model = at === undefined ? compactor : modelOf(models, this.#state, at);
+    if (run.cancelledAt !== undefined || model === undefined) {
+      const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
+      const message = `the summary was not asked for: ${why}`;
+      this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
+      return;
+    }
+    const { controller, came } = this.#modelBegins();
+    think(model, request, controller, options.clocks, clock, () => {})
+      .then((message) => came({ type: "summary_finished", message: valid(message) }))
+      .catch((thrown: unknown) => {
+        const error = toRondoError(thrown);
+        const { usage } = error;
+        came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
+      });
+  }
+
+  /** The signal of a model call that begins, and where what comes of it goes. */
+  #modelBegins(): { controller: AbortController; came: (fact: Fact) => void } {
+    const controller = new AbortController();
+    this.#modelCall = controller;
+    const post = this.#poster();
+    const came = (fact: Fact): void => {
+      if (this.#modelCall === controller) this.#modelCall = undefined;
+      post(fact);
+    };
+    return { controller, came };
+  }
+
+  #hear(event: ModelEvent, step: number): void {
+    switch (event.type) {
+      case "text_delta":
+      case "reasoning_delta":
+      case "tool_args_delta":
+        this.#driving.tell({ ...event, step });
+        return;
+      case "warning":
+        this.#driving.tell(event);
+        return;
+      case "progress":
+        return;
+    }
+  }
+
+  /** Runs a call, unless that is no longer wanted. */
+  act(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined || call.result !== undefined) return;
+    const { maskToolErrors, rules, tools } = this.#shell;
+    const tool = tools.get(call.name);
+    if (this.#state.run?.cancelledAt !== undefined) {
+      const text = neverStarted(call.name).message;
+      const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    if (tool === undefined) {
+      const text = `Error: the tool ${call.name} is not here any more.`;
+      const result = {
+        content: [{ type: "text" as const, text }],
+        isError: true,
+        code: "unknown_tool" as const,
+      };
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    const { controller, context, cap, warn } = this.#begin(key, call);
+    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const post = this.#poster();
+    void act(tool, call, context, failures)
+      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        post(
+          result instanceof ChildWaits
+            ? {
+                type: "child_waits",
+                call: key,
+                pending: result.pending,
+                parked: true,
+                ...(result.left ? { left: true as const } : {}),
+                spent: result.spent,
+              }
+            : { type: "tool_finished", call: key, result },
+        );
+      });
+  }
+
+  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
+  reconcile(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined) return;
+    this.ask(`reconcile:${key}`, async () => {
+      const { controller, context, cap } = this.#begin(key, call);
+      const found = await reconcileCall(
+        this.#shell.tools.get(call.name),
+        call,
+        context,
+        this.#shell.clock,
+        cap,
+      );
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      // One that was too slow need not go on looking.
+      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      return found;
+    });
+  }
+
+  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
+  #begin(
+    key: CallKey,
+    call: Call,
+  ): {
+    controller: AbortController;
+    context: ToolContext;
+    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
+    warn: (code: string, message: string) => void;
+  } {
+    const { session, blobs, clock, given } = this.#shell;
+    const controller = new AbortController();
+    this.#toolCalls.set(key, controller);
+    const context: ToolContext = {
+      signal: controller.signal,
+      idempotencyKey: `${session}:${key}`,
+      callId: call.id,
+      update: (progress: string): void => {
+        if (this.#toolCalls.get(key) === controller)
+          this.#driving.tell({ type: "tool_update", call: viewOf(call), progress });
+      },
+      now: () => clock.now(),
+      deps: given,
+      resolve: resolver(given),
+      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
+      outputs: () => [...this.#state.outputs],
+      ...this.#children.startOf(
+        call,
+        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+      ),
+    };
+    const warn = (code: string, message: string): void =>
+      this.#driving.tell({ type: "warning", code, message });
+    const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
+    const facts = this.#state.options?.context?.cap;
+    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
+      capArrival(whole, facts, place, { session, blobs, warn });
+    return { controller, context, cap, warn };
+  }
+
+  /** Posts what comes of something that is started now; once that was given up, nothing. */
+  #poster(): (fact: Fact) => void {
+    const era = this.#era;
+    return (fact) => {
+      if (era === this.#era) this.#driving.post(fact);
+    };
+  }
+
+  /** Asks a hook, unless it is at that already. */
+  askHook(ask: HookAsk): void {
+    this.ask(askKey(ask), () => askHook(ask, this.#state, this.#shell.hooks));
+  }
+
+  /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
+  ask(key: string, ask: () => Promise<Fact>): void {
+    const asked = `${this.#state.run?.number}/${key}`;
+    if (this.#asking.has(asked)) return;
+    this.#asking.add(asked);
+    const { run } = this.#state;
+    const era = this.#era;
+    const settle = (fact: Fact): void => {
+      if (era !== this.#era) return;
+      this.#asking.delete(asked);
+      const now = this.#state.run;
+      if (now?.number === run?.number && now?.end === undefined) this.#driving.post(fact);
+    };
+    ask().then(settle, (thrown: unknown) =>
+      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
+    );
+  }
+
+  /** Fires the signal of everything that is still at work and no longer wanted. */
+  release(): void {
+    const { run } = this.#state;
+    const cancelled = run?.cancelledAt !== undefined;
+    const thinking = run !== undefined && isThinking(run);
+    if (this.#modelCall !== undefined && (cancelled || !thinking)) {
+      const controller = this.#modelCall;
+      if (!thinking) this.#modelCall = undefined;
+      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
+    }
+    for (const [key, controller] of this.#toolCalls) {
+      const call = run?.turn?.calls.find((one) => one.key === key);
+      const over = call === undefined || call.result !== undefined;
+      if (over) this.#toolCalls.delete(key);
+      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
+    }
+  }
+
+  /** Everything that is at work is told to stop. */
+  stopAll(error: RondoError): void {
+    this.#modelCall?.abort(error);
+    this.#modelCall = undefined;
+    for (const controller of this.#toolCalls.values()) controller.abort(error);
+    this.#toolCalls.clear();
+  }
+}
+
+/** The model a run means: it may have been begun when they stood in another order. */
+const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
+  models[placeOf(models, options?.models[at], at)];
+
+const neverStarted = (what: string): ErrorData => ({
+  kind: "aborted",
+  message: `${what} was not started: the run was cancelled`,
+  retryable: false,
+});
+
+/** What a model returned must be an answer; a wrong one is its failure, not the loop's. */
+function valid(message: AssistantMessage): AssistantMessage {
+  const shaped = message as Partial<AssistantMessage> | undefined;
+  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
+    throw new RondoError("protocol", "the model returned something that is no assistant message");
+  return message;
+}
+
+function reasonOf(state: State): RondoError {
+  const { run } = state;
+  const reason =
+    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
+  return new RondoError("aborted", `no longer wanted: ${reason}`);
+}
