@@ -50,13 +50,14 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
 export function guarded(state: State, rules: Rules): Action | undefined {
   const { guard, compaction } = state.options?.context ?? {};
-  const { reduced } = runOf(state);
-  const window = windowOf(state);
-  const tokens = sizeOf(state, rules) + besideOf(state, rules);
+  const { reduced, paused } = runOf(state);
   const refused = reduced !== undefined && !reduced.helped;
   // A paused answer goes back as it is, or it is not the same answer.
-  if (runOf(state).paused) return undefined;
-  if (!refused && (guard?.results !== "cut" || window === undefined || tokens <= window)) return undefined;
+  if (paused || (!refused && guard?.results !== "cut")) return undefined;
+  const window = windowOf(state);
+  if (!refused && window === undefined) return undefined;
+  const tokens = sizeOf(state, rules) + besideOf(state, rules);
+  if (!refused && tokens <= (window as number)) return undefined;
   const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
   if (!refused && compaction !== undefined && mayCompact(state)) return compacting("guard", evidence);
   const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);

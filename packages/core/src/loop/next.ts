@@ -499,13 +499,14 @@ function callModel(state: State, rules: Rules): Action {
   const run = runOf(state);
   const step = stepOf(state);
   const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
-  const { stages, by } = shaped(state);
+  const shape = shaped(state);
+  const { stages, by } = shape;
   return {
     do: "call_model",
     step,
     attempt: run.failures + 1,
     model,
-    request: requestOf(state, rules),
+    request: requestOf(state, rules, shape),
     ...(stages.length === 0 ? {} : { stages }),
     shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },
   };

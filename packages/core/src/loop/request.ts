@@ -16,8 +16,8 @@ import { edited } from "./shrink.ts";
 import { runOf, type State, stepOf } from "./state.ts";
 import { outputThatFits, windowOf } from "./window.ts";
 
-/** What the model is to be sent now: a function of the state alone (P7). */
-export function requestOf(state: State, rules: Rules): ModelRequest {
+/** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
+export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state)): ModelRequest {
   const { options } = state;
   const run = runOf(state);
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");
@@ -26,7 +26,7 @@ export function requestOf(state: State, rules: Rules): ModelRequest {
   const way = asked === undefined ? undefined : outputWay(state);
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
-  const { messages } = shaped(state);
+  const { messages } = shape;
   const notes = notesOf(state, rules);
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
@@ -68,22 +68,14 @@ export interface Shaped {
   overflow?: string;
 }
 
-const shapes = new WeakMap<State, Shaped>();
-
-/** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. Made once for a state. */
+/** The history as this request has it: edited by the hook, pruned, guarded, without what was refused. */
 export function shaped(state: State): Shaped {
-  let known = shapes.get(state);
-  if (known === undefined) {
-    known = shapeOf(state);
-    shapes.set(state, known);
-  }
-  return known;
-}
-
-function shapeOf(state: State): Shaped {
   const run = runOf(state);
   const { prune: pruning, guard: guarding } = state.options?.context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
+  const asItIs = edit === undefined && pruning === undefined && run.dropped.length === 0;
+  if (asItIs && (guarding === undefined || guarding.results === "cut"))
+    return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(edited(state.history, edit));
   const window = windowOf(state);
   const pruned = prune(whole, pruning ?? null, {

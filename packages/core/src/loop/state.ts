@@ -208,6 +208,8 @@ export const emptyState: State = {
   ledger: emptyLedger,
   outputs: Log.of<string>(),
   answers: 0,
+  counted: undefined,
+  lastTokens: undefined,
   rewritten: [],
   memories: [],
 };
