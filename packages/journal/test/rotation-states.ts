@@ -28,8 +28,11 @@ export interface Watched {
   states: Files[];
 }
 
-/** Acts, and looks at the folder after each call of the file system that could matter after a crash. */
-export function watchCalls(folder: string, act: () => void): Watched {
+/**
+ * Acts, and looks at the folder after each call of the file system that could matter after a crash.
+ * @param failing the number of a call that is not made: the disk is full
+ */
+export function watchCalls(folder: string, act: () => void, failing?: number): Watched {
   const { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, rmSync } = fs;
   const own = { openSync, writeSync, fsyncSync, fdatasyncSync, ftruncateSync, renameSync, rmSync };
   const calls: string[] = [];
@@ -41,6 +44,12 @@ export function watchCalls(folder: string, act: () => void): Watched {
     say: (result: Result, ...args: Args) => string | undefined,
   ): ((...args: Args) => Result) => {
     return (...args) => {
+      // Opening for reading does not count, and what is known of a call is known behind it.
+      const counts = call !== (own.openSync as unknown) || String(args[1]).startsWith("w");
+      if (!looking && counts && calls.length === failing) {
+        calls.push("the disk is full");
+        throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+      }
       const result = call(...args);
       if (looking) return result;
       looking = true;

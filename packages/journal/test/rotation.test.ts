@@ -13,8 +13,9 @@ import { follow, type LogRecord, RondoError } from "@rondo/core";
 import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cutRotation, watchedRotation } from "./cut-rotation.ts";
+import { cutRotation, rotateBytes, watchedRotation } from "./cut-rotation.ts";
 import { ended, start } from "./programs.ts";
+import { filesOf, watchCalls } from "./rotation-states.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -145,7 +146,7 @@ describe("a rotation", () => {
 
   it("that was cut off anywhere loses nothing, repeats nothing, and is gone on with", () => {
     // Every byte is cut at in the slow tests.
-    expect([...cutRotation(folder, 23)].sort()).toEqual([
+    expect([...cutRotation(folder, 41)].sort()).toEqual([
       "s.jsonl at a line",
       "s.jsonl at a line, s.2.jsonl.tmp",
       "s.jsonl at a line, s.2.jsonl.tmp torn",
@@ -156,6 +157,28 @@ describe("a rotation", () => {
       "s.jsonl, s.2.jsonl.tmp",
       "s.jsonl, s.2.jsonl.tmp torn, s.2.jsonl",
     ]);
+  });
+
+  it("in which the disk fails, at whichever call, is refused, and done when there is room again", () => {
+    const { calls } = watchedRotation(join(folder, "whole"));
+    for (const failing of calls.keys()) {
+      const place = join(folder, `failing-${failing}`);
+      const journal = jsonlJournal(place, { rotateBytes });
+      journal.append("s", 0, sampleRecords(0, 3, "x".repeat(100)));
+      const error = refusal(() =>
+        watchCalls(place, () => journal.append("s", 3, sampleRecords(3, 2)), failing),
+      );
+      expect(error).toMatchObject({ kind: "storage", message: expect.stringContaining("the disk is full") });
+      const others = jsonlJournal(place);
+      expect(others.read("s")).toEqual(sampleRecords(0, 3, "x".repeat(100)));
+      journal.append("s", 3, sampleRecords(3, 2));
+      for (const one of [journal, others])
+        expect(one.read("s")).toEqual([...sampleRecords(0, 3, "x".repeat(100)), ...sampleRecords(3, 2)]);
+      journal.close();
+      others.close();
+      expect(checkJournal(place)).toMatchObject({ findings: [], records: 5 });
+      expect(filesOf(place).size).toBe(2);
+    }
   });
 
   it("is followed: each record comes once, in order, from another process that is killed and starts again", async () => {
