@@ -57,6 +57,15 @@ describe("a run that is killed with SIGKILL", () => {
     expect(outcome.openedMs.most).toBeGreaterThan(0);
     expect(outcome.openedMs.most).toBeLessThan(15_000);
   });
+
+  test("in the middle of a write whose tool can find out goes on as if it had never been killed", async () => {
+    for (const journal of ["sqlite", "jsonl"] as const) {
+      const outcome = await campaign({ journal, kills: 0, seed: 1, only: /^effect [st]:/ });
+      expect(isClean(outcome)).toBe(true);
+      expect(outcome.kills).toBeGreaterThan(3);
+      expect(outcome.unknown).toBe(0);
+    }
+  });
 });
 
 describe("the harness notices", () => {

@@ -115,8 +115,13 @@ export function dropLastGroup(kind: JournalKind, folder: string): void {
     db.close();
     return;
   }
-  for (const name of readdirSync(path).filter((one) => one.endsWith(".jsonl"))) {
+  const names = readdirSync(path).filter((one) => one.endsWith(".jsonl"));
+  for (const name of names) {
+    const [session, segment = "1"] = name.slice(0, -".jsonl".length).split(".");
+    // Of a session's files the newest is the one that grows.
+    if (names.includes(`${session}.${Number(segment) + 1}.jsonl`)) continue;
     const text = readFileSync(join(path, name));
-    truncateSync(join(path, name), text.lastIndexOf("\n", text.length - 2) + 1);
+    const end = text.lastIndexOf("\n", text.length - 2) + 1;
+    if (end > 0) truncateSync(join(path, name), end);
   }
 }

@@ -12,11 +12,14 @@ export type JournalKind = "sqlite" | "jsonl";
 export const journalPath = (kind: JournalKind, folder: string): string =>
   join(folder, kind === "sqlite" ? "journal.db" : "journal");
 
+/** A run is a few hundred kilobytes of JSONL: it is to be rotated again and again while it is killed. */
+const rotateBytes = 8_000;
+
 /** The journal of a run, texts kept beside it included. */
 export function openJournal(kind: JournalKind, folder: string): Journal & { blobs: BlobStore } {
   const path = journalPath(kind, folder);
   if (kind === "sqlite") return sqliteJournal(path);
-  const journal = jsonlJournal(path, { warn: () => {} });
+  const journal = jsonlJournal(path, { warn: () => {}, rotateBytes });
   const blobs = fileBlobs(join(folder, "blobs"));
   return {
     append: (session, seq, records, token) => journal.append(session, seq, records, token),
@@ -48,6 +51,7 @@ export function openWorld(folder: string, around: (place: string) => void): Worl
       write(`${kind} ${key} ${what}`);
       around(`effect ${what}: after`);
     },
+    happened: (key) => effectsOf(folder).some((effect) => effect.key === key),
     isFirst(what) {
       const known = linesOf(folder).includes(`first ${what}`);
       if (!known) write(`first ${what}`);

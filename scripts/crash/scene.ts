@@ -23,6 +23,8 @@ import { call, fail, say, scripted, type Turn, usage } from "@rondo/testkit";
 export interface World {
   /** A tool does what it does: one line, on the disk when this returns. */
   effect(kind: "write" | "idempotent", key: string, what: string): void;
+  /** Whether a tool did what it does under this key. */
+  happened(key: string): boolean;
   /** Whether this is the first time in the world that it is asked for. */
   isFirst(what: string): boolean;
 }
@@ -100,6 +102,11 @@ const plan: readonly (readonly Asked[])[] = [
     ["set", { on: "r" }],
     ["note", { on: "r" }],
     ["look", { at: "r" }],
+  ],
+  [
+    ["post", { on: "s" }],
+    ["look", { at: "s" }],
+    ["post", { on: "t" }],
   ],
   [],
 ];
@@ -256,6 +263,16 @@ function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent"
       permission: "ask",
       execute: writing("published"),
     }),
+    tool({
+      name: "post",
+      description: "posts a letter",
+      inputSchema,
+      keys,
+      execute: writing("posted"),
+      // The book in which letters are entered tells what became of one.
+      reconcile: (key, { on }: Args) =>
+        world.happened(key) ? { done: `posted ${on}` } : { notDone: true as const },
+    }),
   ];
 }
 
@@ -312,6 +329,6 @@ export function emptyScene(): { agent: AgentOptions; helper: AgentOptions } {
   const never = (): never => {
     throw new Error("nothing is done in a replay: this is a defect");
   };
-  const agent = scene({ effect: never, isFirst: never }, { steer: never, followUp: never });
+  const agent = scene({ effect: never, happened: never, isFirst: never }, { steer: never, followUp: never });
   return { agent, helper: helper(agent.tools ?? []) };
 }

@@ -261,8 +261,10 @@ function done(id: string, records: readonly LogRecord[], effects: readonly Effec
     const key = `${id}:${record.call}`;
     const name = calls.get(record.call) ?? "";
     const { code, isError } = record.result;
-    if (code === "outcome_unknown") unknown.push(step);
-    else if (["note", "stamp", "publish", "set"].includes(name)) {
+    if (code === "outcome_unknown") {
+      unknown.push(step);
+      if (name === "post") found("lost run", `${name} (${key}) is said to be unknown, and its tool knows`);
+    } else if (["note", "stamp", "publish", "post", "set"].includes(name)) {
       if (!isError && !keys.has(key))
         found("lost run", `${name} (${key}) is said to be done, and never happened`);
       if (isError && keys.has(key))

@@ -1,10 +1,10 @@
-// The room of the JSONL journal: a folder, a file a session, a line a group.
+// The room of the JSONL journal: a folder, a file a session (more where it grows large), a line a group.
 //
 // For those who want text. A group is one write and one fdatasync; a new file's name is made to last, too. Whoever
 // appends holds the folder's lock, so comparing, the lease and the append are one among all processes. What a crash
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
 
-import { accessSync, constants, mkdirSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -37,17 +37,23 @@ import {
   replaceFile,
   syncFolder,
   withFile,
-  withKnownFile,
 } from "./jsonl-files.ts";
 import { groupLine, headerLine } from "./jsonl-lines.ts";
-import { listFile } from "./jsonl-list.ts";
-import { nameOf, suffix } from "./jsonl-names.ts";
-import { SessionFile } from "./jsonl-session.ts";
+import { listSession } from "./jsonl-list.ts";
+import { nameOf, newestSegments, suffix } from "./jsonl-names.ts";
+import { finishRotation, rotate } from "./jsonl-rotation.ts";
+import type { Segment } from "./jsonl-segment.ts";
+import { SessionFiles } from "./jsonl-session.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends SizeBounds {
   /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
   busyTimeoutMs?: number;
+  /**
+   * How large a session's file may grow, in bytes, before it is sealed and the next one begun (`NAME.2.jsonl`, …).
+   * A group that is larger has a file of its own. `null`: never. Default 64 MiB.
+   */
+  rotateBytes?: number | null;
   /** Hears what is not an error, but should be known: that a torn tail was cut off. Default: `process.emitWarning`. */
   warn?: (message: string) => void;
   /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
@@ -78,6 +84,12 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
       "invalid_request",
       `busyTimeoutMs must be a whole number of milliseconds, not ${timeout}`,
     );
+  const { rotateBytes } = options;
+  if (typeof rotateBytes === "number" && (!Number.isSafeInteger(rotateBytes) || rotateBytes < 1))
+    throw new RondoError(
+      "invalid_request",
+      `rotateBytes must be a whole number of bytes, or null for never, not ${rotateBytes}`,
+    );
   if (folder === "") throw new RondoError("invalid_request", "a JSONL journal needs the name of a folder");
   const path = resolve(typeof folder === "string" ? folder : fileURLToPath(folder));
   try {
@@ -104,18 +116,21 @@ class Folder implements JsonlJournal {
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #bounds: SizeBounds;
+  readonly #rotateBytes: number;
   readonly #warn: (message: string) => void;
   readonly #now: () => number;
-  readonly #sessions = new Map<string, SessionFile>();
+  readonly #sessions = new Map<string, SessionFiles>();
   readonly #watchers = new Watchers();
   #stopWatching: (() => void) | undefined;
   #closed = false;
 
   constructor(folder: string, timeout: number, options: JsonlJournalOptions) {
     const { now = Date.now, warn = (message) => process.emitWarning(message), ...bounds } = options;
+    const { rotateBytes = 64 * 2 ** 20 } = options;
     this.#folder = folder;
     this.#lock = new FolderLock(join(folder, "lock"), timeout);
     this.#bounds = bounds;
+    this.#rotateBytes = rotateBytes ?? Number.POSITIVE_INFINITY;
     this.#warn = warn;
     this.#now = now;
   }
@@ -135,19 +150,13 @@ class Folder implements JsonlJournal {
     checkFrom(from);
     checkSessionId(session);
     const path = this.#path(session);
-    return this.#perform(path, "read", () => {
-      const known = this.#session(session);
-      const records = withKnownFile(path, "r", (file) => known.read(file, from));
-      known.checkFormat();
-      return records ?? [];
-    });
+    return this.#perform(path, "read", () => this.#session(session).read(from));
   }
 
   list(): SessionInfo[] {
     return this.#perform(this.#folder, "list", () => {
-      const found = readdirSync(this.#folder)
-        .filter((name) => name.endsWith(suffix))
-        .map((name) => withKnownFile(join(this.#folder, name), "r", listFile))
+      const found = [...newestSegments(readdirSync(this.#folder))]
+        .map(([name, newest]) => listSession(this.#folder, name, newest))
         .filter((one) => one !== undefined);
       // Of two with the same time, the one that began later comes first.
       found.sort((a, b) => b.info.updatedAt - a.info.updatedAt || Number(b.bornAt - a.bornAt));
@@ -225,45 +234,53 @@ class Folder implements JsonlJournal {
     if (held === undefined ? token !== undefined : token !== held.token || held.owner === undefined)
       checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
     const known = this.#session(session);
-    const put = (file: number): void => {
-      const torn = known.refresh(file);
+    const put = (file: number, segment: Segment, torn: number): "stored" | "rotated" => {
       known.checkFormat();
       checkAppend(session, known.length, expectedSeq, records);
       const added = texts.map((text) => Buffer.byteLength(text));
       checkSize(session, expectedSeq, known.size, added, this.#bounds);
       if (torn > 0) {
-        cutDurably(file, known.size);
+        cutDurably(file, segment.size);
         this.#warn(
-          `the journal ${path} ended in ${torn} bytes of a group that was never acknowledged: they were cut off, ` +
-            `and ${known.length} records stand`,
+          `the journal ${segment.path} ended in ${torn} bytes of a line that was never acknowledged: they were cut ` +
+            `off, and ${known.length} records stand`,
         );
       }
-      if (records.length === 0) return;
-      const isNew = known.size === 0;
+      if (records.length === 0) return "stored";
+      const isNew = segment.size === 0;
       const head = isNew ? headerLine(session) : Buffer.alloc(0);
       const group = groupLine(expectedSeq, texts);
       try {
-        appendDurably(file, Buffer.concat([head, group]), known.size);
+        if (!segment.isEmpty && segment.size + group.length > this.#rotateBytes) {
+          rotate(session, file, segment, known.path(segment.number + 1));
+          return "rotated";
+        }
+        appendDurably(file, Buffer.concat([head, group]), segment.size);
         if (isNew) syncFolder(this.#folder);
       } catch (thrown) {
         known.forget();
         throw thrown;
       }
-      known.appended(head.length, group.length, records);
+      segment.appended(head.length, group.length, records);
+      return "stored";
     };
-    const there = withKnownFile(path, "r+", (file) => {
-      put(file);
-      return true;
-    });
-    if (there) return;
-    checkAppend(session, 0, expectedSeq, records);
-    if (records.length > 0) withFile(path, "wx+", put);
+    const store = (): "stored" | "rotated" | undefined =>
+      known.newest("r+", put, (segment) => finishRotation(known.path(segment)));
+    let done = store();
+    if (done === undefined) {
+      checkAppend(session, 0, expectedSeq, records);
+      if (records.length === 0) return;
+      withFile(path, "wx", () => {});
+      done = store();
+    }
+    // The segment that was begun is empty, and takes a group of any size.
+    if (done === "rotated") store();
   }
 
-  #session(session: string): SessionFile {
+  #session(session: string): SessionFiles {
     let known = this.#sessions.get(session);
     if (known === undefined) {
-      known = new SessionFile(this.#path(session), session);
+      known = new SessionFiles(this.#folder, session);
       this.#sessions.set(session, known);
     }
     return known;
@@ -289,10 +306,15 @@ class Folder implements JsonlJournal {
   /** Tells of files that others have changed; our own appends tell of themselves. */
   #watchFolder(): () => void {
     const seen = new Map<string, string>();
+    const newest = new Map<string, number>();
     const look = (first: boolean): void => {
       for (const session of this.#watchers.sessions()) {
-        const stat = statSync(this.#path(session), { throwIfNoEntry: false });
-        const now = stat === undefined ? "" : `${stat.ino}/${stat.size}`;
+        const files = this.#session(session);
+        let segment = newest.get(session) ?? 1;
+        while (existsSync(files.path(segment + 1))) segment += 1;
+        newest.set(session, segment);
+        const stat = statSync(files.path(segment), { throwIfNoEntry: false });
+        const now = stat === undefined ? "" : `${segment}/${stat.ino}/${stat.size}`;
         const changed = seen.get(session) !== now;
         seen.set(session, now);
         if (changed && !first) this.#watchers.tell(session);

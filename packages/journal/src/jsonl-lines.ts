@@ -4,6 +4,7 @@
 // checksum is that of all that follows it. It is CRC-32: what it must find is what disks and crashes do (cut, zeroed,
 // flipped), which it does at more than a gigabyte a second; against somebody who writes in the file no checksum in it
 // helps. A line is there once its line feed is. What stands behind the last one was never acknowledged: a torn tail.
+// A file that was rotated ends in a seal, {"crc":"…","seq":120,"next":2}: nothing follows it but another file.
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -17,6 +18,9 @@ export interface Header {
   rondo: "session";
   format: number;
   id: string;
+  /** Which of the session's files it is, and the record it begins with. Absent: the first. */
+  segment?: number;
+  seq?: number;
 }
 
 const lead = '{"crc":"';
@@ -31,8 +35,15 @@ function line(rest: string): Buffer {
   return bytes;
 }
 
-export function headerLine(id: string): Buffer {
-  return line(JSON.stringify({ rondo: "session", format: linesVersion, id } satisfies Header).slice(1));
+export function headerLine(id: string, segment = 1, seq = 0): Buffer {
+  const later = segment === 1 ? {} : { segment, seq };
+  const header: Header = { rondo: "session", format: linesVersion, id, ...later };
+  return line(JSON.stringify(header).slice(1));
+}
+
+/** The last line of a file that another one follows. */
+export function sealLine(seq: number, next: number): Buffer {
+  return line(`"seq":${seq},"next":${next}}`);
 }
 
 /** @param texts the JSON of each record */
@@ -63,7 +74,8 @@ export interface Place {
 
 export type Line =
   | ({ what: "header"; header: Header; end: number } & Place)
-  | ({ what: "group"; records: LogRecord[]; end: number } & Place);
+  | ({ what: "group"; records: LogRecord[]; end: number } & Place)
+  | ({ what: "seal"; end: number } & Place);
 
 export interface Scanned {
   /** Behind the last whole line. */
@@ -73,6 +85,9 @@ export interface Scanned {
   /** The first line that is damaged; nothing behind it was read. */
   damage?: { line: number; seq: number; why: string };
 }
+
+export const behindSeal = "it stands behind the seal of its file";
+export const noHead = "the head of its file is gone";
 
 const chunkBytes = 1 << 20;
 
@@ -111,18 +126,23 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
     rest = rest.subarray(end + 1);
     offset = after;
     number += 1;
+    if (said.what === "seal" && offset < size)
+      return { end: { line: number, offset, seq }, torn: 0, damage: { line: number, seq, why: behindSeal } };
   }
   return { end: { line: number, offset, seq }, torn: Math.max(0, size - offset) };
 }
 
 function meaning(value: unknown, place: Place, end: number): Line | { why: string } {
-  const held = value as Partial<Header & { seq: number; records: LogRecord[] }>;
+  const held = value as Partial<Header & { seq: number; records: LogRecord[]; next: number }>;
   if (place.line === 1) {
     if (held.rondo !== "session" || typeof held.id !== "string" || typeof held.format !== "number")
       return { why: "it is not the head of a session" };
+    if ((held.seq ?? 0) !== place.seq)
+      return { why: `its file begins with record ${held.seq ?? 0}, and ${place.seq} is due` };
     return { what: "header", header: held as Header, end, ...place };
   }
   if (held.seq !== place.seq) return { why: `it begins with record ${held.seq}, and ${place.seq} is due` };
+  if (typeof held.next === "number") return { what: "seal", end, ...place };
   if (!Array.isArray(held.records) || held.records.length === 0) return { why: "it holds no records" };
   const wrong = held.records.findIndex((record, i) => record?.seq !== place.seq + i);
   if (wrong >= 0) return { why: `its record ${wrong} is not numbered ${place.seq + wrong}` };

@@ -1,13 +1,18 @@
-// The room of listing: what a file tells of its session from its first two lines and its last.
+// The room of listing: what the files tell of a session from the first two lines of the first and the last of the newest.
 //
 // The lines between are not read: a folder of long sessions is listed at once. What they hold is checked when the
 // session is read. A file that is no session of ours, or whose first group was never finished, is not listed.
 
 import { fstatSync, readSync } from "node:fs";
+import { join } from "node:path";
 import type { SessionInfo } from "@rondo/core";
+import { withKnownFile } from "./jsonl-files.ts";
 import { type Line, scan } from "./jsonl-lines.ts";
+import { segmentName } from "./jsonl-names.ts";
 
-export interface Listed {
+type Group = (Line & { what: "group" })["records"];
+
+interface Listed {
   info: SessionInfo;
   /** Nanoseconds; for two sessions of the same time. */
   bornAt: bigint;
@@ -17,7 +22,22 @@ const tailBytes = 1 << 16;
 
 class Enough extends Error {}
 
-export function listFile(file: number): Listed | undefined {
+/** @param newest the number of its newest segment */
+export function listSession(folder: string, name: string, newest: number): Listed | undefined {
+  const open = <T>(segment: number, act: (file: number) => T): T | undefined =>
+    withKnownFile(join(folder, segmentName(name, segment)), "r", act);
+  const listed = open(1, listFile);
+  if (listed === undefined) return undefined;
+  // The newest may be begun and hold nothing yet.
+  for (let segment = newest; segment > 1; segment -= 1) {
+    const latest = open(segment, (file) => lastGroup(file, fstatSync(file).size, 0))?.at(-1);
+    if (latest !== undefined)
+      return { ...listed, info: { ...listed.info, length: latest.seq + 1, updatedAt: latest.at } };
+  }
+  return listed;
+}
+
+function listFile(file: number): Listed | undefined {
   const { birthtimeNs, size } = fstatSync(file, { bigint: true });
   const bytes = Number(size);
   const first: Line[] = [];
@@ -46,12 +66,8 @@ export function listFile(file: number): Listed | undefined {
   };
 }
 
-/** The records of the last line that is whole, looked for from the end. */
-function lastGroup(
-  file: number,
-  size: number,
-  least: number,
-): (Line & { what: "group" })["records"] | undefined {
+/** The records of the last group that is whole, looked for from the end. */
+function lastGroup(file: number, size: number, least: number): Group | undefined {
   let from = size;
   let tail: Buffer = Buffer.alloc(0);
   while (from > least) {
@@ -63,9 +79,13 @@ function lastGroup(
     const end = tail.lastIndexOf(10);
     const start = end < 0 ? -1 : tail.lastIndexOf(10, end - 1);
     if (end < 0 || (start < 0 && from > least)) continue;
-    const line = tail.subarray(start + 1, end).toString("utf8");
     try {
-      return (JSON.parse(line) as { records: (Line & { what: "group" })["records"] }).records;
+      const line = JSON.parse(tail.subarray(start + 1, end).toString("utf8")) as {
+        records?: Group;
+        next?: number;
+      };
+      // Behind the last group of a file that was rotated stands its seal.
+      return line.next === undefined ? line.records : lastGroup(file, from + start + 1, least);
     } catch {
       return undefined;
     }

@@ -7,6 +7,9 @@ import { createHash } from "node:crypto";
 
 export const suffix = ".jsonl";
 
+/** What a segment is called until the one before it is sealed. */
+export const pendingSuffix = ".tmp";
+
 /** Names that mean a device on Windows, whatever follows the dot. */
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/;
 
@@ -25,4 +28,27 @@ export function nameOf(session: string): string {
   // `=` is in no name that is written out.
   const digest = createHash("sha256").update(session).digest("hex");
   return `${name.slice(0, 100).replace(/%.?$/, "")}=${digest}`;
+}
+
+/** The file of a session's segment: `name.jsonl`, `name.2.jsonl`, … No name of a session holds a dot. */
+export const segmentName = (name: string, segment: number): string =>
+  segment === 1 ? name + suffix : `${name}.${segment}${suffix}`;
+
+/** What a file is called to be: a later segment, or the first file of a session (or something else). */
+export function segmentOf(file: string): { name: string; segment: number } {
+  const [, name, segment] = /^([^.]+)\.([1-9]\d{0,8})\.jsonl$/.exec(file) ?? [];
+  if (name === undefined || segment === undefined || segment === "1")
+    return { name: file.slice(0, -suffix.length), segment: 1 };
+  return { name, segment: Number(segment) };
+}
+
+/** The sessions among a folder's files, by name, each with its newest segment. */
+export function newestSegments(files: readonly string[]): Map<string, number> {
+  const newest = new Map<string, number>();
+  for (const file of files) {
+    if (!file.endsWith(suffix)) continue;
+    const { name, segment } = segmentOf(file);
+    newest.set(name, Math.max(segment, newest.get(name) ?? 0));
+  }
+  return newest;
 }

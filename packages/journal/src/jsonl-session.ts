@@ -1,134 +1,141 @@
-// The room of one session's file: what is known of it, kept up with what others append.
+// The room of one session's files: a chain of segments, of which only the newest grows.
 //
-// Nothing is held in memory but where each line stands, so that appending and following cost what is new. A file that
-// grew is read from where it was known; one that shrank, or is another file by now, is read again from its beginning.
+// A segment is sealed before the next one has its name, and by then the next one lies ready under another. So a session
+// without a seal ends there; a seal without a next file, or a next file without a seal, is damage and never a crash.
 
-import { fstatSync } from "node:fs";
-import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
-import { type Line, linesVersion, type Place, type Scanned, scan } from "./jsonl-lines.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type LogRecord, RondoError } from "@rondo/core";
+import { withKnownFile } from "./jsonl-files.ts";
+import { nameOf, pendingSuffix, segmentName } from "./jsonl-names.ts";
+import { Segment } from "./jsonl-segment.ts";
 
-const beginning: Place = { line: 1, offset: 0, seq: 0 };
-
-export class SessionFile {
-  readonly #path: string;
+export class SessionFiles {
+  readonly #folder: string;
   readonly #session: string;
-  #file: number | bigint = -1;
-  /** Where each group begins. */
-  #groups: Place[] = [];
-  #end: Place = beginning;
-  /** The highest format of its records. */
-  #format = 0;
+  readonly #name: string;
+  #segments: Segment[] = [];
 
-  constructor(path: string, session: string) {
-    this.#path = path;
+  constructor(folder: string, session: string) {
+    this.#folder = folder;
     this.#session = session;
+    this.#name = nameOf(session);
   }
 
   /** How many records it has. */
   get length(): number {
-    return this.#end.seq;
+    return this.#segments.at(-1)?.length ?? 0;
   }
 
-  /** How many bytes of it count. */
+  /** How many bytes of its files count. */
   get size(): number {
-    return this.#end.offset;
+    return this.#segments.reduce((sum, segment) => sum + segment.size, 0);
   }
 
   /** Nothing is known of it any more. */
   forget(): void {
-    this.#groups = [];
-    this.#end = beginning;
-    this.#format = 0;
+    this.#segments = [];
+  }
+
+  /** The file of a segment. */
+  path(segment: number): string {
+    return join(this.#folder, segmentName(this.#name, segment));
   }
 
   /**
-   * Reads what was appended since the last time.
-   * @returns bytes of a torn tail
-   * @throws RondoError `storage` naming the line that is damaged; `invalid_request` for what is newer, or another's
+   * Reads what was appended since the last time, and acts on the newest segment.
+   * @param flags how that one is opened
+   * @param finish what to do where a seal stands and the next file has not its name yet; without it, nothing
+   * @returns undefined where there is no file that could grow
+   * @throws RondoError as {@link Segment.refresh}; `storage` naming a file that is missing
    */
-  refresh(file: number): number {
-    const { ino, size } = fstatSync(file);
-    if (ino !== this.#file || size < this.#end.offset) this.forget();
-    this.#file = ino;
-    if (size === this.#end.offset) return 0;
-    return this.#take(
-      scan(file, this.#end, size, (line) => this.#know(line)),
-      size,
-    );
+  newest<T>(
+    flags: "r" | "r+",
+    act: (file: number, segment: Segment, torn: number) => T,
+    finish?: (segment: number) => void,
+  ): T | undefined {
+    for (;;) {
+      const known = this.#segments.at(-1);
+      const segment = known ?? new Segment(this.path(1), this.#session, 1, 0);
+      // Asked first: a seal that stands by then is seen below, whoever is rotating meanwhile.
+      const followed = existsSync(this.path(segment.number + 1));
+      const done = withKnownFile(
+        segment.path,
+        followed ? "r" : flags,
+        (file): { value: T } | "again" | "sealed" => {
+          if (segment.isOther(file)) return "again";
+          if (known === undefined) this.#segments = [segment];
+          const torn = segment.refresh(file);
+          if (segment.sealed) return "sealed";
+          if (!followed) return { value: act(file, segment, torn) };
+          throw new RondoError(
+            "storage",
+            `the journal ${segment.path} ends without its seal at record ${segment.length} of session ` +
+              `${JSON.stringify(this.#session)}, and ${this.path(segment.number + 1)} follows it: its end was lost; ` +
+              "restore a copy of the file",
+          );
+        },
+      );
+      if (done === undefined && known === undefined) {
+        if (followed) throw this.#missing(1);
+        return undefined;
+      }
+      if (done === undefined || done === "again") this.forget();
+      else if (done !== "sealed") return done.value;
+      else if (!this.#goOn(segment, finish)) return undefined;
+    }
   }
 
   /** The records from one on. */
-  read(file: number, from: number): LogRecord[] {
-    this.refresh(file);
-    if (from >= this.length) return [];
+  read(from: number): LogRecord[] {
+    this.newest("r", () => undefined);
+    this.checkFormat();
     const records: LogRecord[] = [];
-    const scanned = scan(file, this.#groupOf(from), this.size, (line) => {
-      if (line.what === "group")
-        records.push(...(line.seq >= from ? line.records : line.records.slice(from - line.seq)));
-    });
-    this.#take(scanned, this.size);
+    for (const segment of this.#segments) {
+      if (segment.length <= from) continue;
+      const read = withKnownFile(segment.path, "r", (file) =>
+        segment.isOther(file) ? undefined : segment.read(file, from),
+      );
+      if (read === undefined) {
+        // The next call looks at everything anew.
+        this.forget();
+        throw new RondoError(
+          "storage",
+          `the journal ${segment.path} was removed or replaced while session ${JSON.stringify(this.#session)} was ` +
+            "read; read it again",
+          { retryable: true },
+        );
+      }
+      for (const record of read) records.push(record);
+    }
     return records;
-  }
-
-  /** A group was appended. */
-  appended(head: number, bytes: number, records: readonly LogRecord[]): void {
-    const { line, offset, seq } = this.#end;
-    const group: Place = { line: head > 0 ? 2 : line, offset: offset + head, seq };
-    this.#groups.push(group);
-    this.#end = { line: group.line + 1, offset: group.offset + bytes, seq: seq + records.length };
-    for (const record of records) if (record.type === "run_started") this.#format = record.format;
   }
 
   /** @throws RondoError `invalid_request` when its records are of a newer format */
   checkFormat(): void {
-    if (this.#format > formatVersion)
-      throw new RondoError(
-        "invalid_request",
-        `session ${JSON.stringify(this.#session)} in the journal ${this.#path} has records of format ${this.#format}, ` +
-          `written by a newer Rondo (this one knows ${formatVersion}); update @rondo/core`,
-      );
+    for (const segment of this.#segments) segment.checkFormat();
   }
 
-  #know(line: Line): void {
-    if (line.what === "group") {
-      this.#groups.push({ line: line.line, offset: line.offset, seq: line.seq });
-      for (const record of line.records)
-        if (record.type === "run_started" && record.format > this.#format) this.#format = record.format;
-    } else if (line.header.format > linesVersion)
-      throw new RondoError(
-        "invalid_request",
-        `cannot read the journal ${this.#path}: it has format ${line.header.format}, written by a newer Rondo ` +
-          `(this one knows ${linesVersion}); update @rondo/journal`,
-      );
-    else if (line.header.id !== this.#session)
-      throw new RondoError(
-        "storage",
-        `the journal ${this.#path} holds session ${JSON.stringify(line.header.id)}, not ${JSON.stringify(this.#session)}: ` +
-          "the file was renamed; give it its name again",
-      );
-    this.#end = { line: line.line + 1, offset: line.end, seq: this.#end.seq };
-    if (line.what === "group") this.#end.seq += line.records.length;
-  }
-
-  #take({ damage, torn }: Scanned, size: number): number {
-    if (damage === undefined) return torn;
-    throw new RondoError(
-      "storage",
-      `line ${damage.line} of the journal ${this.#path} (record ${damage.seq} of session ${JSON.stringify(this.#session)}) ` +
-        `is damaged: ${damage.why}; ${this.#end.seq} records before it are whole, ${size - this.#end.offset} bytes ` +
-        "from there on are not read; restore a copy of the file",
-    );
-  }
-
-  /** The group that holds a record. */
-  #groupOf(seq: number): Place {
-    let low = 0;
-    let high = this.#groups.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#groups[middle]?.seq ?? 0) <= seq) low = middle;
-      else high = middle - 1;
+  /** To the segment behind a seal. @returns whether it has its name */
+  #goOn(sealed: Segment, finish: ((segment: number) => void) | undefined): boolean {
+    const number = sealed.number + 1;
+    const path = this.path(number);
+    if (!existsSync(path)) {
+      const pending = existsSync(path + pendingSuffix);
+      if (pending && finish === undefined) return false;
+      if (pending) finish?.(number);
+      // Whoever rotates may have given it its name between the two looks.
+      else if (!existsSync(path)) throw this.#missing(number);
     }
-    return this.#groups[low] ?? beginning;
+    this.#segments.push(new Segment(path, this.#session, number, sealed.length));
+    return true;
+  }
+
+  #missing(segment: number): RondoError {
+    return new RondoError(
+      "storage",
+      `the journal ${this.path(segment)} is missing: file ${segment} of session ${JSON.stringify(this.#session)}, ` +
+        `whose records before ${this.length} are whole; put it back`,
+    );
   }
 }

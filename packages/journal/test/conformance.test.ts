@@ -29,6 +29,14 @@ const subjects: JournalUnderTest[] = [
     watches: true,
     open: (place) => jsonlJournal(join(folder, place)),
   },
+  {
+    name: "JSONL in small files",
+    durable: true,
+    leases: true,
+    watches: true,
+    // Most groups are larger than this, so nearly each has a file of its own.
+    open: (place) => jsonlJournal(join(folder, `small-${place}`), { rotateBytes: 200 }),
+  },
 ];
 
 for (const subject of subjects) {

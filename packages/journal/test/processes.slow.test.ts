@@ -27,6 +27,7 @@ const kinds: [kind: string, name: (place: string) => string][] = [
   ["SQLite", (place) => `${place}.db`],
   ["JSONL", (place) => `jsonl:${place}`],
 ];
+const rotating: (typeof kinds)[number] = ["JSONL in small files", (place) => `small-jsonl:${place}-small`];
 
 describe("two processes on one file", () => {
   it.each(kinds)(
@@ -69,7 +70,7 @@ describe("two processes on one file", () => {
 });
 
 describe("kill -9", () => {
-  it.each(kinds)(
+  it.each([...kinds, rotating])(
     "at any moment loses no acknowledged group and leaves no half of one (%s)",
     async (_, name) => {
       const file = name(join(folder, "killed"));
@@ -97,10 +98,10 @@ describe("kill -9", () => {
 });
 
 describe("a disk that fails", () => {
-  it.for(kinds)(
+  it.for([...kinds, rotating])(
     "full: says so, keeps what was acknowledged, and goes on when there is room again (%s)",
     async ([kind, name], { skip }) => {
-      const mount = join(folder, `small-${kind}`);
+      const mount = join(folder, `mount-${kind.replaceAll(" ", "-")}`);
       const script = `mkdir -p "$1" && mount -t tmpfs -o size=1m none "$1" && head -c 300000 /dev/zero > "$1/ballast" && shift 1 && exec "$@"`;
       const can = spawnSync("unshare", ["-rm", "sh", "-c", script, "sh", mount, "true"]);
       if (can.status !== 0) return skip("this machine does not let a test mount a small disk");
