@@ -289,7 +289,8 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
-export { type Always, type Listener, Session, type SessionStatus } from "./session.ts";
+export type { Always } from "./session/approvals.ts";
+export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { cleanOutput } from "./terminal-text.ts";
