@@ -242,7 +242,7 @@ export { type RedactOptions, redacted, secretNames, textRedaction } from "./reda
 export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export { type Change, requestChanges } from "./request-changes.ts";
+export { requestChanges, type ValueChange } from "./request-changes.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
