@@ -253,7 +253,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
-export type { ArgsPattern, Grant, HeldGrant } from "./rules/grants.ts";
+export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";

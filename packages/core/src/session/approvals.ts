@@ -11,7 +11,7 @@ import type { PassedAnswer } from "../loop/children.ts";
 import type { Approval } from "../loop/records.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
-import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLive } from "../rules/grants.ts";
+import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
 import type { Tool } from "../tool.ts";
 import type { Driving } from "./driving.ts";
 
@@ -44,7 +44,7 @@ export class Approvals<Output> {
 
   get grants(): HeldGrant[] {
     const now = this.#parts.clock.now();
-    return this.#driving.state.grants.filter((grant) => isLive(grant, now));
+    return this.#driving.state.grants.filter((grant) => isLiveGrant(grant, now));
   }
 
   approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
