@@ -56,14 +56,27 @@ export class Arguments {
   duration(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const [, amount, unit = "s"] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
-    const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as "ms" | "s" | "m" | "h"];
-    const ms = Math.round(Number(amount) * factor);
-    if (!(ms > 0))
+    const ms = durationOf(text);
+    if (ms === undefined)
       throw new UsageError(
         `--${name} takes a time above 0, e.g. 90, 90s, 5m or 500ms, not ${JSON.stringify(text)}`,
       );
     return ms;
+  }
+
+  /** A point in time, in milliseconds since 1970: so long after `now`, or a date. @throws UsageError when it is neither, or past */
+  time(name: string, now: number): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    // Dates are told by their year: whatever else a program may take for one is a slip.
+    const at = /^\d{4}-\d\d/.test(text.trim())
+      ? Date.parse(text.trim())
+      : now + (durationOf(text) ?? Number.NaN);
+    if (!(at > now))
+      throw new UsageError(
+        `--${name} takes a time to come, e.g. 90s, 5m, 1h or 2026-12-24T18:00, not ${JSON.stringify(text)}`,
+      );
+    return at;
   }
 
   #number(name: string, pattern: RegExp, what: string): number | undefined {
@@ -74,6 +87,14 @@ export class Arguments {
       throw new UsageError(`--${name} takes ${what}, not ${JSON.stringify(text)}`);
     return value;
   }
+}
+
+/** Milliseconds, at least 1; undefined when it is none. */
+function durationOf(text: string): number | undefined {
+  const [, amount, unit = "s"] = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
+  const factor = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit as "ms" | "s" | "m" | "h"];
+  const ms = Math.round(Number(amount) * factor);
+  return ms > 0 ? ms : undefined;
 }
 
 /**

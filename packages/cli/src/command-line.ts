@@ -2,6 +2,7 @@
 
 import { type Arguments, readArguments } from "./arguments.ts";
 import { type Command, commonOptions } from "./command.ts";
+import { allow, revoke } from "./commands/allow.ts";
 import { approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
 import { diffRuns } from "./commands/diff.ts";
@@ -30,6 +31,8 @@ const commands: readonly Command[] = [
   resume,
   approve,
   deny,
+  allow,
+  revoke,
   replayRun,
   fork,
   diffRuns,

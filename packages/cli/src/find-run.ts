@@ -4,6 +4,7 @@ import type { Journal, LogRecord } from "@rondo/core";
 import { Failure, UsageError } from "./failure.ts";
 import { nearest } from "./nearest.ts";
 import { plainText } from "./plain-text.ts";
+import { parentIn } from "./sub-agents.ts";
 
 export interface FoundRun {
   id: string;
@@ -31,9 +32,12 @@ export async function findRun(
 
 function pick(given: string, ids: readonly string[], journalName: string): string {
   if (ids.includes(given)) return given;
-  const [newest] = ids;
+  // A sub-agent's run is meant only when nothing above it is.
+  const known = new Set(ids);
+  const newest = ids.find((id) => parentIn(id, known) === undefined);
   if (given === "last" && newest !== undefined) return newest;
-  const meant = ids.filter((id) => id.startsWith(given));
+  const begin = new Set(ids.filter((id) => id.startsWith(given)));
+  const meant = [...begin].filter((id) => parentIn(id, begin) === undefined);
   const [only] = meant;
   if (meant.length === 1 && only !== undefined) return only;
   const name = JSON.stringify(plainText(given));

@@ -1,6 +1,6 @@
 // The room of going on: a run of the journal is opened again, as it was started, to be driven on.
 
-import type { RunResult, Session } from "@rondo/core";
+import type { RunResult, Session, Tool } from "@rondo/core";
 import { makeAgent } from "./agent.ts";
 import type { Arguments, OptionSpecs } from "./arguments.ts";
 import { journalOption, showOptions } from "./command.ts";
@@ -19,7 +19,7 @@ import { shownBy } from "./shown.ts";
 import { listenForSignals } from "./signals.ts";
 import { summaryOf } from "./summary.ts";
 
-export const goOnOptions: OptionSpecs = {
+export const modelOptions: OptionSpecs = {
   model: {
     type: "string",
     short: "m",
@@ -27,6 +27,10 @@ export const goOnOptions: OptionSpecs = {
     does: "Another model. Default: the one it was started with",
   },
   force: { type: "boolean", does: "Take the run over although another process seems to drive it" },
+};
+
+export const goOnOptions: OptionSpecs = {
+  ...modelOptions,
   ...journalOption,
   ...showOptions,
 };
@@ -36,6 +40,46 @@ export function journalFlag(place: JournalPlace): string {
   if (place.named !== "option") return "";
   const name = placeName(place);
   return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
+}
+
+interface OpenRun {
+  found: FoundRun;
+  session: Session;
+  tools: readonly Tool[];
+  invocation: Invocation;
+  /** The name of the model in use. */
+  model: string;
+  /** What to add to a command that leads back to the run. */
+  flag: string;
+}
+
+/**
+ * Opens the run that is meant, as it was started, for as long as something is done with it.
+ * @param given the run's id, the beginning of it, or `last`
+ * @param check says beforehand what is wrong with it
+ */
+export async function withRun<Done>(
+  given: string | undefined,
+  args: Arguments,
+  console: Console,
+  act: (run: OpenRun) => Promise<Done>,
+  check: (found: FoundRun, flag: string) => void = () => {},
+): Promise<Done> {
+  const place = journalPlace(args, console.env);
+  const journal = openKnownJournal(place);
+  try {
+    const flag = journalFlag(place);
+    const found = await findRun(given, journal, place.file);
+    check(found, flag);
+    const started = checkStart(found, args.has("force"));
+    const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
+    const invocation: Invocation = { ...started, model: chosen.name };
+    const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
+    const session = await agent.open(found.id, { takeOver: args.has("force") });
+    return await act({ found, session, tools, invocation, model: chosen.model.id, flag });
+  } finally {
+    await journal.close();
+  }
 }
 
 /**
@@ -50,31 +94,21 @@ export async function goOn(
   start: (session: Session) => Promise<RunResult>,
 ): Promise<ExitCode> {
   const show = shownBy(args);
-  const place = journalPlace(args, console.env);
-  const journal = openKnownJournal(place);
   const signals = listenForSignals();
-  try {
-    const found = await findRun(given, journal, place.file);
-    checkOpen(found, journalFlag(place));
-    const started = checkStart(found, args.has("force"));
-    const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
-    const invocation: Invocation = { ...started, model: chosen.name };
-    const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
-    const session = await agent.open(found.id, { takeOver: args.has("force") });
+  const drive = async ({ found, session, tools, invocation, model, flag }: OpenRun): Promise<ExitCode> => {
     if (show !== "quiet") {
       const { steps, task } = summaryOf(found.id, found.records);
       const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;
       console.errorLine(
-        console.paintError(
-          "dim",
-          `run ${found.id} goes on with ${chosen.model.id}${after}: ${oneLine(task, 60)}`,
-        ),
+        console.paintError("dim", `run ${found.id} goes on with ${model}${after}: ${oneLine(task, 60)}`),
       );
     }
     const how = { session, tools, console, signals, show, maxSteps: invocation.maxSteps };
-    return await conduct({ ...how, journalOption: journalFlag(place) }, () => start(session));
+    return await conduct({ ...how, journalOption: flag }, () => start(session));
+  };
+  try {
+    return await withRun(given, args, console, drive, checkOpen);
   } finally {
-    await journal.close();
     signals.dispose();
   }
 }

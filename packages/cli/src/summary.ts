@@ -27,6 +27,8 @@ export interface RunSummary {
   status: string;
   end?: RunEnd;
   task: string;
+  /** Whose sub-agent it is. */
+  parent?: string;
 }
 
 /** The calls of the open run that were asked about and not answered. */
@@ -56,8 +58,11 @@ export function taskOf(record: LogRecord & { type: "run_started" }): string {
   return texts.join("\n");
 }
 
+/** What the records fold to. */
+export const stateOf = (records: readonly LogRecord[]): State => reduceAll(records, noRules, emptyState);
+
 export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary {
-  const state = reduceAll(records, noRules, emptyState);
+  const state = stateOf(records);
   const started = records.findLast((record) => record.type === "run_started");
   const { run } = state;
   return {
@@ -67,6 +72,7 @@ export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary
     status: statusOf(state, records),
     ...(run?.end === undefined ? {} : { end: run.end }),
     task: started === undefined ? "" : taskOf(started),
+    ...(started?.parent === undefined ? {} : { parent: started.parent.session }),
   };
 }
 

@@ -6,33 +6,25 @@
 
 import { canonical, digest } from "./digest.ts";
 import { RondoError } from "./errors.ts";
-import type { CodeChange, Fact, RunOptions, ToolFacts } from "./loop/records.ts";
+import type { CodeChange, Fact, RunOptions } from "./loop/records.ts";
 import { isSameModel } from "./loop/same-model.ts";
-import type { Json } from "./message.ts";
 import type { Resolved } from "./options.ts";
 import { checkOutput } from "./output/structured.ts";
+import { type ValueChange, valueChange } from "./request-changes.ts";
 import type { Texts } from "./rules/texts.ts";
 import { compileSchema } from "./schema.ts";
 
+/** What is other, from what and to what. */
+export interface OptionChange extends CodeChange, Pick<ValueChange, "was" | "is"> {}
+
 /** What differs between the options a run was begun with and today's. */
-function changesBetween(was: RunOptions, is: RunOptions): CodeChange[] {
-  const rules = (options: RunOptions): Named[] =>
-    options.rules.map(({ name, version }) => ({ name, digest: String(version) }));
-  const tools = (options: RunOptions): Named[] =>
-    options.tools.map((tool) => ({ name: tool.definition.name, digest: toolDigest(tool) }));
-  const models = (options: RunOptions): Named[] =>
-    options.models.map((model) => ({ name: model.id, digest: nameOf([model.origin, model.facts]) }));
-  const hooks = (options: RunOptions): Named[] => options.hooks.map((name) => ({ name, digest: "" }));
+export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
   return [
-    ...differences("rule", rules(was), rules(is)),
-    ...differences("tool", tools(was), tools(is)),
-    ...differences("model", models(was), models(is)),
-    ...differences("hook", hooks(was), hooks(is)),
-    ...[...keysOf(was, is)].flatMap((name): CodeChange[] => {
-      if (listed.has(name) || nameOf(was[name]) === nameOf(is[name])) return [];
-      const how = was[name] === undefined ? "new" : is[name] === undefined ? "gone" : "changed";
-      return [{ what: "option", name, how }];
-    }),
+    ...differences("rule", rulesOf(was), rulesOf(is)),
+    ...differences("tool", toolsOf(was), toolsOf(is)),
+    ...differences("model", modelsOf(was), modelsOf(is)),
+    ...differences("hook", hooksOf(was), hooksOf(is)),
+    ...differences("option", othersOf(was), othersOf(is)),
   ];
 }
 
@@ -65,7 +57,8 @@ export function newsOf(
   was: RunOptions | undefined,
   { options, refusesChanges }: Pick<Resolved, "options" | "refusesChanges">,
 ): { changed?: CodeChange[]; options?: RunOptions } {
-  const changed = was === undefined ? [] : changesBetween(was, options);
+  const changed =
+    was === undefined ? [] : optionChanges(was, options).map(({ what, name, how }) => ({ what, name, how }));
   if (was === undefined || changed.length === 0) return {};
   if (refusesChanges)
     throw new RondoError(
@@ -86,47 +79,44 @@ export function checkTold(
   return checkOutput(text, compileSchema(schema, "output", true, "any"), {});
 }
 
-/** The name of all that the loop knows of a tool: the same facts, the same name. */
-export const toolDigest = (tool: ToolFacts): string => nameOf(tool);
-
 /** A change in words: `the tool search is gone`. */
 export function changeText({ what, name, how }: CodeChange): string {
   const verb = { gone: "is gone", new: "is new", changed: "has changed", moved: "stands elsewhere" }[how];
   return `the ${what} ${name} ${verb}`;
 }
 
-const listed = new Set<keyof RunOptions>(["rules", "tools", "models", "hooks"]);
+/** Values by what they are called, in their order. */
+type Named = ReadonlyMap<string, unknown>;
 
-const keysOf = (was: RunOptions, is: RunOptions): Set<keyof RunOptions> =>
-  new Set([...Object.keys(was), ...Object.keys(is)] as (keyof RunOptions)[]);
+const rulesOf = ({ rules }: RunOptions): Named =>
+  new Map(rules.map(({ name, version }) => [name, `version ${version}`]));
+const toolsOf = ({ tools }: RunOptions): Named => new Map(tools.map((tool) => [tool.definition.name, tool]));
+const modelsOf = ({ models }: RunOptions): Named =>
+  new Map(models.map(({ id, origin, facts }) => [id, { origin, facts }]));
+const hooksOf = ({ hooks }: RunOptions): Named => new Map(hooks.map((name) => [name, true]));
 
-interface Named {
-  name: string;
-  digest: string;
+/** The options that are no lists; of the settings each by itself. */
+function othersOf({ rules: _r, tools: _t, models: _m, hooks: _h, settings, ...rest }: RunOptions): Named {
+  const each = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
+  return new Map<string, unknown>([...Object.entries(rest), ...each]);
 }
 
-function differences(what: CodeChange["what"], was: readonly Named[], is: readonly Named[]): CodeChange[] {
-  const changes: CodeChange[] = [];
-  const find = (list: readonly Named[], name: string): Named | undefined =>
-    list.find((one) => one.name === name);
-  for (const { name, digest } of was) {
-    const now = find(is, name);
-    if (now === undefined) changes.push({ what, name, how: "gone" });
-    else if (now.digest !== digest) changes.push({ what, name, how: "changed" });
-  }
-  for (const { name } of is) if (find(was, name) === undefined) changes.push({ what, name, how: "new" });
+function differences(what: CodeChange["what"], was: Named, is: Named): OptionChange[] {
+  const changes = [...new Set([...was.keys(), ...is.keys()])].flatMap((name) =>
+    valueChange(name, was.get(name), is.get(name)).map(({ what: _name, ...sides }): OptionChange => {
+      const how = sides.was === undefined ? "new" : sides.is === undefined ? "gone" : "changed";
+      return { what, name, how, ...sides };
+    }),
+  );
   // The order tells only where it decides: which rule is asked first, which model comes next.
   if (what !== "rule" && what !== "model") return changes;
-  const before = was.map(({ name }) => name).filter((name) => find(is, name) !== undefined);
-  const after = is.map(({ name }) => name).filter((name) => find(was, name) !== undefined);
-  const first = before.findIndex((name, at) => after[at] !== name);
-  if (first >= 0) changes.push({ what, name: before[first] as string, how: "moved" });
-  return changes;
+  const before = [...was.keys()].filter((name) => is.has(name));
+  const after = [...is.keys()].filter((name) => was.has(name));
+  const moved = before.find((name, at) => after[at] !== name);
+  return moved === undefined
+    ? changes
+    : [...changes, { what, name: moved, how: "moved", was: before, is: after }];
 }
-
-/** As a journal would give it back: what is undefined is not there. */
-const nameOf = (value: unknown): string =>
-  digest(canonical(JSON.parse(JSON.stringify(value ?? null)) as Json));
 
 const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   unknownTool: ["a", ["b"], "c"],

@@ -242,7 +242,7 @@ export { type RedactOptions, redacted, secretNames, textRedaction } from "./reda
 export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";
 export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export { type Change, requestChanges } from "./request-changes.ts";
+export { requestChanges, type ValueChange } from "./request-changes.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
@@ -253,7 +253,7 @@ export {
   truncations,
 } from "./rules/answers.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
-export type { ArgsPattern, Grant, HeldGrant } from "./rules/grants.ts";
+export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
@@ -289,7 +289,8 @@ export {
   type InferOutput,
   type SchemaLike,
 } from "./schema.ts";
-export { type Always, type Listener, Session, type SessionStatus } from "./session.ts";
+export type { Always } from "./session/approvals.ts";
+export { type Listener, Session, type SessionStatus } from "./session.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
 export { cleanOutput } from "./terminal-text.ts";

@@ -5,6 +5,7 @@
 // first difference is the one to look at. And what would this agent send today, under its own options? There both
 // requests are known, and can be laid side by side.
 
+import { optionChanges } from "./changes.ts";
 import { charEstimator } from "./context/estimate.ts";
 import { summaryOf } from "./loop/compacting.ts";
 import { Prefix, requestName } from "./loop/prefix.ts";
@@ -13,7 +14,7 @@ import { reduce } from "./loop/reduce.ts";
 import { requestOf } from "./loop/request.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import type { ModelRequest } from "./model.ts";
-import { type Change, optionChanges, requestChanges } from "./request-changes.ts";
+import { requestChanges, type ValueChange } from "./request-changes.ts";
 import type { Rules } from "./rules/rule.ts";
 import { defaultTexts } from "./rules/texts.ts";
 
@@ -36,9 +37,9 @@ export interface Difference {
   step: number;
   summary?: { part: number; of: number };
   /** Which parts of the request differ, from what was sent to what would be. Empty where what was sent cannot be made again: only its name was kept. */
-  parts: Change[];
+  parts: ValueChange[];
   /** What is other in the agent: its options, the versions of its rules, its texts. Empty: the code itself. */
-  causes: Change[];
+  causes: ValueChange[];
 }
 
 export interface Replay {
@@ -76,7 +77,7 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
       if (!same) difference ??= differenceOf(asked, state, request, rules, options);
       if (options !== undefined && today === undefined) {
         const parts = requestChanges(request, requestAt(record, own, rules) ?? nothingAsked);
-        const causes = optionChanges(state.options, options);
+        const causes = causesOf(state.options, options);
         if (parts.length > 0) today = { seq: record.seq, ...place, parts, causes };
       }
     }
@@ -136,6 +137,15 @@ function differenceOf(
     const causes = [{ what: option, was: "the default", is: "the agent's own" }];
     return { ...place, parts: requestChanges(sent, request), causes };
   }
-  const versions = options === undefined ? [] : optionChanges(state.options, options);
+  const versions = options === undefined ? [] : causesOf(state.options, options);
   return { ...place, parts: [], causes: versions.filter(({ what }) => what.startsWith("rule ")) };
+}
+
+/** What is other in the agent, as it is shown: a rule as `rule retry`, an option by its name. */
+function causesOf(was: RunOptions | undefined, is: RunOptions): ValueChange[] {
+  if (was === undefined) return [];
+  return optionChanges(was, is).map(({ what, name, how: _how, ...sides }) => ({
+    what: what === "option" ? name : `${what} ${name}`,
+    ...sides,
+  }));
 }

@@ -1,14 +1,13 @@
-// The room of changes: two requests, or two agents' options, laid side by side.
+// The room of requests laid side by side: in which of its parts one differs from another.
 //
 // Names stand in the words the options have; values are whole, whoever shows them cuts them.
 
 import { canonical } from "./digest.ts";
-import type { RunOptions, ToolFacts } from "./loop/records.ts";
 import type { Json, Message } from "./message.ts";
 import type { ModelRequest } from "./model.ts";
 
 /** One thing that is other than it was. A side that is absent was not there. */
-export interface Change {
+export interface ValueChange {
   /** E.g. `system`, `tool weather`, `settings.temperature`, `message 3`, `rule max_steps`. */
   what: string;
   was?: Json;
@@ -16,47 +15,26 @@ export interface Change {
 }
 
 /** The parts in which a request differs from another. Messages are counted from 1; only the first that differs is told. */
-export function requestChanges(was: ModelRequest, is: ModelRequest): Change[] {
+export function requestChanges(was: ModelRequest, is: ModelRequest): ValueChange[] {
   return [
-    ...change("system", was.system, is.system),
+    ...valueChange("system", was.system, is.system),
     ...keyed("tool ", byName(was.tools, nameOf), byName(is.tools, nameOf)),
-    ...change("toolChoice", was.toolChoice, is.toolChoice),
+    ...valueChange("toolChoice", was.toolChoice, is.toolChoice),
     ...keyed("settings.", { ...was.settings }, { ...is.settings }),
-    ...change("outputSchema", was.outputSchema, is.outputSchema),
+    ...valueChange("outputSchema", was.outputSchema, is.outputSchema),
     ...messageChange([...was.messages], [...is.messages]),
   ];
 }
 
-/** The options in which an agent differs from the recorded ones. */
-export function optionChanges(was: RunOptions | undefined, is: RunOptions): Change[] {
-  if (was === undefined) return [];
-  const { tools: wasTools, rules: wasRules, settings: wasSettings, models: wasModels, ...wasRest } = was;
-  const { tools, rules, settings, models, ...rest } = is;
-  const versions = (list: RunOptions["rules"]): Record<string, unknown> =>
-    Object.fromEntries(list.map(({ name, version }) => [name, `version ${version}`]));
-  return [
-    ...change(
-      "model",
-      wasModels.map((one) => one.id),
-      models.map((one) => one.id),
-    ),
-    ...keyed("", wasRest, rest),
-    ...keyed("tool ", byName(wasTools, toolName), byName(tools, toolName)),
-    ...keyed("settings.", { ...wasSettings }, { ...settings }),
-    ...keyed("rule ", versions(wasRules), versions(rules)),
-  ];
-}
-
 const nameOf = ({ name }: ModelRequest["tools"][number]): string => name;
-const toolName = ({ definition }: ToolFacts): string => definition.name;
 
 const byName = <T>(list: readonly T[], name: (one: T) => string): Record<string, unknown> =>
   Object.fromEntries(list.map((one) => [name(one), one]));
 
-function messageChange(was: readonly Message[], is: readonly Message[]): Change[] {
+function messageChange(was: readonly Message[], is: readonly Message[]): ValueChange[] {
   const most = Math.max(was.length, is.length);
   for (let at = 0; at < most; at += 1) {
-    const changed = change(`message ${at + 1}`, was[at], is[at]);
+    const changed = valueChange(`message ${at + 1}`, was[at], is[at]);
     if (changed.length > 0) return changed;
   }
   return [];
@@ -66,14 +44,14 @@ function keyed(
   prefix: string,
   was: Record<string, unknown> | object,
   is: Record<string, unknown> | object,
-): Change[] {
+): ValueChange[] {
   const [before, after] = [Object.entries(was), Object.entries(is)].map((entries) => new Map(entries));
   const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
-  return [...names].flatMap((name) => change(`${prefix}${name}`, before?.get(name), after?.get(name)));
+  return [...names].flatMap((name) => valueChange(`${prefix}${name}`, before?.get(name), after?.get(name)));
 }
 
-/** As JSON: what is not there and what is `undefined` are one. */
-function change(what: string, was: unknown, is: unknown): Change[] {
+/** The change there is between two values, if any. As JSON: what is not there and what is `undefined` are one. */
+export function valueChange(what: string, was: unknown, is: unknown): ValueChange[] {
   const [before, after] = [json(was), json(is)];
   if (before === undefined && after === undefined) return [];
   if (before !== undefined && after !== undefined && canonical(before) === canonical(after)) return [];

@@ -135,15 +135,21 @@ async function work(
     leaving = now ? "now" : "soon";
     leave();
   });
+  const heard: Promise<unknown>[] = [];
   child.onAnswer((answer) => {
-    // One that comes when it has just stopped stands in the parent's records, and is told when it goes on.
-    if (session.status === "running") void say(session, answer).catch(() => {});
+    // One that comes when it has stopped stands in the parent's records, and is told when it goes on.
+    if (session.status === "running") heard.push(say(session, answer).catch(() => {}));
   });
   try {
-    const result = await driven(session, task, child, () => {
+    let result = await driven(session, task, child, () => {
       if (signal.aborted) abort();
       leave();
     });
+    // Other arguments take their time to be checked, and may have set it going again.
+    while (heard.length > 0) {
+      await Promise.all(heard.splice(0));
+      result = session.result ?? result;
+    }
     await session.settled();
     const spent = spentSince(spentBy(session.state), child.told);
     if (result.parked !== undefined)
@@ -175,13 +181,16 @@ async function driven(
       ? session.send(task(), { parent })
       : known.length === 0
         ? session.resume()
-        : Promise.any(known.map((answer) => say(session, answer)));
+        : all(known.map((answer) => say(session, answer)));
   atWork();
-  let result = await driving;
-  // Something was said in the moment it stopped, and stands in its journal already.
-  while (result.parked !== undefined && session.pending.length < result.parked.pending.length)
-    result = await session.resume();
-  return result;
+  const result = await driving;
+  return session.result ?? result;
+}
+
+/** What the last of them comes to. One that cannot be said any more is passed over, unless that is so of all. */
+async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
+  await Promise.allSettled(saying);
+  return Promise.any(saying);
 }
 
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {

@@ -84,7 +84,7 @@ describe("what changed", () => {
       { model: scripted([say("done")], { id: "other" }) },
       ["the model scripted is gone", "the model other is new"],
     ],
-    ["a setting", {}, { settings: { temperature: 0 } }, ["the option settings has changed"]],
+    ["a setting", {}, { settings: { temperature: 0 } }, ["the option settings.temperature is new"]],
   ])("is said: %s", async (_what, was, is, texts) => {
     const { session, journal, events } = await left(was, is);
     await approve(session);

@@ -6,7 +6,6 @@
 import { readFileSync } from "node:fs";
 import {
   type CallResult,
-  type Change,
   canonical,
   type JsonObject,
   type LogRecord,
@@ -20,6 +19,7 @@ import {
   requestName,
   resolve,
   type State,
+  type ValueChange,
 } from "@rondo/core";
 import { scripted } from "./scripted.ts";
 
@@ -226,7 +226,7 @@ const unrecorded = (message: string): RondoError =>
 const clip = (text: string): string => (text.length <= 400 ? text : `${text.slice(0, 400)}…`);
 
 /** Both sides of a change, from a little before where they part. */
-function changeLines({ what, was, is }: Change): string {
+function changeLines({ what, was, is }: ValueChange): string {
   const [before, after] = [was, is].map((side) => (side === undefined ? "(absent)" : canonical(side)));
   const [one, other] = [before ?? "", after ?? ""];
   let from = 0;

@@ -1,12 +1,12 @@
 // The room of `rondo approve` and `rondo deny`: a call that waits gets its answer, and the run goes on.
 
-import { type CallView, messageOf, type Session } from "@rondo/core";
-import { parseArgsJson } from "../ask.ts";
+import type { CallView, Session } from "@rondo/core";
 import type { Command } from "../command.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { goOn, goOnOptions } from "../goes-on.ts";
 import { plainText } from "../plain-text.ts";
 import { callName } from "../summary.ts";
+import { holdOf, readJson } from "./allow.ts";
 
 export const approve: Command = {
   name: "approve",
@@ -15,14 +15,29 @@ export const approve: Command = {
   maxWords: 2,
   options: {
     args: { type: "string", value: "JSON", does: "Run it with these arguments instead" },
+    always: {
+      type: "boolean",
+      does: "And every later call of the tool with the same arguments in this run; rondo revoke takes it back",
+    },
+    uses: { type: "string", value: "N", does: "With --always: for so many later calls" },
+    until: { type: "string", value: "TIME", does: "With --always: for so long (5m), or until a time" },
     ...goOnOptions,
   },
   act: async (args, console) => {
     const other = args.text("args");
-    const edited = other === undefined ? undefined : readJson(other);
+    const edited = other === undefined ? undefined : readJson("args", other);
+    const always = args.has("always") ? holdOf(args) : undefined;
+    for (const option of ["uses", "until"])
+      if (always === undefined && args.has(option))
+        throw new UsageError(`--${option} says how long leave holds: give --always with it`);
+    if (always !== undefined && edited !== undefined)
+      throw new UsageError(
+        "--always and --args exclude each other: what the model will ask for again are its own arguments",
+      );
     return goOn(args.words[0], args, console, (session) => {
       const call = callName(waiting(session, args.words[1]));
-      return edited === undefined ? session.approve(call) : session.edit(call, edited);
+      if (edited !== undefined) return session.edit(call, edited);
+      return session.approve(call, always === undefined ? {} : { always });
     });
   },
 };
@@ -45,14 +60,6 @@ export const deny: Command = {
     );
   },
 };
-
-function readJson(text: string): ReturnType<typeof parseArgsJson> {
-  try {
-    return parseArgsJson(text);
-  } catch (thrown) {
-    throw new UsageError(`--args cannot be used: ${messageOf(thrown)}`, { cause: thrown });
-  }
-}
 
 /** The call that is meant: by its key or its id, or the only one. */
 function waiting(session: Session, given: string | undefined): CallView {

@@ -1,4 +1,6 @@
 // The room of `rondo runs`: what the journal holds, the newest first.
+//
+// A sub-agent's run is listed under the run it works for, and counts as a part of it.
 
 import { existsSync } from "node:fs";
 import { type Command, journalOption } from "../command.ts";
@@ -6,9 +8,10 @@ import type { Paint, Style } from "../console.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { failureOf, UsageError } from "../failure.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine } from "../plain-text.ts";
+import { jsonLine, plainText } from "../plain-text.ts";
 import { counted, timeText } from "../render/usage.ts";
 import { oneLine } from "../shorten.ts";
+import { parentIn } from "../sub-agents.ts";
 import { type RunSummary, summaryOf } from "../summary.ts";
 
 const usualLimit = 20;
@@ -36,13 +39,16 @@ export const runs: Command = {
     const journal = openKnownJournal(place);
     try {
       const sessions = journal.list();
-      const shown = args.has("all") ? sessions : sessions.slice(0, limit ?? usualLimit);
+      const own = underParents(sessions.map(({ id }) => id));
+      const shown = args.has("all") ? own : own.slice(0, limit ?? usualLimit);
       let unreadable = 0;
-      for (const { id } of shown) {
+      for (const { id, depth } of shown.flat()) {
         try {
           const summary = summaryOf(id, journal.read(id));
           console.line(
-            args.has("json") ? jsonLine(asJson(summary)) : asLine(summary, console.paint, console.width),
+            args.has("json")
+              ? jsonLine(asJson(summary))
+              : asLine(summary, depth, console.paint, console.width),
           );
         } catch (thrown) {
           // One damaged run must not hide the others.
@@ -50,7 +56,7 @@ export const runs: Command = {
           console.errorLine(failureOf(thrown, console.env).line);
         }
       }
-      const more = sessions.length - shown.length;
+      const more = own.length - shown.length;
       if (sessions.length === 0) console.errorLine(`there are no runs in the journal ${place.file} yet`);
       if (more > 0 && !args.has("json")) console.errorLine(`${counted(more, "older run")}; --all lists them`);
       return unreadable === 0 ? exitCodes.completed : exitCodes.error;
@@ -60,8 +66,33 @@ export const runs: Command = {
   },
 };
 
-function asJson({ id, startedAt, steps, status, task }: RunSummary): object {
-  return { id, startedAt: new Date(startedAt).toISOString(), steps, status, task };
+interface Listed {
+  id: string;
+  /** How many runs it stands below. */
+  depth: number;
+}
+
+/** Every run that nobody here started, with those below it, in the order given. */
+function underParents(ids: readonly string[]): Listed[][] {
+  const known = new Set(ids);
+  const below = new Map<string | undefined, string[]>();
+  for (const id of ids) {
+    const parent = parentIn(id, known);
+    const list = below.get(parent);
+    if (list === undefined) below.set(parent, [id]);
+    else list.push(id);
+  }
+  const tree = (id: string, depth: number): Listed[] => [
+    { id, depth },
+    // The newest run is the first one; what a run started is read in the order it was started in.
+    ...(below.get(id) ?? []).toReversed().flatMap((child) => tree(child, depth + 1)),
+  ];
+  return (below.get(undefined) ?? []).map((id) => tree(id, 0));
+}
+
+function asJson({ id, startedAt, steps, status, task, parent }: RunSummary): object {
+  const whose = parent === undefined ? {} : { parent };
+  return { id, startedAt: new Date(startedAt).toISOString(), steps, status, task, ...whose };
 }
 
 const styles: { readonly [status: string]: Style } = {
@@ -71,10 +102,12 @@ const styles: { readonly [status: string]: Style } = {
   running: "cyan",
 };
 
-/** One line of the list: id, when, steps, how it ended, the first words of the task. */
-function asLine(summary: RunSummary, paint: Paint, width: number): string {
-  const { id, startedAt, steps, status, task } = summary;
-  const start = `${id.padEnd(8)}  ${timeText(startedAt)}  ${counted(steps, "step").padStart(8)}  `;
+/** One line of the list: id, when, steps, how it ended, the first words of the task; a sub-agent's stands further in. */
+function asLine(summary: RunSummary, depth: number, paint: Paint, width: number): string {
+  const { id, startedAt, steps, status, parent } = summary;
+  const task =
+    parent === undefined || depth > 0 ? summary.task : `(sub-agent of ${plainText(parent)}) ${summary.task}`;
+  const start = `${"  ".repeat(depth)}${depth > 0 ? "└ " : ""}${id.padEnd(8)}  ${timeText(startedAt)}  ${counted(steps, "step").padStart(8)}  `;
   const state = status.padEnd(12);
   const words = oneLine(task, Math.max(20, width - start.length - state.length - 2));
   return `${start}${paint(styles[status] ?? "yellow", state)}  ${words}`.trimEnd();

@@ -1,12 +1,12 @@
 // The room of changes: what is other than it was, shown so that the eye falls on the place.
 
-import type { Change } from "@rondo/core";
+import type { ValueChange } from "@rondo/core";
 import { visibleText } from "../plain-text.ts";
 
-type Value = Change["was"];
+type Value = ValueChange["was"];
 
 /** Each change on its lines: what, from what, to what. @param cut characters of a value that are shown */
-export function changeLines(changes: readonly Change[], cut: number): string[] {
+export function changeLines(changes: readonly ValueChange[], cut: number): string[] {
   return changes.flatMap(({ what, was, is }) => {
     const name = visibleText(what);
     if (was === undefined) return [`${name} is new:`, `  + ${shown(is, cut, 0)}`];

@@ -19,6 +19,7 @@ import { contentText, evidenceText } from "../shorten.ts";
 import { taskOf } from "../summary.ts";
 import { cappedText, stageText } from "./context.ts";
 import { endStyle, endText } from "./ending.ts";
+import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
 import { counted, spanText, timeText, usageText } from "./usage.ts";
 
@@ -394,14 +395,6 @@ function toolFinished(record: RecordOf<"tool_finished">, before: State, page: Ru
 const doneText = ({ done }: CallResult): string | undefined => (done ? "ends the run" : undefined);
 
 const byText = ({ by }: { by?: string }): string => (by === undefined ? "" : ` by ${by}`);
-
-/** A grant in words: what it is for, and how long it holds. */
-function grantText({ id, tool, args, until, uses }: RecordOf<"allowed">["grant"]): string {
-  const what = args === undefined ? "any arguments" : JSON.stringify(args);
-  const times = uses === undefined ? "" : `, ${uses} ${uses === 1 ? "time" : "times"}`;
-  const end = until === undefined ? "" : `, until ${timeText(until)}`;
-  return `${tool} with ${what}${times}${end} (grant ${id})`;
-}
 
 function reconciledText(record: RecordOf<"reconciled">, before: State): string {
   const call = called(before, record.call);

@@ -29,6 +29,11 @@ const scripts: { readonly [name: string]: Script } = {
     const results = request.messages.filter((message) => message.role === "tool").length;
     return results < 3 ? call("run_command", { command: `echo number-${results}` }) : say("three of them");
   },
+  /** Wants the same thing twice, then another. */
+  insists: (request) => {
+    const results = request.messages.filter((message) => message.role === "tool").length;
+    return call("run_command", { command: results < 2 ? "touch one" : "touch two" });
+  },
   sleeps: runs("touch asleep; sleep 100"),
   "twice-asleep": runs("sleep 100", "sleep 101"),
   crashes: (request) => {

@@ -46,11 +46,11 @@ interface Asking {
 
 /** The first grant that covers a call now. */
 export function grantFor(grants: readonly HeldGrant[], call: Asking, now: number): HeldGrant | undefined {
-  return grants.find((grant) => isLive(grant, now) && covers(grant, call));
+  return grants.find((grant) => isLiveGrant(grant, now) && covers(grant, call));
 }
 
 /** Whether a grant can let any call run at all. */
-export function isLive(grant: HeldGrant, now: number): boolean {
+export function isLiveGrant(grant: HeldGrant, now: number): boolean {
   if (grant.revoked || (grant.until !== undefined && now >= grant.until)) return false;
   return grant.uses === undefined || grant.used < grant.uses;
 }

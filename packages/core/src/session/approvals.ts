@@ -1,0 +1,119 @@
+// The room of approvals: words from outside about calls that wait, and leave given beforehand.
+//
+// An answer is a fact like any other, and a call is known by its id or its key. One inside a sub-agent is answered by
+// way of this run, so that the answer is kept here and the sub-agent goes on.
+
+import type { Clock } from "../clock.ts";
+import { RondoError } from "../errors.ts";
+import type { CallView } from "../events.ts";
+import { checkArgs } from "../loop/act.ts";
+import type { PassedAnswer } from "../loop/children.ts";
+import type { Approval } from "../loop/records.ts";
+import type { JsonObject } from "../message.ts";
+import { awaitingApproval, type RunResult } from "../result.ts";
+import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
+import type { Tool } from "../tool.ts";
+import type { Driving } from "./driving.ts";
+
+/** Leave for calls like an approved one. `args`: the same arguments (the default), any, or a pattern. */
+export type Always =
+  | true
+  | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
+
+interface ApprovalParts {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly resolved: { readonly tools: ReadonlyMap<string, Tool> };
+}
+
+export class Approvals<Output> {
+  readonly #parts: ApprovalParts;
+  readonly #driving: Driving<Output>;
+  #granted = 0;
+  /** Ids of grants whose records may be under way still. */
+  readonly #given = new Set<string>();
+
+  constructor(parts: ApprovalParts, driving: Driving<Output>) {
+    this.#parts = parts;
+    this.#driving = driving;
+  }
+
+  get pending(): CallView[] {
+    return awaitingApproval(this.#driving.state);
+  }
+
+  get grants(): HeldGrant[] {
+    const now = this.#parts.clock.now();
+    return this.#driving.state.grants.filter((grant) => isLiveGrant(grant, now));
+  }
+
+  approve(call: string, always: Always | undefined): Promise<RunResult<Output>> {
+    if (always === undefined) return this.answer(call, { answer: "approve" });
+    const { name, args, child } = this.#find(call);
+    if (child !== undefined)
+      throw new RondoError(
+        "invalid_request",
+        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
+      );
+    const { args: wanted = "same", ...rest } = always === true ? {} : always;
+    const pattern = wanted === "same" ? { exact: args } : wanted === "any" ? undefined : wanted;
+    const grant = this.#grant({ ...rest, tool: name, ...(pattern === undefined ? {} : { args: pattern }) });
+    return this.answer(call, { answer: "approve", always: grant });
+  }
+
+  async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
+    const view = this.#find(call);
+    // Inside a sub-agent it is checked there.
+    if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
+    const tool = this.#parts.resolved.tools.get(view.name);
+    if (tool === undefined)
+      throw new RondoError("invalid_request", `the tool ${view.name} is not among the agent's tools`);
+    return this.answer(call, { answer: "edit", args, check: await checkArgs(tool, args) });
+  }
+
+  answer(call: string, approval: Approval): Promise<RunResult<Output>> {
+    const view = this.#find(call);
+    if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
+    return this.#driving.goOn({ type: "approval_given", call: view.key, approval });
+  }
+
+  async allow(grant: Omit<Grant, "id"> & { id?: string }, by: string | undefined): Promise<Grant> {
+    const given = this.#grant(grant);
+    this.#given.add(given.id);
+    this.#driving.post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
+    await this.#driving.written();
+    return given;
+  }
+
+  async revoke(id: string, by: string | undefined): Promise<void> {
+    if (!this.#given.has(id) && !this.#driving.state.grants.some((one) => one.id === id))
+      throw new RondoError(
+        "invalid_request",
+        `no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`,
+      );
+    this.#driving.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
+    await this.#driving.written();
+  }
+
+  #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
+    this.#granted += 1;
+    return checkGrant({ id: `grant_${this.#driving.state.seq}_${this.#granted}`, ...grant });
+  }
+
+  #find(call: string): CallView {
+    const { pending } = this;
+    const view = pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
+    if (view !== undefined) return view;
+    const waiting = pending.map((one) => `${one.id} (${one.name})`).join(", ");
+    throw new RondoError(
+      "invalid_request",
+      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}; waiting: ${waiting || "none"}`,
+    );
+  }
+
+  #pass({ key, id }: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
+    const under = this.#driving.state.run?.turn?.calls.find((call) => call.key === key);
+    const inside = id.slice((under?.id.length ?? 0) + 1);
+    return this.#driving.goOn({ type: "approval_passed", call: key, inside, said });
+  }
+}

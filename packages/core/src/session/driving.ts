@@ -1,0 +1,220 @@
+// The room of driving: who drives a session's run, under which lease, and what becomes of words said meanwhile.
+//
+// A drive is one stretch of work under one lease, or several. A driver that has parked is not gone at once: its lease
+// has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
+// stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
+
+import { changeText, newsOf } from "../changes.ts";
+import { type RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
+import { Driver } from "../loop/drive.ts";
+import type { CodeChange, Fact } from "../loop/records.ts";
+import { inFlight, type State } from "../loop/state.ts";
+import { type RunResult, resultOf } from "../result.ts";
+import { Writer } from "../writer.ts";
+import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
+
+export class Driving<Output> {
+  readonly #parts: SessionParts;
+  readonly #driver: Driver;
+  readonly #writer: Writer;
+  readonly #tell: (event: RondoEvent) => void;
+  #drive: Promise<RunResult<Output>> | undefined;
+  /** What was said while the lease was on its way, or on its way back. */
+  #held: Fact[] | undefined;
+  /** Somebody who wants the run driven found its driver stopped, and the drive not over. */
+  #wanted = false;
+  /** This drive has written what it begins with. */
+  #begun = false;
+  #runsBegun = 0;
+  #interrupted: boolean;
+  #changed: readonly CodeChange[] = [];
+  /** Nobody could listen when it was opened. */
+  #tellsChanges = false;
+
+  constructor(parts: SessionParts, state: State, tell: (event: RondoEvent) => void) {
+    this.#parts = parts;
+    this.#tell = tell;
+    this.#interrupted = state.run !== undefined && state.run.end === undefined;
+    this.#writer = new Writer(parts.journal, parts.id, parts.lease);
+    this.#driver = new Driver(
+      shellOf(parts, this.#writer, () => this.#driver.state, tell),
+      state,
+    );
+  }
+
+  get state(): State {
+    return this.#driver.state;
+  }
+
+  /** What whoever drives comes to. Undefined: nobody does. */
+  get current(): Promise<RunResult<Output>> | undefined {
+    return this.#drive;
+  }
+
+  /** An open run was left by whoever drove it, this process or another. */
+  get interrupted(): boolean {
+    return this.#interrupted;
+  }
+
+  /** The run has ended, and the drive is not over: what is left is to let go. */
+  get ending(): boolean {
+    return this.#drive !== undefined && this.#begun && this.state.run?.end !== undefined;
+  }
+
+  /** How many runs were begun here. */
+  get runsBegun(): number {
+    return this.#runsBegun;
+  }
+
+  get changed(): readonly CodeChange[] {
+    return this.#changed;
+  }
+
+  /** Takes over the run that another process left, where there is one, and says so in the records. */
+  async takeOver(force: boolean): Promise<void> {
+    if (!this.#interrupted) return;
+    const news = newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
+    this.#changed = news.changed ?? [];
+    this.#tellsChanges = this.#changed.length > 0;
+    await this.#writer.take(force, () => {});
+    try {
+      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
+      await this.#driver.settled();
+    } finally {
+      await this.#writer.release();
+    }
+  }
+
+  /** Hands a fact in that nobody need act on. */
+  post(fact: Fact): void {
+    if (this.#held === undefined) this.#driver.post(fact);
+    else this.#held.push(fact);
+  }
+
+  /** Hands a fact in, if any, and sees to it that the run is driven: by whoever does, or from now on. */
+  goOn(fact?: Fact, signal?: AbortSignal): Promise<RunResult<Output>> {
+    if (this.#drive === undefined) return this.begin(fact, signal);
+    if (fact !== undefined) this.post(fact);
+    if (!this.#driver.running) this.#wanted = true;
+    return this.#drive;
+  }
+
+  /** Drives until the run ends, parks or is left. @param first what is written first */
+  begin(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+    const drive = Promise.withResolvers<RunResult<Output>>();
+    // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
+    this.#drive = drive.promise;
+    this.#begun = false;
+    drive.resolve(this.#stretches(first, signal));
+    // Whoever asked gets the rejection; nobody else may be surprised by it.
+    drive.promise.catch(() => {});
+    return drive.promise;
+  }
+
+  /** Ends the run that is active; one that has just ended stays as it is. */
+  abort(reason: string): void {
+    if (this.ending) return;
+    void this.goOn({ type: "abort_asked", reason }).catch(() => {});
+  }
+
+  /** Leaves at the next safe point; after `withinMs`, at once. */
+  async drain(withinMs: number): Promise<void> {
+    const drive = this.#drive;
+    if (drive === undefined) return;
+    this.#driver.leave();
+    const cancel = this.#parts.clock.after(withinMs, () => this.#driver.leaveNow());
+    try {
+      await drive.catch(() => {});
+    } finally {
+      cancel();
+    }
+  }
+
+  /** Resolves when nobody drives and everything that was said is in the journal. */
+  async settled(): Promise<void> {
+    await this.#drive?.catch(() => {});
+    await this.written();
+  }
+
+  /** Resolves when what was said while nobody drove is in the journal. */
+  written(): Promise<void> {
+    return this.#driver.settled();
+  }
+
+  async #stretches(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+    const abort = (): void => this.abort(reasonText(signal?.reason));
+    const begun = (): void => {
+      if (signal?.aborted) abort();
+      else signal?.addEventListener("abort", abort, { once: true });
+    };
+    try {
+      this.#tellChanges();
+      let how = await this.#stretch(first, begun);
+      while (how === "parked" && this.#wanted) how = await this.#stretch(undefined, () => {});
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const fact of held) this.#driver.post(fact);
+      return resultOf<Output>(this.state, this.#parts.id);
+    } finally {
+      // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
+      signal?.removeEventListener("abort", abort);
+      this.#held = undefined;
+      this.#driver.stay();
+      this.#drive = undefined;
+    }
+  }
+
+  async #stretch(first: Fact | undefined, begun: () => void): Promise<"done" | "parked" | "left"> {
+    try {
+      const taking = this.#begin(first);
+      if (taking !== undefined) await taking;
+      begun();
+      const how = await this.#driver.run();
+      if (how === "left") this.#interrupted = true;
+      // What came since is still written under the lease; what comes from here on waits until it is gone.
+      this.#held = [];
+      await this.#driver.settled();
+      return how;
+    } finally {
+      this.#held ??= [];
+      await this.#writer.release();
+    }
+  }
+
+  /** Takes the lease, then writes what the stretch begins with, and what was said meanwhile. */
+  #begin(first: Fact | undefined): undefined | Promise<void> {
+    const begin = (): void => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      this.#wanted = false;
+      const { run } = this.state;
+      // What was given up when this session was left is lost, and that is a fact.
+      if (run !== undefined && run.end === undefined && inFlight(run))
+        this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+      for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
+      if (first?.type === "run_started") this.#runsBegun += 1;
+      this.#interrupted = false;
+      this.#begun = true;
+    };
+    // Whoever has it now refuses our next group, and that ends the run here; what is in flight is stopped at once.
+    const lost = (error: RondoError): void =>
+      this.#driver.post({ type: "abort_asked", reason: error.message, error: error.toJSON() });
+    const taking = this.#writer.take(false, lost, first === undefined ? this.state.seq : undefined);
+    if (taking === undefined) return void begin();
+    this.#held ??= [];
+    return taking.then(begin);
+  }
+
+  /** Once, and before anything happens under the new code. */
+  #tellChanges(): void {
+    if (!this.#tellsChanges) return;
+    this.#tellsChanges = false;
+    const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
+    this.#tell({ type: "warning", code: "changed", message });
+  }
+}
+
+function reasonText(reason: unknown): string {
+  return typeof reason === "string" ? reason : toRondoError(reason ?? "aborted").message;
+}

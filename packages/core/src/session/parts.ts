@@ -1,0 +1,80 @@
+// The room of the parts: what a session is made of, and the shell its driver acts with.
+//
+// Nothing here holds anything: what it is told about is looked up when it is asked.
+
+import type { BlobStore } from "../blobs.ts";
+import { checkTold } from "../changes.ts";
+import type { Clock } from "../clock.ts";
+import { givenBy, type Provided } from "../dependency.ts";
+import type { RondoEvent } from "../events.ts";
+import type { Journal } from "../journal.ts";
+import type { Logger } from "../logger.ts";
+import { placeOf } from "../loop/same-model.ts";
+import type { Shell } from "../loop/shell.ts";
+import type { State } from "../loop/state.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model } from "../model.ts";
+import type { AgentOptions, Resolved } from "../options.ts";
+import type { LeaseOptions } from "../writer.ts";
+
+export interface SessionParts {
+  id: string;
+  journal: Journal;
+  /** Where the whole texts of cut results are kept. */
+  blobs?: BlobStore | undefined;
+  resolved: Resolved;
+  logger?: Logger | undefined;
+  about?: JsonObject | undefined;
+  gate?: Shell["gate"];
+  clock: Clock;
+  /** What is given for the keys of tools in this session, beside the agent's. */
+  dependencies?: readonly Provided[] | undefined;
+  lease?: LeaseOptions | undefined;
+  /** Fence off whoever holds the session. */
+  takeOver?: boolean | undefined;
+  /** The agent's options with some of them changed, for a fork. */
+  resolveWith(change: Partial<AgentOptions>): Resolved;
+}
+
+/** What the program says about itself in the records that begin a run or take one over. */
+export const aboutOf = ({ about }: SessionParts): { about?: JsonObject } =>
+  about === undefined ? {} : { about };
+
+/**
+ * What a session's driver acts with.
+ * @param journal the session's own way to its journal, lease and all
+ */
+export function shellOf(
+  parts: SessionParts,
+  journal: Shell["journal"],
+  state: () => State,
+  sink: (event: RondoEvent) => void,
+): Shell {
+  const { id, blobs, resolved, gate, clock, dependencies } = parts;
+  return {
+    session: id,
+    journal,
+    journalOfChildren: parts.journal,
+    blobs,
+    redact: resolved.redact,
+    rules: resolved.rules,
+    tools: resolved.tools,
+    models: resolved.models,
+    compactor: resolved.compactor,
+    hooks: {
+      hooks: resolved.hooks,
+      tools: resolved.tools,
+      modelIndex: (model: Model) => {
+        const own = state().options?.models ?? [];
+        const index = placeOf(own, model, resolved.models.indexOf(model));
+        return index < 0 ? undefined : index;
+      },
+    },
+    checkOutput: (text) => checkTold(text, state().options, resolved),
+    sink,
+    ...(gate === undefined ? {} : { gate }),
+    clock,
+    given: givenBy(resolved.dependencies, dependencies),
+    maskToolErrors: resolved.maskToolErrors,
+  };
+}
