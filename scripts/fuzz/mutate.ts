@@ -100,8 +100,9 @@ export function mutateJson(chance: Chance, value: Json): Json {
   if (inside && Array.isArray(value) && value.length > 0) {
     const at = chance.below(value.length);
     const list = [...value];
-    if (chance.is(0.75)) list[at] = mutateJson(chance, value[at] as Json);
-    else if (chance.is(0.5)) list.splice(at, 1);
+    const way = chance.below(8);
+    if (way > 1) list[at] = mutateJson(chance, value[at] as Json);
+    else if (way === 1) list.splice(at, 1);
     else list.splice(at, 0, chance.is(0.5) ? (value[at] as Json) : anyJson(chance, 2));
     return list;
   }
@@ -110,9 +111,10 @@ export function mutateJson(chance: Chance, value: Json): Json {
     if (entries.length > 0) {
       const at = chance.below(entries.length);
       const [name, held] = entries[at] as [string, Json];
-      if (chance.is(0.75)) entries[at] = [name, mutateJson(chance, held)];
-      else if (chance.is(0.5)) entries.splice(at, 1);
-      else if (chance.is(0.5)) entries[at] = [chance.pick(keys), held];
+      const way = chance.below(12);
+      if (way > 2) entries[at] = [name, mutateJson(chance, held)];
+      else if (way === 2) entries.splice(at, 1);
+      else if (way === 1) entries[at] = [chance.pick(keys), held];
       else entries.push([chance.pick(keys), chance.is(0.5) ? held : anyJson(chance, 2)]);
       return objectOf(entries);
     }
@@ -160,8 +162,9 @@ export function mutateList<T>(chance: Chance, list: readonly T[]): T[] {
     const at = chance.below(now.length);
     const to = chance.below(now.length);
     const held = now[at] as T;
-    if (chance.is(0.4)) now.splice(at, 1);
-    else if (chance.is(0.5)) now.splice(to, 0, held);
+    const way = chance.below(3);
+    if (way === 0) now.splice(at, 1);
+    else if (way === 1) now.splice(to, 0, held);
     else {
       now[at] = now[to] as T;
       now[to] = held;

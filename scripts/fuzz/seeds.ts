@@ -137,7 +137,7 @@ function fromWire(all: Record<SeedApi, Seeds>): void {
           model: "m",
           blocks,
           stop: { wire },
-          usage: { input: 7, output: 5 },
+          usage: { inputTokens: 7, outputTokens: 5 },
           tellsUsage: true,
         };
         try {

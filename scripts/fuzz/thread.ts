@@ -27,9 +27,9 @@ export class WatchedThread {
     return new Promise((settle) => {
       const end = (answer: Answer | Lost): void => {
         clearInterval(watch);
-        worker.removeAllListeners();
-        // What it says after that is of no matter, and must not end the process.
-        worker.on("error", () => {});
+        worker.off("message", end).off("exit", onExit);
+        // An error after that is of no matter, and must not end the process.
+        worker.on("error", ignore).off("error", onError);
         if ("lost" in answer) {
           this.#worker = undefined;
           worker.terminate().then(
@@ -38,6 +38,15 @@ export class WatchedThread {
           );
         } else settle(answer);
       };
+      const onError = (thrown: unknown): void => {
+        const { code, message } = thrown as { code?: string; message?: string };
+        lost(
+          code === "ERR_WORKER_OUT_OF_MEMORY"
+            ? "growth: out of memory"
+            : `crash: ${message ?? String(thrown)}`,
+        );
+      };
+      const onExit = (code: number): void => lost(`crash: the thread exited with ${code}`);
       const lost = (words: string): void => end({ lost: words, number: Atomics.load(this.#counter, 0) });
       let beats = Atomics.load(this.#counter, 1);
       let since = performance.now();
@@ -52,16 +61,7 @@ export class WatchedThread {
         },
         Math.min(100, this.#stallMs / 4),
       );
-      worker.on("message", (answer: Answer) => end(answer));
-      worker.on("error", (thrown: unknown) => {
-        const { code, message } = thrown as { code?: string; message?: string };
-        lost(
-          code === "ERR_WORKER_OUT_OF_MEMORY"
-            ? "growth: out of memory"
-            : `crash: ${message ?? String(thrown)}`,
-        );
-      });
-      worker.on("exit", (code) => lost(`crash: the thread exited with ${code}`));
+      worker.on("message", end).on("error", onError).on("exit", onExit).off("error", ignore);
       worker.postMessage(order);
     });
   }
@@ -79,3 +79,5 @@ export class WatchedThread {
     return this.#worker;
   }
 }
+
+const ignore = (): void => {};
