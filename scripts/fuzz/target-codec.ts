@@ -115,7 +115,7 @@ function ofOllama(data: string): string {
 /** Ids that are made up differ from run to run. */
 const unmade = (value: unknown): string => {
   const ids = new Map<string, string>();
-  return JSON.stringify(value).replace(/call_[0-9a-f]{24}/g, (id) => {
+  return JSON.stringify(value).replace(/call_[0-9a-f]{8}(?:[0-9a-f]{16})?(?![0-9a-f])/g, (id) => {
     const known = ids.get(id) ?? `made_${ids.size}`;
     ids.set(id, known);
     return known;

@@ -147,7 +147,8 @@ const request: ModelRequest = {
     { name: "look", description: "", inputSchema: { type: "object", properties: { a: { type: "string" } } } },
   ],
   toolChoice: "auto",
-} as unknown as ModelRequest;
+  settings: {},
+};
 const protocol = [
   '{"tool_call": {"name": "look", "input": {"a": "b"}}}',
   '{"response": "hi',

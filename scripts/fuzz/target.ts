@@ -82,11 +82,15 @@ export function cuts<T extends string | Uint8Array>(whole: T): T[][] {
 export function same(results: readonly unknown[], of: string): void {
   const texts = results.map((result) => JSON.stringify(result));
   const other = texts.findIndex((text) => text !== texts[0]);
-  if (other >= 0)
-    throw new Broken(`${of} ${other} gives ${short(texts[other])}, the first ${short(texts[0])}`);
+  if (other < 0) return;
+  const [first = "undefined", second = "undefined"] = [texts[0], texts[other]];
+  let at = 0;
+  while (at < first.length && first[at] === second[at]) at += 1;
+  const from = Math.max(0, at - 60);
+  throw new Broken(
+    `${of} ${other} gives, from character ${from} on, ${second.slice(from, at + 120)}, the first ${first.slice(from, at + 120)}`,
+  );
 }
-
-const short = (text = "undefined"): string => (text.length > 400 ? `${text.slice(0, 400)}…` : text);
 
 /** @throws Broken unless it holds */
 export function demand(holds: boolean, words: string): void {
