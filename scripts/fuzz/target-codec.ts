@@ -173,6 +173,7 @@ function errorTarget({ name, codec, seeds }: Subject): FuzzTarget {
   const values = ["", "1", "-1", "1e9", "Wed, 21 Oct 2099 07:28:00 GMT", "true", "false", "text/html", "a:b"];
   return {
     name: `error-${name}`,
+    share: 0.2,
     make: (chance) => {
       const { wholes } = seedsOf(seeds);
       const whole = wholes.length > 0 && chance.is(0.7) ? chance.pick(wholes) : { error: anyJson(chance) };
