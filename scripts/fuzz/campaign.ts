@@ -52,7 +52,7 @@ export interface Outcome {
 /** A target's slice, in milliseconds. */
 const sliceMs = 250;
 /** Smaller inputs that are tried, where an answer comes at once and where each must be waited for. */
-const tries = { quick: 1_500, hanging: 24 };
+const tries = { quick: 1_500, hanging: 12 };
 
 export function chosen(only: string | undefined): FuzzTarget[] {
   if (only === undefined) return [...targets];

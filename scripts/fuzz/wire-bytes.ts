@@ -1,6 +1,6 @@
 // The room of bytes: frames as they stand on the wire, right checksums around whatever they hold.
 
-import crc32 from "crc-32";
+import { crc32 } from "node:zlib";
 import { eventStreamMessage } from "../../packages/testkit/src/wire/index.ts";
 import type { Chance } from "./chance.ts";
 import type { SeedFrame } from "./seeds.ts";
@@ -24,7 +24,7 @@ export function messageBytes(frame: SeedFrame, chance: Chance): string {
     bytes[12 + chance.below(headersLength)] = chance.below(256);
   if (chance.is(0.2)) view.setUint32(4, chance.pick([0, 1, headersLength + 5, bytes.length, 0xffff_ffff]));
   if (chance.is(0.1)) view.setUint32(0, chance.pick([0, 12, 15, 16, 17, bytes.length - 1, 0x7fff_ffff]));
-  view.setInt32(8, crc32.buf(bytes.subarray(0, 8)));
-  view.setInt32(bytes.length - 4, crc32.buf(bytes.subarray(0, -4)));
+  view.setUint32(8, crc32(bytes.subarray(0, 8)));
+  view.setUint32(bytes.length - 4, crc32(bytes.subarray(0, -4)));
   return latin(bytes);
 }
