@@ -6,7 +6,17 @@ import { applicationId, checkVersion } from "./sqlite-file.ts";
 import { migrateTables, tables, tablesVersion } from "./sqlite-tables.ts";
 
 /** SQLite's primary result codes that mean something to a user. */
-const codes = { busy: 5, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
+// `error`: a statement that does not fit the tables. The statements are ours and never change, so the tables have.
+const codes = {
+  error: 1,
+  busy: 5,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
 
 /** Opens the database and makes its tables where there are none. Throws what SQLite throws: the caller puts it into words. */
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
@@ -72,6 +82,7 @@ export function sqliteError(file: string, doing: string, thrown: unknown): Rondo
       return new RondoError("storage", `${says}: ${because}; the file and its folder must be writable`, {
         cause: thrown,
       });
+    case codes.error:
     case codes.corrupt:
     case codes.notADatabase:
       return new RondoError(

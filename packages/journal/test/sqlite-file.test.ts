@@ -162,6 +162,17 @@ describe("a damaged journal", () => {
     expect(error.message).toContain("damaged");
   });
 
+  it("says so when its tables are not those of a journal", () => {
+    const file = made();
+    const raw = new DatabaseSync(file);
+    raw.exec("ALTER TABLE sessions RENAME COLUMN created_at TO created_as");
+    raw.close();
+    const error = refusal(() => sqliteJournal(file).read("s"));
+    expect(error.kind).toBe("storage");
+    expect(error.message).toContain(file);
+    expect(error.message).toContain("damaged");
+  });
+
   it("says which record it is, when one is missing or is no JSON", () => {
     const file = made();
     const change = (sql: string): RondoError => {

@@ -45,10 +45,16 @@ export async function receive(
     : undefined;
   const decoder = codec.decoder(target, emit);
   let frames = 0;
+  let refused: unknown;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
     frames += 1;
-    decoder.push(frame);
+    try {
+      decoder.push(frame);
+    } catch (thrown) {
+      refused = thrown;
+      throw thrown;
+    }
   };
   const lines = codec.framing === "ndjson";
   const framer: Framer = lines
@@ -85,6 +91,8 @@ export async function receive(
       return whole.push(chunk);
     });
   } catch (thrown) {
+    // What stands behind a whole answer would not have been read, had it come in a piece of its own.
+    if (decoder.finished && thrown !== refused) return ended(decoder);
     const error =
       thrown instanceof RondoError
         ? thrown
@@ -107,6 +115,14 @@ export async function receive(
         ),
         decoder,
       );
+    throw withArrived(thrown, decoder);
+  }
+}
+
+function ended(decoder: Decoder): AssistantMessage {
+  try {
+    return decoder.end();
+  } catch (thrown) {
     throw withArrived(thrown, decoder);
   }
 }

@@ -71,6 +71,28 @@ describe("server-sent events", () => {
     expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(expected);
   });
 
+  it("tells an event that ends in carriage returns when they come, and not when another line is over", () => {
+    const frames: string[] = [];
+    const decoder = new SseDecoder(({ data }) => frames.push(data));
+    for (const piece of ["data: a\r", "\r"]) decoder.push(bytes(piece));
+    expect(frames).toEqual(["a"]);
+    for (const piece of ["data: b\r", "\n", "\r", "\n"]) decoder.push(bytes(piece));
+    expect(frames).toEqual(["a", "b"]);
+    for (const piece of ["data: c\r\r", "data: d\r\n\r\nx"]) decoder.push(bytes(piece));
+    expect(frames).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it.each([
+    "1\r:",
+    "data: a\n\ndata: b\n\r\\",
+    "data: a\r\rda",
+    "\u00ef\u00bb\u00bfdata: a\n\n",
+    "\r\r\n\rdata: a\r\r",
+  ])("reads %j byte by byte as it does at once", (text) => {
+    const whole = bytes(text);
+    expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(decode([whole]));
+  });
+
   it("cut at every byte it gives a prefix of the frames, and never half of one", () => {
     const text = 'data: {"t":"é"}\n\nevent: x\r\ndata: {"t":"b"}\r\n\r\ndata: [DONE]\n\n';
     const whole = bytes(text);

@@ -13,6 +13,7 @@ import type { Frame } from "../codec.ts";
 const maxEventChars = 64 * 1024 * 1024;
 
 const colon = 58;
+const lineFeed = 10;
 const carriageReturn = 13;
 const streaming = { stream: true };
 
@@ -20,7 +21,8 @@ export class SseDecoder {
   readonly #parser: EventSourceParser;
   /** One for the whole stream: a character may be split over chunks. It drops a byte order mark too. */
   readonly #utf8 = new TextDecoder();
-  #last = 0;
+  /** The last chunk ended in a carriage return, which went on as a line feed: one that follows belongs to it. */
+  #afterReturn = false;
   #ending = false;
   #cut = false;
 
@@ -43,6 +45,8 @@ export class SseDecoder {
         if (this.#ending && error.type === "unknown-field") this.#cut = true;
       },
     });
+    // The parser takes three characters for the bytes of a mark at the head of its first chunk: let that be this one.
+    this.#parser.feed("");
   }
 
   /**
@@ -50,17 +54,19 @@ export class SseDecoder {
    * @throws RondoError `protocol` when one event grows over the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
-    const text = this.#utf8.decode(chunk, streaming);
+    let text = this.#utf8.decode(chunk, streaming);
     if (text === "") return;
-    this.#last = text.charCodeAt(text.length - 1);
-    this.#parser.feed(text);
+    if (this.#afterReturn && text.charCodeAt(0) === lineFeed) text = text.slice(1);
+    // The parser would keep a return at the end of a chunk, and with it the event it ends, until another line is over.
+    let end = text.length;
+    while (end > 0 && text.charCodeAt(end - 1) === carriageReturn) end -= 1;
+    this.#afterReturn = end < text.length;
+    this.#parser.feed(this.#afterReturn ? text.slice(0, end) + "\n".repeat(text.length - end) : text);
   }
 
   /** The stream is over. True when it was cut inside an event: what had come of that one is dropped. */
   end(): boolean {
     this.#parser.feed(this.#utf8.decode());
-    // The parser waits for what follows a carriage return: nothing does.
-    if (this.#last === carriageReturn) this.#parser.feed("\n");
     this.#ending = true;
     this.#parser.feed("\n\n");
     return this.#cut;
