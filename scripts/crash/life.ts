@@ -114,4 +114,4 @@ open = await agent.open(sessionId);
 tell({ say: "open", ms: performance.now() - from });
 await toTheEnd(open);
 tell({ say: "end" });
-journal.close?.();
+void journal.close?.();

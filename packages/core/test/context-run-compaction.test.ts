@@ -162,7 +162,7 @@ describe("a compaction", () => {
       });
     });
     const compacting = session.compact();
-    session.compact();
+    void session.compact();
     gate.resolve();
     expect((await running).end?.reason).toBe("completed");
     expect((await compacting).text).toBe("all read");

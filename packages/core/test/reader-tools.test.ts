@@ -153,7 +153,7 @@ describe("the reader tools", () => {
     const first = await agent(call("big"), say("cut")).agent.open("s");
     await first.send("go");
     await first.fork("t");
-    journal.blobs.delete("s");
+    void journal.blobs.delete("s");
     for (const [id, answer] of [
       ["s", /^Error: no output is kept/],
       ["t", /^ {4}3 {2}line 3\n/],

@@ -91,7 +91,7 @@ describe("texts in SQLite", () => {
     const file = join(folder, "closed.db");
     const journal = sqliteJournal(file);
     expect(readFileSync(file).includes("CREATE TABLE blobs")).toBe(false);
-    journal.blobs.put("a", "text", origin);
+    void journal.blobs.put("a", "text", origin);
     journal.close();
     expect(() => journal.blobs.get("a", "out_x")).toThrow(/closed/);
     const again = sqliteJournal(file);

@@ -22,7 +22,7 @@ describe.each([
     first.close();
     const second = namedJournal(place("closed"));
     expect(() => second.lease("s", hour)).toThrow("is held by me");
-    lease.release();
+    void lease.release();
     expect(second.lease("s", hour).token).toBe(2);
     // What was let go of was the first lease, not the one that came after it.
     expect(() => second.lease("s", hour)).toThrow("is held by me");
@@ -33,7 +33,7 @@ describe.each([
     const first = namedJournal(place("anew"));
     const lease = first.lease("s", hour);
     first.close();
-    lease.release();
+    void lease.release();
     for (const name of ["anew.db", "anew.db-wal", "anew.db-shm", "anew"])
       rmSync(join(folder, name), { recursive: true, force: true });
     const second = namedJournal(place("anew"));
@@ -48,7 +48,7 @@ it("journals in memory have one name, and do not let go of each other's leases",
   other.lease("s", hour);
   const lease = one.lease("s", hour);
   one.close();
-  lease.release();
+  void lease.release();
   expect(() => other.lease("s", hour)).toThrow("is held by me");
   other.close();
 });

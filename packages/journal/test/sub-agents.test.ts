@@ -19,7 +19,7 @@ import { afterEach, describe, expect, test } from "vitest";
 
 const open: Journal[] = [];
 afterEach(() => {
-  for (const journal of open.splice(0)) journal.close?.();
+  for (const journal of open.splice(0)) void journal.close?.();
 });
 
 const journals: [string, () => Journal][] = [
