@@ -54,7 +54,8 @@ function listFile(file: number): Listed | undefined {
   const [earliest] = group.records;
   const last = lastGroup(file, bytes, group.offset) ?? group.records;
   const latest = last.at(-1);
-  if (earliest === undefined || latest === undefined) return undefined;
+  // What was sealed as a record may be none.
+  if (!earliest || !latest) return undefined;
   return {
     info: {
       id: header.header.id,
