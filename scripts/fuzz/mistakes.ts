@@ -56,8 +56,4 @@ export const mistakenTargets: readonly FuzzTarget[] = [
   target("growth", (data, _, kept) => {
     if (data === "x") kept.push("x".repeat(1_000_000));
   }),
-  target("memory", (data) => {
-    const all: string[][] = [];
-    if (data === "x") for (;;) all.push(Array.from({ length: 10_000 }, (_, at) => `${at}-${all.length}`));
-  }),
 ];

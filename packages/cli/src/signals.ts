@@ -21,16 +21,25 @@ const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** A terminal tells its whole process group of Ctrl-C, and npm passes it on once more: within this time two are one. */
 const sameMs = 300;
 
+/** Two that come at the same moment may be heard in either order: so long is waited to see whether a person asked. */
+const togetherMs = 20;
+
 /** @param again what a later signal does. Default: the process is gone at once */
 export function listenForSignals(again: (code: ExitCode) => void = (code) => process.exit(code)): Signals {
   const controller = new AbortController();
   let firstAt = 0;
+  let first = "";
   let leaving = false;
   const hear = (name: string): void => {
-    if (!controller.signal.aborted) {
+    if (firstAt === 0) {
       firstAt = performance.now();
-      leaving = name === "SIGTERM";
-      controller.abort(name);
+      first = name;
+      setTimeout(() => {
+        leaving = first === "SIGTERM";
+        controller.abort(first);
+      }, togetherMs);
+    } else if (!controller.signal.aborted) {
+      if (first === "SIGTERM") first = name;
     } else if (performance.now() - firstAt >= sameMs) again(leaving ? exitCodes.left : exitCodes.aborted);
   };
   for (const name of names) process.on(name, hear);

@@ -191,7 +191,13 @@ test("run(), the events and every view of one run agree on text, calls, order an
         called += calls.length;
         failed += Number(end.reason === "error");
         expect(callsOfSteps(steps)).toEqual(calls);
-        expect(callsOfAgentEvents(agentTold)).toEqual(calls);
+        // Of a last turn without tools that view tells the text alone, whatever the model wrote (D6.31).
+        const refused = new Set(
+          events.flatMap((event) =>
+            end.landed && event.type === "tool_end" && event.code === "limit" ? [event.call.id] : [],
+          ),
+        );
+        expect(callsOfAgentEvents(agentTold)).toEqual(calls.filter(([, id]) => !refused.has(id)));
         const every = new Set(calls.map(([, id]) => id));
         const inHistory = result.messages.flatMap((message) =>
           message.role === "tool" && every.has(message.callId)
