@@ -272,6 +272,21 @@ describe("the account", () => {
     expect(account.bySource.calls).toBeGreaterThan(0);
   });
 
+  test.each([
+    ["zeros", { inputTokens: 0, outputTokens: 0 }],
+    ["the answer alone", { outputTokens: 40 }],
+  ])("takes %s for no count of a conversation, and estimates all of it", async (_what, told) => {
+    const model = scripted([
+      [call("read"), usage(told)],
+      [say("done"), usage(told)],
+    ]);
+    const { session } = await opened({ model, tools: [reader(2_000)], context: { window: 9_000 } });
+    await session.send("go");
+    const account = session.context();
+    expect(account.counted).toBe(0);
+    expect(account.tokens).toBeGreaterThan(1_500);
+  });
+
   test("can be asked of a stream while it runs", async () => {
     const model = scripted([call("read"), say("done")]);
     const stream = new Agent({ model, tools: [reader(1_000)], context: { window: 9_000 } }).stream("go");
