@@ -38,13 +38,12 @@ export {
   shrinkHistory,
 } from "./context/cap-messages.ts";
 export {
-  applyEdit,
   assemble,
   type Compacted,
   failureNote,
   type Unhelpful,
 } from "./context/compact/assemble.ts";
-export { compactionDue, compactionLimit, type ModelLimits } from "./context/compact/due.ts";
+export { compactionDue, compactionLimit } from "./context/compact/due.ts";
 export {
   emptyLedger,
   foldLedger,
@@ -66,6 +65,7 @@ export {
   compactionSettings,
 } from "./context/compact/settings.ts";
 export { stagedBounds } from "./context/compact/staged.ts";
+export { applyEdit } from "./context/edit.ts";
 export {
   type CharWeights,
   charEstimator,

@@ -123,7 +123,7 @@ export function withText(result: ToolMessage, text: string): ToolMessage {
 
 /** Where the whole text of a result is kept, if whoever kept it said so on the message. */
 export function storedRef(result: ToolMessage): string | undefined {
-  const { ref } = result as { ref?: unknown };
+  const { ref } = result;
   return typeof ref === "string" && ref !== "" ? ref : undefined;
 }
 

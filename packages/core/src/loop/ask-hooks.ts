@@ -3,6 +3,7 @@
 // Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
 // run that throws ends the run. Whatever a hook changed is checked again.
 
+import { editOf } from "../context/edit.ts";
 import { messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import { type Message, userText } from "../message.ts";
@@ -115,7 +116,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const messages = [...state.history];
       const said = await hooks.transformContext?.(messages, { step: ask.step });
       if (said === undefined) return { type, hook: ask.hook, step: ask.step };
-      return { type, hook: ask.hook, step: ask.step, edit: editOf(state.history, said) };
+      return { type, hook: ask.hook, step: ask.step, edit: editFrom(state.history, said) };
     }
     case "onFinish": {
       const run = { text: state.run?.answer?.text ?? "", messages: [...state.history] };
@@ -135,17 +136,9 @@ function callOf(state: State, key: string): Call {
 const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
   renderResult(toolResult(content, { isError: isError ?? false }));
 
-/** The new list as runs of what it kept and what it put in, so that the record is as large as the change. */
-function editOf(history: Log<Message>, messages: readonly Message[]): HistoryEdit {
+/** The new list as what it kept and what it put in, so that the record is as large as the change. */
+function editFrom(history: Log<Message>, messages: readonly Message[]): HistoryEdit {
   const places = new Map<Message, number>();
   for (let at = 0; at < history.length; at += 1) places.set(history.at(at) as Message, at);
-  const edit: HistoryEdit = [];
-  for (const message of messages) {
-    const place = places.get(message);
-    const last = edit.at(-1);
-    if (place === undefined) edit.push({ put: message });
-    else if (last !== undefined && "keep" in last && last.keep[1] === place) last.keep[1] = place + 1;
-    else edit.push({ keep: [place, place + 1] });
-  }
-  return edit;
+  return editOf(messages.map((message) => places.get(message) ?? message));
 }

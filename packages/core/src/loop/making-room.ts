@@ -3,8 +3,9 @@
 // Room is made at chosen moments and then for a while, so that what the provider has cached of the history stays good
 // in between: what trimming and compaction leave is the history from then on, and stands in a record.
 
+import { isFull, limitOf, missingLimit } from "../context/compact/due.ts";
 import { cutLongest } from "../context/cut.ts";
-import { knownWindow, sumOf } from "../context/stage.ts";
+import { sumOf } from "../context/stage.ts";
 import { trim } from "../context/trim.ts";
 import type { JsonObject } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -27,23 +28,19 @@ export function trimmed(state: State): Action | undefined {
 export function compactionDue(state: State, rules: Rules): Action | undefined {
   const { options, run } = state;
   const settings = options?.context?.compaction;
-  const { id = "" } = options?.models[run?.model ?? 0] ?? {};
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
   // Where nobody counted there is nothing to compare with a limit, known or not.
   if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
-  const limit = knownWindow(
-    windowFacts(state),
-    settings.limit === "input_tokens" ? "maxInputTokens" : undefined,
-  );
+  const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
-    const message = `Missing context limit for ${id} in model registry`;
-    const error = { kind: "capability" as const, message, retryable: false };
+    const { id = "" } = options?.models[run?.model ?? 0] ?? {};
+    const error = { kind: "capability" as const, message: missingLimit(id), retryable: false };
     return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
   }
   // The tagged format goes by what was counted last, whatever it was for; the other by what the next request will take.
   const tokens = settings.format === "tagged" ? state.lastTokens : sizeOf(state, rules);
-  if (tokens === undefined || tokens < Math.floor(limit * settings.at)) return undefined;
+  if (tokens === undefined || !isFull(settings, tokens, limit)) return undefined;
   return compacting("compaction", { tokens, limit, at: settings.at });
 }
 

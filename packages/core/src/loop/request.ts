@@ -1,5 +1,6 @@
 // The room of the request: what the model is sent, made from the state alone (P7).
 
+import { applyEdit } from "../context/edit.ts";
 import { guard } from "../context/guard.ts";
 import { prune } from "../context/prune.ts";
 import type { StageNote } from "../context/stage.ts";
@@ -12,7 +13,6 @@ import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
 import { notesOf } from "./notes.ts";
 import { definitionsOf } from "./offered.ts";
-import { edited } from "./shrink.ts";
 import { runOf, type State, stepOf } from "./state.ts";
 import { outputThatFits, windowOf } from "./window.ts";
 
@@ -76,7 +76,7 @@ export function shaped(state: State): Shaped {
   const asItIs = edit === undefined && pruning === undefined && run.dropped.length === 0;
   if (asItIs && (guarding === undefined || guarding.results === "cut"))
     return { messages: state.history, stages: [], by: [] };
-  const whole = edit === undefined ? state.history : Log.of(edited(state.history, edit));
+  const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
   const pruned = prune(whole, pruning ?? null, {
     now: state.now,

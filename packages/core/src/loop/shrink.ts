@@ -2,22 +2,18 @@
 //
 // The history is only ever replaced by an edit that stands in a record, so a fold knows all that a run once knew.
 
+import { applyEdit } from "../context/edit.ts";
 import type { Replacement } from "../context/stage.ts";
 import type { ErrorData } from "../errors.ts";
 import type { AssistantMessage, Message } from "../message.ts";
 import { Log } from "./log.ts";
-import type { Because, HistoryEdit, LogRecord } from "./records.ts";
+import type { Because, LogRecord } from "./records.ts";
 import { spendMore, tokensOf } from "./spend.ts";
 import { type Compacting, type Run, type State, settleCancel } from "./state.ts";
 
 /** A compaction that has just been decided on. */
 export function newCompaction(because: Because): Compacting {
   return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
-}
-
-/** The messages an edit makes of a history. */
-export function edited(history: Log<Message>, edit: HistoryEdit): Message[] {
-  return edit.flatMap((one) => ("put" in one ? [one.put] : history.slice(one.keep[0], one.keep[1])));
 }
 
 /** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
@@ -105,7 +101,7 @@ export function compact(state: State, run: Run, record: LogRecord & { type: "com
   const after =
     record.edit === undefined
       ? { ...state, run: over }
-      : rewritten(state, over, edited(state.history, record.edit), record.stage);
+      : rewritten(state, over, applyEdit(state.history, record.edit), record.stage);
   const last = state.compacted;
   const inARow = last !== undefined && state.answers - last.answers <= 1 ? last.inARow + 1 : 1;
   const { length } = after.history;

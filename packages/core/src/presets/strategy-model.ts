@@ -3,6 +3,7 @@
 // The same model, one layer thicker: calls nobody can answer are left out, a call told twice counts once, arguments
 // are read by the strategy's own words, and what was never there (a null message, a null text) does no harm.
 
+import { fittingOutput } from "../context/guard-route.ts";
 import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
 import type { Model, ModelEvent, ModelIo, ModelRequest } from "../model.ts";
 import { parseToolArguments } from "./strategy-arguments.ts";
@@ -16,7 +17,7 @@ export interface StrategyModel {
 
 /** The output limit that still fits the window: 16 tokens at least. */
 export function recalcMaxTokens(promptTokens: number, maxTokens: number, contextWindow: number): number {
-  return promptTokens + maxTokens > contextWindow ? Math.max(contextWindow - promptTokens, 16) : maxTokens;
+  return fittingOutput(maxTokens, promptTokens, contextWindow);
 }
 
 /** The model as the strategy takes it. */

@@ -8,6 +8,7 @@ import type { AssistantMessage, Message, TextPart, UserMessage } from "../../mes
 import { callsOf, userText } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import { isPaired } from "../../pairing.ts";
+import { editOf } from "../edit.ts";
 import { repairTexts } from "../repair.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
 import { memoriesOf, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
@@ -78,7 +79,7 @@ export function assemble(
       note: `the history stays as it is: about ${after} tokens in place of ${before} would be no help`,
     };
   return {
-    edit: editOf(places),
+    edit: editOf(places.map((place) => ("put" in place ? place.put : place.at))),
     before,
     after,
     note: `${history.length} messages, about ${before} tokens, became ${messages.length}, about ${after}`,
@@ -226,25 +227,4 @@ function faultOf(history: MessageList, messages: readonly Message[]): string | u
   const first = messages.find((message) => message.role !== "system");
   if (first?.role !== "user") return "it would not begin with the user";
   return undefined;
-}
-
-function editOf(places: readonly Place[]): HistoryEdit {
-  const edit: HistoryEdit = [];
-  for (const place of places) {
-    const last = edit.at(-1);
-    if ("put" in place) edit.push({ put: place.put });
-    else if (last !== undefined && "keep" in last && last.keep[1] === place.at) last.keep[1] = place.at + 1;
-    else edit.push({ keep: [place.at, place.at + 1] });
-  }
-  return edit;
-}
-
-/** The messages an edit makes of a history. */
-export function applyEdit(history: MessageList, edit: HistoryEdit): Message[] {
-  return edit.flatMap((one) => {
-    if ("put" in one) return [one.put];
-    const kept: Message[] = [];
-    for (let at = one.keep[0]; at < one.keep[1]; at += 1) kept.push(history.at(at) as Message);
-    return kept;
-  });
 }

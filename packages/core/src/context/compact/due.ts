@@ -1,16 +1,22 @@
 // The room of the threshold: whether the window is so full that it is time to compact.
 
 import { RondoError } from "../../errors.ts";
+import { tokensOf } from "../../loop/spend.ts";
 import type { Usage } from "../../message.ts";
+import { knownWindow, type WindowFacts } from "../stage.ts";
 import type { CompactionSettings } from "./settings.ts";
 
-/** What is known of a model's size. */
-export interface ModelLimits {
-  /** Tokens of input and output together. */
-  contextWindow?: number;
-  /** Tokens of input alone. */
-  maxInputTokens?: number;
+/** The limit the threshold is a share of; undefined where the model names none. */
+export function limitOf(settings: CompactionSettings, facts: WindowFacts): number | undefined {
+  return knownWindow(facts, settings.limit === "input_tokens" ? "maxInputTokens" : "contextWindow");
 }
+
+/** What is said of a model that names no limit, where `withoutLimit` is `throw`. */
+export const missingLimit = (model: string): string => `Missing context limit for ${model} in model registry`;
+
+/** Whether so many tokens fill the share of the limit at which the history is compacted. */
+export const isFull = (settings: CompactionSettings, tokens: number, limit: number): boolean =>
+  tokens >= Math.floor(limit * settings.at);
 
 /**
  * The limit the threshold is a share of; undefined where the model names none and `withoutLimit` is `skip`.
@@ -19,16 +25,12 @@ export interface ModelLimits {
  */
 export function compactionLimit(
   settings: CompactionSettings,
-  limits: ModelLimits,
+  limits: WindowFacts,
   model: string,
 ): number | undefined {
-  const { contextWindow, maxInputTokens } = limits;
-  const limit =
-    settings.limit === "context_window"
-      ? (contextWindow ?? maxInputTokens)
-      : (maxInputTokens ?? contextWindow);
+  const limit = limitOf(settings, limits);
   if (limit === undefined && settings.withoutLimit === "throw")
-    throw new RondoError("capability", `Missing context limit for ${model} in model registry`);
+    throw new RondoError("capability", missingLimit(model));
   return limit;
 }
 
@@ -38,7 +40,6 @@ export function compactionDue(
   last: Usage | undefined,
   limit: number | undefined,
 ): boolean {
-  if (!settings.auto || limit === undefined || last === undefined) return false;
-  if (last.inputTokens === undefined && last.outputTokens === undefined) return false;
-  return (last.inputTokens ?? 0) + (last.outputTokens ?? 0) >= Math.floor(limit * settings.at);
+  const tokens = tokensOf(last);
+  return settings.auto && limit !== undefined && tokens !== undefined && isFull(settings, tokens, limit);
 }

@@ -4,8 +4,8 @@
 // go, goes, again and again, whole units at a time, so that no call is left without its result.
 
 import type { HistoryEdit } from "../../loop/records.ts";
-import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
+import { editOf } from "../edit.ts";
 import type { Estimator } from "./staged.ts";
 import { unitStarts } from "./units.ts";
 
@@ -61,24 +61,10 @@ export function pruneToShare(history: MessageList, facts: ShareFacts): Shared {
     keptTokens -= size;
   }
   return {
-    edit: keptRanges(history, gone),
+    edit: editOf(sizes.flatMap((_, at) => (gone.has(at) ? [] : [at]))),
     droppedMessages: gone.size,
     droppedTokens: total - keptTokens,
     keptTokens,
     budgetTokens,
   };
-}
-
-function keptRanges(history: Iterable<Message>, gone: ReadonlySet<number>): HistoryEdit {
-  const edit: HistoryEdit = [];
-  let at = 0;
-  for (const _ of history) {
-    const last = edit.at(-1);
-    if (!gone.has(at)) {
-      if (last !== undefined && "keep" in last && last.keep[1] === at) last.keep[1] = at + 1;
-      else edit.push({ keep: [at, at + 1] });
-    }
-    at += 1;
-  }
-  return edit;
 }

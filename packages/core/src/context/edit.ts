@@ -1,0 +1,30 @@
+// The room of edits: a history made another, written down as what is kept and what is put.
+//
+// Whoever changes a history (a hook, a compaction) says so in one form, as large as the change, and it is read in one way.
+
+import type { HistoryEdit } from "../loop/records.ts";
+import type { Message } from "../message.ts";
+import type { MessageList } from "../model.ts";
+
+/** The edit that makes a history of these, in order: places of the old one, and new messages. Places in a row become one run. */
+export function editOf(places: Iterable<number | Message>): HistoryEdit {
+  const edit: HistoryEdit = [];
+  for (const place of places) {
+    const last = edit.at(-1);
+    if (typeof place !== "number") edit.push({ put: place });
+    else if (last !== undefined && "keep" in last && last.keep[1] === place) last.keep[1] = place + 1;
+    else edit.push({ keep: [place, place + 1] });
+  }
+  return edit;
+}
+
+/** The messages an edit makes of a history. */
+export function applyEdit(history: MessageList, edit: HistoryEdit): Message[] {
+  return edit.flatMap((one) => {
+    if ("put" in one) return [one.put];
+    const kept: Message[] = [];
+    const [from, to] = one.keep;
+    for (let at = from; at < Math.min(to, history.length); at += 1) kept.push(history.at(at) as Message);
+    return kept;
+  });
+}
