@@ -1,7 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const shared = {
-  resolve: { conditions: ["rondo-source"] },
+  resolve: {
+    conditions: ["rondo-source"],
+    alias: [{ find: /^fast-check$/, replacement: fileURLToPath(new URL("test/seeded.ts", import.meta.url)) }],
+  },
   ssr: { resolve: { conditions: ["rondo-source"] } },
 };
 

@@ -4,14 +4,13 @@
 // conversation goes on as one; what is code is today's (rules, hooks, what tools do and whether they ask), because there
 // is no other. The turn that is open keeps its verdicts and its tools' facts. From the next run on everything is today's.
 
-import { canonical, digest } from "./digest.ts";
+import { canonical } from "./digest.ts";
 import { RondoError } from "./errors.ts";
 import type { CodeChange, Fact, RunOptions } from "./loop/records.ts";
 import { isSameModel } from "./loop/same-model.ts";
 import type { Resolved } from "./options.ts";
 import { checkOutput } from "./output/structured.ts";
 import { type ValueChange, valueChange } from "./request-changes.ts";
-import type { Texts } from "./rules/texts.ts";
 import { compileSchema } from "./schema.ts";
 
 /** What is other, from what and to what. */
@@ -116,45 +115,4 @@ function differences(what: CodeChange["what"], was: Named, is: Named): OptionCha
   return moved === undefined
     ? changes
     : [...changes, { what, name: moved, how: "moved", was: before, is: after }];
-}
-
-const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
-  unknownTool: ["a", ["b"], "c"],
-  invalidArgs: ["a", "b"],
-  badJson: ["a", "b", "c"],
-  threw: ["a", "b"],
-  masked: ["a"],
-  truncatedCall: ["a"],
-  tooManyCalls: ["a", 7],
-  denied: ["a"],
-  permissionFailed: ["a"],
-  skippedForMessage: ["a"],
-  skippedForEnd: ["a"],
-  notExecuted: ["a"],
-  aborted: ["a"],
-  timeout: ["a", 7],
-  outcomeUnknown: ["a"],
-  limitRefusal: ["a", "b"],
-  landing: ["a"],
-  landed: ["a", "b"],
-  emptyAnswer: [],
-  malformedCall: ["a"],
-  finalOutput: ["a"],
-  compacted: [],
-  childLanded: ["a"],
-  childFailed: ["a", "b", "c", "d"],
-  outputSchema: ["a"],
-};
-
-/** The name of the words the loop says, by what they say. */
-export function textsDigest(texts: Texts): string {
-  const said = Object.entries(samples).map(([name, args]) => {
-    try {
-      return `${name}: ${String((texts[name as keyof Texts] as (...args: unknown[]) => unknown)(...args))}`;
-    } catch {
-      // Words that fail at a sample may still serve where they are needed.
-      return `${name}!`;
-    }
-  });
-  return digest(said.join("\n"));
 }

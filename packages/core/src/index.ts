@@ -100,7 +100,8 @@ export { PatternError, type SearchAsk, searchLines } from "./context/output-sear
 export { type PruneAt, type Pruned, prune, pruneNow } from "./context/prune.ts";
 export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune-settings.ts";
 export { readerTools } from "./context/reader-tools.ts";
-export { type RepairPolicy, type RepairTexts, repairHistory, repairTexts } from "./context/repair.ts";
+export { repairHistory } from "./context/repair.ts";
+export { type RepairPolicy, type RepairTexts, repairTexts } from "./context/repair-policy.ts";
 export {
   knownWindow,
   type Replacement,
@@ -120,6 +121,7 @@ export {
 export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
 export { diff, type Moment, type SessionDiff, type Side } from "./diff.ts";
 export { canonical } from "./digest.ts";
+export type { Effect, Permission } from "./effect.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
 export { type Explanation, explain, type Reason, type ReasonKind, type StepReasons } from "./explain.ts";
@@ -147,7 +149,7 @@ export type {
   PassedAnswer,
   Spent,
   WaitingCall,
-} from "./loop/children.ts";
+} from "./loop/child-facts.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export { requestName } from "./loop/prefix.ts";
@@ -301,8 +303,6 @@ export {
   type ChildStart,
   ChildWaits,
   DoneSignal,
-  type Effect,
-  type Permission,
   type Reconciled,
   RecordedResult,
   TaskComplete,

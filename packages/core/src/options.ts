@@ -4,7 +4,6 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import type { BlobStore } from "./blobs.ts";
-import { textsDigest } from "./changes.ts";
 import type { Clock } from "./clock.ts";
 import { readerNames } from "./context/cap-facts.ts";
 import { charEstimator } from "./context/estimate.ts";
@@ -39,6 +38,7 @@ import { tellRoom } from "./rules/room.ts";
 import { type Rule, type Rules, type StopRule, stopWhen } from "./rules/rule.ts";
 import { byContent } from "./rules/stop/by-content.ts";
 import { defaultTexts, type Texts } from "./rules/texts.ts";
+import { textsDigest } from "./rules/texts-digest.ts";
 import { tree } from "./rules/tree.ts";
 import { compileSchema, type SchemaLike } from "./schema.ts";
 import { fitTool, type Tool, toolResult } from "./tool.ts";

@@ -11,7 +11,7 @@ import { type FollowOptions, follow } from "./follow.ts";
 import { changedBy, type ForkOptions, forkInto } from "./fork.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { logEvent } from "./logger.ts";
-import type { ParentFacts } from "./loop/children.ts";
+import type { ParentFacts } from "./loop/child-facts.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
@@ -127,7 +127,7 @@ export class Session<Output = unknown> {
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     // A run that has just ended is no longer one to do it in.
-    if (this.#driving.ending) await this.settled();
+    if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
     if (this.status === "idle") return this.#start({ input: [], only: "compaction" }, options.signal);
     return this.#driving.goOn(
       { type: "mode", mode: "compacting", rule: "asked", evidence: {} },
@@ -212,7 +212,7 @@ export class Session<Output = unknown> {
     return this.status;
   }
 
-  /** Resolves when the active run has ended or parked; at once when there is none. */
+  /** Resolves when the active run has ended or parked, and what was asked for meanwhile is done; at once when nothing is. */
   async settled(): Promise<void> {
     await this.#driving.settled();
   }

@@ -9,14 +9,8 @@ import type { Agent } from "./agent.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
-import {
-  type AgentFacts,
-  type PassedAnswer,
-  type Spent,
-  spentBy,
-  spentSince,
-  type WaitingCall,
-} from "./loop/children.ts";
+import type { AgentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
+import { spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";

@@ -7,10 +7,11 @@ import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import type { Dependency, Given } from "./dependency.ts";
+import type { Effect, Permission } from "./effect.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Journal } from "./journal.ts";
-import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/children.ts";
+import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
@@ -18,15 +19,6 @@ import { outputPart, type ToolOutput } from "./outputs.ts";
 import type { Texts } from "./rules/texts.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
-
-/**
- * What a call does to the world. `read`: nothing. `idempotent`: the same twice as once. `write`: anything else;
- * it starts at most once per call, whatever crashes.
- */
-export type Effect = "read" | "idempotent" | "write";
-
-/** Whether a call may run: at once, never, or after somebody was asked. */
-export type Permission = "allow" | "ask" | "deny";
 
 export interface ToolContext {
   /** Fires on abort, time-out, or when the result is no longer wanted. */

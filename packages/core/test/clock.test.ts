@@ -1,28 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent, type Clock, type Model, RondoError } from "../src/index.ts";
-
-/** Time passes only when somebody waits. */
-function jumpingClock(): Clock & { waits: number[] } {
-  let time = 1_700_000_000_000;
-  const waits: number[] = [];
-  return {
-    waits,
-    now: () => time,
-    random: () => 0,
-    after(ms, then) {
-      let wanted = true;
-      setImmediate(() => {
-        if (!wanted) return;
-        waits.push(ms);
-        time += ms;
-        then();
-      });
-      return () => {
-        wanted = false;
-      };
-    },
-  };
-}
+import { jumpingClock } from "./support.ts";
 
 test("a back-off waits by the clock of the agent's options, and its record tells that clock's time", async () => {
   const origin = { api: "test", provider: "test", model: "m" };
@@ -41,7 +19,7 @@ test("a back-off waits by the clock of the agent's options, and its record tells
       });
     },
   };
-  const clock = jumpingClock();
+  const clock = jumpingClock(0);
   const { text, end } = await new Agent({ model, clock }).run("go");
   expect(text).toBe("there");
   expect(end?.reason).toBe("completed");

@@ -15,14 +15,13 @@ import {
   estimated,
   isJoining,
   isSummary,
-  jumpingClock,
   only,
   opened,
   reader,
   recordsOf,
   words,
 } from "./context-run-support.ts";
-import { deferred } from "./support.ts";
+import { deferred, jumpingClock } from "./support.ts";
 
 const summary = "The pages were read; nothing in them matters for the task any more.";
 
@@ -261,7 +260,7 @@ describe("a compaction", () => {
 
 describe("a summary that fails", () => {
   test("C10.66 is tried three times in all, with waits of half a second and more between", async () => {
-    const clock = jumpingClock();
+    const clock = jumpingClock(0.5);
     const model = asModel(worker(4, (_, nth) => (nth < 3 ? fail("overloaded") : say(summary))));
     const { session, records } = await opened({ model, clock, ...base() });
     await session.send("Read.");
@@ -281,7 +280,7 @@ describe("a summary that fails", () => {
     "%s: the history stays as it is, the run goes on, and the watcher is told",
     async (_name, turn, attempts) => {
       const model = asModel(worker(4, turn as () => Turn));
-      const { session, events, records } = await opened({ model, clock: jumpingClock(), ...base() });
+      const { session, events, records } = await opened({ model, clock: jumpingClock(0.5), ...base() });
       const { end } = await session.send("Read.");
       expect(end?.reason).toBe("completed");
       expect(recordsOf(records(), "summary_started")).toHaveLength(attempts);
@@ -427,6 +426,21 @@ describe("meanwhile", () => {
     return { gate, model };
   };
 
+  test("one that is asked for as the run ends follows at once, and whoever waits for the session waits for it", async () => {
+    const { session, events } = await opened({ model: asModel(worker(2, () => say(summary))), ...base() });
+    let asked: Promise<unknown> | undefined;
+    session.subscribe(({ type }) => {
+      if (type === "run_end") asked ??= session.compact();
+    });
+    await session.send("Read.");
+    expect(session.status).toBe("running");
+    await session.settled();
+    expect(session.status).toBe("idle");
+    expect(only(events, "run_end").map(({ end }) => end.rule)).toEqual(["answer", "compaction"]);
+    await asked;
+    expect(only(events, "run_end")).toHaveLength(2);
+  });
+
   test("what is said during a compaction is delivered after it, once", async () => {
     const { gate, model } = held();
     const { session, events } = await opened({ model, ...base() });
@@ -458,7 +472,7 @@ describe("meanwhile", () => {
   });
 
   test("a deadline during it lands the run without it", async () => {
-    const clock = jumpingClock();
+    const clock = jumpingClock(0.5);
     const { gate, model } = held();
     const { session, events } = await opened({ model, clock, budget: { ms: 5_000 }, ...base() });
     const { end } = await session.send("Read.");

@@ -11,7 +11,8 @@ import {
 } from "@rondo/core";
 import { call, fail, type SeenRequest, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { isJoining, isSummary, jumpingClock, reader, recordsOf, words } from "./context-run-support.ts";
+import { isJoining, isSummary, reader, recordsOf, words } from "./context-run-support.ts";
+import { jumpingClock } from "./support.ts";
 
 /** Answers by what it is shown alone, so that it says the same after a crash. */
 function mind(pages: number): (request: SeenRequest) => ReturnType<typeof say> {
@@ -54,7 +55,7 @@ function agentOf(context: ContextOptions, journal = memoryJournal()): Agent {
     tools: [pages],
     repeats: null,
     journal,
-    clock: jumpingClock(),
+    clock: jumpingClock(0.5),
     context: { cap: null, ...context },
   });
 }
@@ -97,7 +98,7 @@ test("a crash between the attempts at a summary does not use one up", async () =
   const options = {
     tools: [pages],
     repeats: null,
-    clock: jumpingClock(),
+    clock: jumpingClock(0.5),
     context: { cap: null, window: 10_000, trim: null } as const,
   };
   const first = (await new Agent({ model: failing, journal, ...options }).open("s")) as Session;

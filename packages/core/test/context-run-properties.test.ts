@@ -14,16 +14,8 @@ import {
 import { call, calls, fail, type SeenRequest, say, scripted, type Turn, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  estimated,
-  isJoining,
-  isSummary,
-  jumpingClock,
-  only,
-  opened,
-  reader,
-  words,
-} from "./context-run-support.ts";
+import { estimated, isJoining, isSummary, only, opened, reader, words } from "./context-run-support.ts";
+import { jumpingClock } from "./support.ts";
 
 const share = fc.double({ min: 0.1, max: 1, noNaN: true });
 
@@ -97,7 +89,7 @@ async function play(
 ): Promise<Played> {
   let at = 0;
   let now: { size: number; steer: boolean } = { size: 0, steer: false };
-  const clock = jumpingClock();
+  const clock = jumpingClock(0.5);
   const page = reader(0, {
     execute: () => {
       clock.pass(50_000 + now.size * 10);

@@ -3,7 +3,6 @@
 import {
   Agent,
   type AgentOptions,
-  type Clock,
   charEstimator,
   type LogRecord,
   type MemoryJournal,
@@ -36,32 +35,6 @@ export function reader(tokens: number, options: Partial<Parameters<typeof tool>[
     },
     ...options,
   });
-}
-
-/** Time passes only when somebody waits, or the test says so. */
-export function jumpingClock(): Clock & { waits: number[]; pass(ms: number): void } {
-  let time = 1_700_000_000_000;
-  const waits: number[] = [];
-  return {
-    waits,
-    now: () => time,
-    random: () => 0.5,
-    pass: (ms) => {
-      time += ms;
-    },
-    after(ms, then) {
-      let wanted = true;
-      setImmediate(() => {
-        if (!wanted) return;
-        waits.push(ms);
-        time += ms;
-        then();
-      });
-      return () => {
-        wanted = false;
-      };
-    },
-  };
 }
 
 /** Whether a model is asked to sum up, not to go on. */

@@ -3,8 +3,8 @@
 import { Agent, isPaired, type Message, memoryJournal, textOf, userText } from "@rondo/core";
 import { call, calls, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { estimated, jumpingClock, only, opened, reader, recordsOf, words } from "./context-run-support.ts";
-import { eventsOf } from "./support.ts";
+import { estimated, only, opened, reader, recordsOf, words } from "./context-run-support.ts";
+import { eventsOf, jumpingClock } from "./support.ts";
 
 const texts = (messages: Iterable<Message>): string[] =>
   [...messages].filter(({ role }) => role === "tool").map(textOf);
@@ -99,7 +99,7 @@ describe("trimming in a run", () => {
 
 describe("pruning in a run", () => {
   test("leaves old results out of one request, told in its record, and changes nothing that is stored", async () => {
-    const clock = jumpingClock();
+    const clock = jumpingClock(0.5);
     const model = scripted([call("read"), call("read"), say("one"), say("two")]);
     const { session, events, records } = await opened({
       model,

@@ -2,7 +2,6 @@
 
 import {
   Agent,
-  type Clock,
   type ErrorKind,
   type RetryNotice,
   retryNotice,
@@ -11,29 +10,7 @@ import {
 } from "@rondo/core";
 import { type FailOptions, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-
-/** Time passes only when somebody waits; chance is what the test says. */
-function jumpingClock(chance: number): Clock & { waits: number[] } {
-  let time = 1_700_000_000_000;
-  const waits: number[] = [];
-  return {
-    waits,
-    now: () => time,
-    random: () => chance,
-    after(ms, then) {
-      let wanted = true;
-      setImmediate(() => {
-        if (!wanted) return;
-        waits.push(ms);
-        time += ms;
-        then();
-      });
-      return () => {
-        wanted = false;
-      };
-    },
-  };
-}
+import { jumpingClock } from "./support.ts";
 
 type RetryName = keyof typeof retryPolicies;
 

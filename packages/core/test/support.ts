@@ -3,6 +3,7 @@
 import {
   type Agent,
   type AgentOptions,
+  type Clock,
   type Message,
   type RondoEvent,
   type Tool,
@@ -50,4 +51,30 @@ export function shortly(messages: readonly Message[]): string[] {
     const calls = message.content.flatMap((part) => (part.type === "tool_call" ? [`${part.name}()`] : []));
     return `${message.role}: ${[textOf(message), ...calls].filter(Boolean).join(" ")}`;
   });
+}
+
+/** Time passes only when somebody waits, or the test says so; chance is what the test says. */
+export function jumpingClock(chance: number): Clock & { waits: number[]; pass(ms: number): void } {
+  let time = 1_700_000_000_000;
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => time,
+    random: () => chance,
+    pass: (ms) => {
+      time += ms;
+    },
+    after(ms, then) {
+      let wanted = true;
+      setImmediate(() => {
+        if (!wanted) return;
+        waits.push(ms);
+        time += ms;
+        then();
+      });
+      return () => {
+        wanted = false;
+      };
+    },
+  };
 }

@@ -290,6 +290,8 @@ test("P1 holds after any script under any system, whatever is said and whenever 
           expect(isPaired(session.messages)).toBe(true);
         });
         await session.send("go");
+        // A compaction that was asked for as the run ended is a run of its own behind it.
+        await session.settled();
         for (let turns = 0; session.status === "parked" && turns < 20; turns += 1) {
           const waiting = session.pending[0]?.key ?? "";
           if (answer === "abort") session.abort("enough");

@@ -3,8 +3,8 @@
 import { existsSync, fstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatVersion } from "@rondo/core";
-import type { CheckOptions, CheckReport, Finding } from "./check.ts";
 import { FoldCheck } from "./check-fold.ts";
+import type { CheckOptions, CheckReport, Finding } from "./check-report.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { cutDurably, fileError, withKnownFile } from "./jsonl-files.ts";
 import { linesVersion, noHead, scan } from "./jsonl-lines.ts";

@@ -2,8 +2,8 @@
 
 import { statSync } from "node:fs";
 import { formatVersion, type LogRecord, messageOf } from "@rondo/core";
-import type { CheckOptions, CheckReport, Finding } from "./check.ts";
 import { FoldCheck } from "./check-fold.ts";
+import type { CheckOptions, CheckReport, Finding } from "./check-report.ts";
 import { loadSqlite, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
 

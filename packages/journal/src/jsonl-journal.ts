@@ -13,7 +13,6 @@ import {
   checkSessionId,
   checkSize,
   checkToken,
-  type Journal,
   type Lease,
   type LeaseRequest,
   type LeaseState,
@@ -27,6 +26,7 @@ import {
   takeLease,
   Watchers,
 } from "@rondo/core";
+import { busyTimeoutOf, type FileJournal, type FileJournalOptions } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import {
@@ -46,9 +46,7 @@ import type { Segment } from "./jsonl-segment.ts";
 import { SessionFiles } from "./jsonl-session.ts";
 import { watchFiles } from "./watch-files.ts";
 
-export interface JsonlJournalOptions extends SizeBounds {
-  /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
-  busyTimeoutMs?: number;
+export interface JsonlJournalOptions extends FileJournalOptions {
   /**
    * How large a session's file may grow, in bytes, before it is sealed and the next one begun (`NAME.2.jsonl`, …).
    * A group that is larger has a file of its own. `null`: never. Default 64 MiB.
@@ -56,34 +54,17 @@ export interface JsonlJournalOptions extends SizeBounds {
   rotateBytes?: number | null;
   /** Hears what is not an error, but should be known: that a torn tail was cut off. Default: `process.emitWarning`. */
   warn?: (message: string) => void;
-  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
-  now?: () => number;
 }
 
 /** A journal in a folder of text files. All its methods are synchronous; a closed one refuses. */
-export interface JsonlJournal extends Journal {
-  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
-  read(session: string, from?: number): LogRecord[];
-  list(): SessionInfo[];
-  /** Taken from a process that is known to be gone without waiting. */
-  lease(session: string, request: LeaseRequest): Lease;
-  /** Hears what other processes append, too. */
-  watch(session: string, heard: () => void): () => void;
-  /** May be called twice. */
-  close(): void;
-}
+export type JsonlJournal = FileJournal;
 
 /**
  * The journal in `folder`, which is made where it is missing. Several processes may use one folder.
  * @throws RondoError `invalid_request` naming the folder when it is none, or cannot be used
  */
 export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions = {}): JsonlJournal {
-  const timeout = options.busyTimeoutMs ?? 5_000;
-  if (!Number.isSafeInteger(timeout) || timeout < 0 || timeout > 0x7fff_ffff)
-    throw new RondoError(
-      "invalid_request",
-      `busyTimeoutMs must be a whole number of milliseconds, not ${timeout}`,
-    );
+  const timeout = busyTimeoutOf(options);
   const { rotateBytes } = options;
   if (typeof rotateBytes === "number" && (!Number.isSafeInteger(rotateBytes) || rotateBytes < 1))
     throw new RondoError(

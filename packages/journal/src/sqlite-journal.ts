@@ -14,7 +14,6 @@ import {
   checkSize,
   checkToken,
   formatVersion,
-  type Journal,
   type Lease,
   type LeaseRequest,
   type LeaseState,
@@ -28,34 +27,22 @@ import {
   takeLease,
   Watchers,
 } from "@rondo/core";
+import { busyTimeoutOf, type FileJournal, type FileJournalOptions } from "./file-journal.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
 import { watchFiles } from "./watch-files.ts";
 
-export interface SqliteJournalOptions extends SizeBounds {
-  /** How long to wait for another process's transaction, in milliseconds. Default 5,000. The wait blocks the thread. */
-  busyTimeoutMs?: number;
+export interface SqliteJournalOptions extends FileJournalOptions {
   /** How much whole text of cut results is kept beside the records. */
   blobs?: BlobLimits;
-  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
-  now?: () => number;
 }
 
 /** A journal in one SQLite file. All its methods are synchronous; a closed one refuses. */
-export interface SqliteJournal extends Journal {
-  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
-  read(session: string, from?: number): LogRecord[];
-  list(): SessionInfo[];
+export interface SqliteJournal extends FileJournal {
   /** The whole texts of cut results, in the same file. */
   readonly blobs: BlobStore;
-  /** Taken from a process that is known to be gone without waiting. */
-  lease(session: string, request: LeaseRequest): Lease;
-  /** Hears what other processes append, too. */
-  watch(session: string, heard: () => void): () => void;
-  /** Closes the file. May be called twice. */
-  close(): void;
 }
 
 /**
@@ -65,12 +52,7 @@ export interface SqliteJournal extends Journal {
  *   be read and written; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
-  const timeout = options.busyTimeoutMs ?? 5_000;
-  if (!Number.isSafeInteger(timeout) || timeout < 0 || timeout > 0x7fff_ffff)
-    throw new RondoError(
-      "invalid_request",
-      `busyTimeoutMs must be a whole number of milliseconds, not ${timeout}`,
-    );
+  const timeout = busyTimeoutOf(options);
   const path = pathOf(file);
   if (path !== ":memory:") checkFile(path);
   try {

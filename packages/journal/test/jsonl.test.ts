@@ -13,29 +13,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
-import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
+import { formatVersion, type LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cutFile, three, written } from "./cut-file.ts";
 import { ended, start } from "./programs.ts";
+import { refusal } from "./refusal.ts";
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rondo-jsonl-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-function refusal(attempt: () => unknown): RondoError {
-  try {
-    attempt();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    return thrown as RondoError;
-  }
-  throw new Error("it was not refused");
-}
 
 describe("a file", () => {
   it("is lines of JSON, each with the checksum of the rest, that other tools can read", () => {

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { follow, type LogRecord, RondoError } from "@rondo/core";
+import { follow, type LogRecord } from "@rondo/core";
 import { sampleRecord } from "@rondo/testkit";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { namedJournal } from "./named-journal.ts";
 import { type Program, start } from "./programs.ts";
+import { refusal } from "./refusal.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-writers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,16 +39,6 @@ const dead = (program: Program): Promise<void> =>
     program.once("close", () => resolve());
     program.kill("SIGKILL");
   });
-
-function refusal(attempt: () => unknown): RondoError {
-  try {
-    attempt();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    return thrown as RondoError;
-  }
-  throw new Error("it was not refused");
-}
 
 describe.each([
   ["SQLite", (place: string) => join(folder, `${place}.db`)],

@@ -9,12 +9,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { follow, type LogRecord, RondoError } from "@rondo/core";
+import { follow, type LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cutRotation, rotateBytes, watchedRotation } from "./cut-rotation.ts";
 import { ended, start } from "./programs.ts";
+import { refusal } from "./refusal.ts";
 import { filesOf, watchCalls } from "./rotation-states.ts";
 
 let folder: string;
@@ -22,16 +23,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rondo-rotation-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-function refusal(attempt: () => unknown): RondoError {
-  try {
-    attempt();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    return thrown as RondoError;
-  }
-  throw new Error("it was not refused");
-}
 
 const files = (): string[] => readdirSync(folder).filter((name) => name !== "lock");
 

@@ -12,26 +12,17 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { formatVersion, RondoError } from "@rondo/core";
+import { formatVersion, type RondoError } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { refusal } from "./refusal.ts";
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-function refusal(attempt: () => unknown): RondoError {
-  try {
-    attempt();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    return thrown as RondoError;
-  }
-  throw new Error("it was not refused");
-}
 
 /** Every file of the folder, byte for byte. */
 function bytesOf(place: string): Record<string, string> {

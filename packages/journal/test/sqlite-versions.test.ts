@@ -8,6 +8,7 @@ import { type LogRecord, RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { refusal } from "./refusal.ts";
 
 let folder: string;
 let file: string;
@@ -16,16 +17,6 @@ beforeEach(() => {
   file = join(folder, "j.db");
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-function refusal(attempt: () => unknown): RondoError {
-  try {
-    attempt();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    return thrown as RondoError;
-  }
-  throw new Error("it was not refused");
-}
 
 /** As version 1 wrote it, word for word. */
 function writeFirstVersion(records: readonly LogRecord[]): void {

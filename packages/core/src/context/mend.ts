@@ -14,7 +14,7 @@ import type {
   ToolCallPart,
 } from "../message.ts";
 import { sameItems } from "../pairing.ts";
-import type { RepairPolicy, RepairTexts } from "./repair.ts";
+import type { RepairPolicy, RepairTexts } from "./repair-policy.ts";
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -2,7 +2,7 @@
 
 import type { StageNote } from "../context/stage.ts";
 import type { ModelRequest } from "../model.ts";
-import type { Amounts } from "./children.ts";
+import type { Amounts } from "./child-facts.ts";
 import type { CallKey, Fact } from "./records.ts";
 
 /** A hook to be run: which, and about what. */

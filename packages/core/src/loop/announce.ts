@@ -5,7 +5,8 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import { offersOutput } from "../output/ways.ts";
-import { type WaitingCall, waitingInside } from "./children.ts";
+import type { WaitingCall } from "./child-facts.ts";
+import { waitingInside } from "./children.ts";
 import type { CallResult, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 

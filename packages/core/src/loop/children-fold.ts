@@ -3,7 +3,8 @@
 // What a child spent is told piece by piece, each piece once: when it stops for somebody, and with its result. Each is
 // added to what the run has spent, so that every limit of the run holds for all it started.
 
-import { addSpent, type ChildCall, nothingSpent, type Spent } from "./children.ts";
+import type { ChildCall, Spent } from "./child-facts.ts";
+import { addSpent, nothingSpent } from "./children.ts";
 import type { LogRecord } from "./records.ts";
 import type { Call, Run } from "./state.ts";
 

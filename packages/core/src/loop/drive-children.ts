@@ -12,7 +12,8 @@ import type { Journal } from "../journal.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { ChildPlace, ChildStart, Tool } from "../tool.ts";
 import { viewOf } from "./announce.ts";
-import { type ChildCall, type PassedAnswer, type Spent, spentSince, type WaitingCall } from "./children.ts";
+import type { ChildCall, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+import { spentSince } from "./children.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 

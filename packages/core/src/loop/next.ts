@@ -12,7 +12,8 @@ import type { Rules } from "../rules/rule.ts";
 import { type Action, type HookAsk, type Phase, record } from "./action.ts";
 import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
 import { inTurn, permissionOf, startable } from "./batch.ts";
-import { type Amounts, sharesOf } from "./children.ts";
+import type { Amounts } from "./child-facts.ts";
+import { sharesOf } from "./children.ts";
 import {
   closeAll,
   closeSome,

@@ -7,6 +7,7 @@
 import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { ContextFacts } from "../context/options.ts";
 import type { Replacement, StageNote } from "../context/stage.ts";
+import type { Effect, Permission } from "../effect.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
@@ -20,14 +21,13 @@ import type {
 } from "../message.ts";
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
 import type { Grant } from "../rules/grants.ts";
-import type { Effect, Permission } from "../tool.ts";
-import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./children.ts";
+import type { CallKey } from "./call-key.ts";
+import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+
+export type { CallKey } from "./call-key.ts";
 
 /** The version of this format. A journal with a higher one is refused. */
 export const formatVersion = 1;
-
-/** A call's key: the sequence number of the answer it stands in, and its position there. Ids of providers repeat; keys do not. */
-export type CallKey = `${number}.${number}`;
 
 /** Why a run ended. */
 export const endReasons = [

@@ -8,7 +8,7 @@ import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
-import type { ChildCall, ParentFacts, Spent } from "./children.ts";
+import type { ChildCall, ParentFacts, Spent } from "./child-facts.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,

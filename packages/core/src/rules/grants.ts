@@ -7,7 +7,6 @@
 
 import { canonical } from "../digest.ts";
 import { RondoError } from "../errors.ts";
-import type { CallCheck } from "../loop/records.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { matchesGlob, maxGlobLength } from "./glob.ts";
 
@@ -41,7 +40,8 @@ export interface HeldGrant extends Grant {
 interface Asking {
   readonly name: string;
   readonly args: JsonObject;
-  readonly check: CallCheck;
+  /** Whether its arguments fit; `raw`: they could not be read. */
+  readonly check: { readonly ok: boolean; readonly raw?: unknown };
 }
 
 /** The first grant that covers a call now. */

@@ -3,7 +3,8 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
-import { type Amounts, leftOf, type Spent, spentBy, spentSince } from "../loop/children.ts";
+import type { Amounts, Spent } from "../loop/child-facts.ts";
+import { leftOf, spentBy, spentSince } from "../loop/children.ts";
 import type { Run } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 

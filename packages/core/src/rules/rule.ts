@@ -7,7 +7,7 @@
 
 import type { Estimator } from "../context/estimate.ts";
 import type { ErrorData } from "../errors.ts";
-import type { Amounts } from "../loop/children.ts";
+import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";
 import type { JsonObject, Message } from "../message.ts";

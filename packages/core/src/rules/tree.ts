@@ -4,7 +4,8 @@
 // No run starts sub-agents without end: so many, those below it among them. And one whose model asks for more of them
 // again, after it was told that there are none, lands as well.
 
-import { type Amounts, leftOf, spentBy, tighter } from "../loop/children.ts";
+import type { Amounts } from "../loop/child-facts.ts";
+import { leftOf, spentBy, tighter } from "../loop/children.ts";
 import type { LogRecord } from "../loop/records.ts";
 import type { State } from "../loop/state.ts";
 import { overspent } from "./limits.ts";

@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { checkArgs } from "../loop/act.ts";
-import type { PassedAnswer } from "../loop/children.ts";
+import type { PassedAnswer } from "../loop/child-facts.ts";
 import type { Approval } from "../loop/records.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";

@@ -26,6 +26,8 @@ export class Driving<Output> {
   #wanted = false;
   /** This drive has written what it begins with. */
   #begun = false;
+  /** What is to follow this drive, at once. */
+  #afterwards: (() => void)[] = [];
   #runsBegun = 0;
   #interrupted: boolean;
   #changed: readonly CodeChange[] = [];
@@ -131,9 +133,14 @@ export class Driving<Output> {
     }
   }
 
+  /** Does something as soon as this drive is over, before anybody can think that nobody drives. */
+  afterwards<Result>(deed: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve) => this.#afterwards.push(() => resolve(deed())));
+  }
+
   /** Resolves when nobody drives and everything that was said is in the journal. */
   async settled(): Promise<void> {
-    await this.#drive?.catch(() => {});
+    while (this.#drive !== undefined) await this.#drive.catch(() => {});
     await this.written();
   }
 
@@ -162,6 +169,7 @@ export class Driving<Output> {
       this.#held = undefined;
       this.#driver.stay();
       this.#drive = undefined;
+      for (const follow of this.#afterwards.splice(0)) follow();
     }
   }
 

@@ -9,7 +9,7 @@ import { callsOf, userText } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import { isPaired } from "../../pairing.ts";
 import { editOf } from "../edit.ts";
-import { repairTexts } from "../repair.ts";
+import { repairTexts } from "../repair-policy.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
 import { memoriesOf, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";

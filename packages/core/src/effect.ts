@@ -1,0 +1,10 @@
+// The room of effects: what a tool says of its calls, before anybody looks at one.
+
+/**
+ * What a call does to the world. `read`: nothing. `idempotent`: the same twice as once. `write`: anything else;
+ * it starts at most once per call, whatever crashes.
+ */
+export type Effect = "read" | "idempotent" | "write";
+
+/** Whether a call may run: at once, never, or after somebody was asked. */
+export type Permission = "allow" | "ask" | "deny";

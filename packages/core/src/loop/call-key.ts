@@ -1,0 +1,4 @@
+// The room of a call's name.
+
+/** A call's key: the sequence number of the answer it stands in, and its position there. Ids of providers repeat; keys do not. */
+export type CallKey = `${number}.${number}`;
