@@ -335,6 +335,14 @@ describe("how it prunes", () => {
     expect(order).toEqual([false, false, true, true]);
   });
 
+  test("what is shorter than the word for a cleared result stays as it is", () => {
+    const own = eager({ hardClear: { enabled: true }, hardClearRatio: 0, minPrunableToolChars: 0 });
+    expect(pruned(history("[tool output trimmed]", long(3_000)), own)).toEqual([
+      "[tool output trimmed]",
+      "[Old tool result content cleared]",
+    ]);
+  });
+
   test("C5.46 nothing is cleared when that is off, or when there is too little to clear", () => {
     const messages = history(long(3_000), long(3_000));
     const on = { hardClear: { enabled: true, placeholder: "gone" } };

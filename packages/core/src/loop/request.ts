@@ -3,7 +3,7 @@
 import { applyEdit } from "../context/edit.ts";
 import { guard } from "../context/guard.ts";
 import { prune } from "../context/prune.ts";
-import type { StageNote } from "../context/stage.ts";
+import type { Staged, StageNote } from "../context/stage.ts";
 import type { Repair } from "../errors.ts";
 import type { Message } from "../message.ts";
 import type { MessageList, ModelRequest, Settings } from "../model.ts";
@@ -78,11 +78,13 @@ export function shaped(state: State): Shaped {
     return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
-  const pruned = prune(whole, pruning ?? null, {
+  const smaller = prune(whole, pruning ?? null, {
     now: state.now,
     ...(state.touchedAt === undefined ? {} : { lastTouch: state.touchedAt }),
     ...(window === undefined ? {} : { contextWindow: window }),
   });
+  // The notes of what was taken out can be longer than that. The request was found to fit as it is.
+  const pruned: Staged = isSmaller(smaller) ? smaller : { messages: whole, edits: [] };
   const guarded =
     guarding === undefined || guarding.results === "cut" || window === undefined
       ? undefined
@@ -98,6 +100,8 @@ export function shaped(state: State): Shaped {
     ...(guarded?.overflow === undefined ? {} : { overflow: guarded.overflow }),
   };
 }
+
+const isSmaller = ({ note }: Staged): boolean => note === undefined || note.after < note.before;
 
 const copies: { readonly [what in Repair]: WeakMap<Message, Message | null> } = {
   reasoning: new WeakMap(),
