@@ -1,0 +1,116 @@
+// The room of the lines about a run: how it begins, changes its course, and ends.
+
+import { changeText, type State, textOf } from "@rondo/core";
+import { evidenceText } from "../shorten.ts";
+import { taskOf } from "../summary.ts";
+import { endStyle, endText } from "./ending.ts";
+import type { RunPage } from "./page.ts";
+import { because, type RecordOf } from "./record-words.ts";
+import { counted, timeText } from "./usage.ts";
+
+export function runStarted(record: RecordOf<"run_started">, after: State, page: RunPage): void {
+  page.startAt(record.at);
+  page.heading(`run ${after.run?.number ?? 1}, ${timeText(record.at)}`);
+  if (record.parent !== undefined)
+    page.fact(
+      record.at,
+      "parent",
+      `a sub-agent of session ${record.parent.session}, call ${record.parent.call}, ${record.parent.depth} deep`,
+      "dim",
+    );
+  page.fact(
+    record.at,
+    "task",
+    record.history === undefined
+      ? ""
+      : `with a given history of ${counted(record.history.length, "message")}`,
+  );
+  page.more(taskOf(record));
+  const { options } = record;
+  if (options === undefined) {
+    page.fact(record.at, "options", "as in the run before");
+    return;
+  }
+  page.fact(record.at, "models", options.models.map((model) => model.id).join(", then "));
+  const tools = options.tools.map(
+    ({ definition, permission }) => `${definition.name}${permission === "allow" ? "" : ` (${permission})`}`,
+  );
+  page.fact(record.at, "tools", tools.length === 0 ? "none" : tools.join(", "));
+  page.fact(record.at, "rules", options.rules.map(({ name }) => name).join(", "));
+  if (options.hooks.length > 0) page.fact(record.at, "hooks", options.hooks.join(", "));
+  if (options.system !== undefined) {
+    page.fact(record.at, "system", "");
+    page.more(options.system, "dim");
+  }
+}
+
+export function opened({ at, from, options, changed }: RecordOf<"opened">, page: RunPage): void {
+  if (from === undefined) {
+    page.fact(at, "opened", "a process took the session over; what was in flight is lost", "yellow");
+    if (changed !== undefined) page.more(changed.map(changeText).join("; "), "yellow");
+    return;
+  }
+  const step = from.step === undefined ? "" : ` at step ${from.step}`;
+  page.fact(
+    at,
+    "forked",
+    `from ${from.session}${step}, after its first ${counted(from.seq, "record")}`,
+    "yellow",
+  );
+  if (from.edited !== undefined) page.more(`with another result of call ${from.edited}`);
+  if (options !== undefined) {
+    page.more(`goes on with ${options.models.map((model) => model.id).join(", ")}`);
+    if (options.system !== undefined) page.more(`system: ${options.system}`, "dim");
+  }
+}
+
+export function modeChanged(record: RecordOf<"mode">, page: RunPage): void {
+  const { at } = record;
+  const cancels = "cancel" in record && record.cancel ? "; what is in flight is cancelled" : "";
+  switch (record.mode) {
+    case "landing":
+      page.fact(
+        at,
+        "limit",
+        `${record.reason}: lands with one last answer${because(record)}${cancels}`,
+        "yellow",
+      );
+      return;
+    case "stopping":
+      page.fact(at, "limit", `${record.reason}: stops${because(record)}${cancels}`, "yellow");
+      return;
+    case "output":
+      page.fact(at, "output", `asked for, attempt ${record.attempt + 1}${because(record)}`);
+      return;
+    case "compacting":
+      page.fact(at, "compaction", `decided on${because(record)}`);
+      return;
+    case "hide_tool":
+      page.fact(at, "rule", `the tool ${record.tool} is no longer offered${because(record)}`, "yellow");
+      return;
+  }
+}
+
+export function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
+  const { end } = record;
+  page.heading("end");
+  // Also where the reason is plain: who decided it, and from what.
+  const evidence = evidenceText(end.evidence);
+  const by = `rule ${end.rule}${evidence === "" ? "" : `: ${evidence}`}`;
+  page.fact(
+    record.at,
+    "end",
+    endText(end).includes("rule ") ? endText(end) : `${endText(end)}, ${by}`,
+    endStyle(end),
+  );
+  if (end.landed) page.more("landed: one last answer was asked for, without tools", "dim");
+  page.more(end.resumable ? "the session can go on from here" : "the session cannot go on from here", "dim");
+  if (record.keep !== undefined) {
+    page.more("what had arrived of an answer that will not be finished:");
+    page.more(textOf(record.keep), "dim");
+  }
+  if (record.text) {
+    page.fact(record.at, "text", "");
+    page.more(record.text, undefined, true);
+  }
+}
