@@ -1,4 +1,4 @@
-// Draws docs/compatible-servers.md from the table of compatible servers: the columns are the comments of their type.
+// Draws docs/guide/compatible-servers.md from the table of compatible servers: the columns are the comments of their type.
 // `npm run -s compat` writes it; `npm run -s compat -- --check` fails when the page and the code have parted.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type CompatibleServer, compatibleServers } from "@rondo/models";
 import { root } from "./packages.ts";
 
-const file = join(root, "docs/compatible-servers.md");
+const file = join(root, "docs/guide/compatible-servers.md");
 const source = join(root, "packages/models/src/codecs/openai-chat-compat.ts");
 
 interface Column {
@@ -119,7 +119,9 @@ if (import.meta.main) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, drawn);
   } else if (drawn !== readFileSync(file, "utf8")) {
-    console.error("docs/compatible-servers.md does not show the table as it is: run `npm run -s compat`");
+    console.error(
+      "docs/guide/compatible-servers.md does not show the table as it is: run `npm run -s compat`",
+    );
     process.exit(1);
   }
 }

@@ -1,4 +1,4 @@
-// Prints what every provider's stop word means into docs/stop-reasons.md, from the codecs' own tables.
+// Prints what every provider's stop word means into docs/concepts/stop-reasons.md, from the codecs' own tables.
 // `npm run -s stop-reasons` writes the page; with `--check` it fails when the page and the code have parted.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -43,11 +43,13 @@ function shown(kind: unknown): string {
 }
 
 if (import.meta.main) {
-  const file = join(root, "docs", "stop-reasons.md");
+  const file = join(root, "docs", "concepts", "stop-reasons.md");
   const page = stopReasonsPage();
   if (!process.argv.includes("--check")) writeFileSync(file, page);
   else if (readFileSync(file, "utf8") !== page) {
-    console.error("docs/stop-reasons.md does not show the tables as they are: run `npm run -s stop-reasons`");
+    console.error(
+      "docs/concepts/stop-reasons.md does not show the tables as they are: run `npm run -s stop-reasons`",
+    );
     process.exit(1);
   }
 }

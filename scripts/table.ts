@@ -1,4 +1,4 @@
-// Draws the loop's transition table into ARCHITECTURE.md, from the table itself.
+// Draws the loop's transition table into the pages that show it, from the table itself.
 // `npm run -s table` writes it; `npm run -s table -- --check` fails when the page and the code have parted.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { type Phase, table } from "@rondo/core";
 import { root } from "./packages.ts";
 
-const file = join(root, "ARCHITECTURE.md");
+/** The pages that show it, from the root of the repository. */
+export const tablePages: readonly string[] = ["ARCHITECTURE.md", "docs/concepts/loop.md"];
+
 const begin = "<!-- table: drawn by `npm run -s table` from packages/core/src/loop/next.ts -->";
 const end = "<!-- /table -->";
 
@@ -26,20 +28,24 @@ export function drawTable(): string {
   return ["```mermaid", "stateDiagram-v2", "    [*] --> ready", ...edges, "```", "", ...rows].join("\n");
 }
 
-/** The page with the table in its place. */
-export function withTable(page: string): string {
+/**
+ * The page with the table in its place.
+ * @param path says in the error which page has no place for it
+ */
+export function withTable(page: string, path: string): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
-  if (from < 0 || to < 0) throw new Error(`ARCHITECTURE.md has no place for the table (${begin} … ${end})`);
+  if (from < 0 || to < 0) throw new Error(`${path} has no place for the table (${begin} … ${end})`);
   return `${page.slice(0, from + begin.length)}\n\n${drawTable()}\n${page.slice(to)}`;
 }
 
-if (import.meta.main) {
-  const page = readFileSync(file, "utf8");
-  const drawn = withTable(page);
-  if (!process.argv.includes("--check")) writeFileSync(file, drawn);
-  else if (drawn !== page) {
-    console.error("ARCHITECTURE.md does not show the table as it is: run `npm run -s table`");
-    process.exit(1);
+if (import.meta.main)
+  for (const path of tablePages) {
+    const page = readFileSync(join(root, path), "utf8");
+    const drawn = withTable(page, path);
+    if (!process.argv.includes("--check")) writeFileSync(join(root, path), drawn);
+    else if (drawn !== page) {
+      console.error(`${path} does not show the table as it is: run \`npm run -s table\``);
+      process.exitCode = 1;
+    }
   }
-}

@@ -1,40 +1,38 @@
-// What the documentation shows is true: its tables are the code's, its blocks type-check and run.
+// What the documentation shows is true: its blocks type-check and run, and print what stands behind them.
+//
+// Each block is a program of its own. Its code stands in its file at the line it has in its page, so that what the
+// compiler and the runtime say of a line is said of the page's line.
 
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allPages, type Block, blocksOf, expectedOf } from "../scripts/docs/pages.ts";
 import { root } from "../scripts/packages.ts";
-import { stopReasonsPage } from "../scripts/stop-reasons.ts";
-import { withTable } from "../scripts/table.ts";
 
 const folder = join(root, ".docs-blocks");
-const pages = [
-  "README.md",
-  ...["docs", "docs/presets"].flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => join(folder, name)),
-  ),
-];
 const examples = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
-const blocks = pages.flatMap((page) =>
-  [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""], at) => ({
-    name: `${page} block ${at + 1}`,
-    file: `${page.replaceAll(/[^a-z]+/gi, "-")}-${at + 1}.ts`,
-    code,
-  })),
-);
+const blocks = allPages()
+  .flatMap(blocksOf)
+  .filter(({ use }) => use !== "not_run");
+const fileOf = ({ page, line }: Block): string => `${page.replaceAll(/[^a-z]+/gi, "-")}-${line}.ts`;
+const pageOf = new Map(blocks.map((block) => [fileOf(block), block.page]));
 
 beforeAll(() => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const { file, code } of blocks) writeFileSync(join(folder, file), code);
+  // Without an import or an export of its own a block would be a script, and share its names with the others.
+  for (const block of blocks)
+    writeFileSync(
+      join(folder, fileOf(block)),
+      `${"\n".repeat(block.line - 1)}${block.code}${/^(import|export) /m.test(block.code) ? "" : "export {};\n"}`,
+    );
   writeFileSync(
     join(folder, "tsconfig.json"),
     JSON.stringify({
       extends: "../tsconfig.json",
-      compilerOptions: { noUnusedLocals: false },
+      compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
       include: ["*.ts"],
       exclude: [],
     }),
@@ -42,52 +40,76 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the examples", () => {
-  test.each(examples)("%s runs", (name) => {
-    const args = [
-      "--conditions=rondo-source",
-      "--disable-warning=ExperimentalWarning",
-      join(root, "examples", name),
-    ];
-    const said = execFileSync(process.execPath, args, {
-      cwd: root,
-      encoding: "utf8",
-      stdio: "pipe",
-      timeout: 60_000,
-    });
-    expect(said.trim()).not.toBe("");
+/** Names the page in place of the block's file. */
+const ofThePage = (text: string): string =>
+  text
+    .replaceAll(
+      /(?:file:\/\/)?[^\s("']*?([a-z]+(?:-[a-z]+)*-\d+\.ts)\((\d+),(\d+)\)/gi,
+      (all, file, line, column) => (pageOf.has(file) ? `${pageOf.get(file)}:${line}:${column}` : all),
+    )
+    .replaceAll(
+      /(?:file:\/\/)?[^\s("']*?([a-z]+(?:-[a-z]+)*-\d+\.ts)(?=:\d+)/gi,
+      (all, file) => pageOf.get(file) ?? all,
+    );
+
+/** No key and no address of a provider: what a page shows needs none. */
+function bareEnvironment(): NodeJS.ProcessEnv {
+  const keys = /(_API_KEY|_TOKEN|_BASE_URL|_HOST|^AWS_.*|^GOOGLE_.*|^AZURE_.*|^OLLAMA_.*)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.test(name)));
+}
+
+async function run(file: string): Promise<string> {
+  const args = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", file];
+  const how = { cwd: root, timeout: 60_000, env: { ...bareEnvironment(), NO_COLOR: "1" } };
+  try {
+    return (await promisify(execFile)(process.execPath, args, how)).stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(ofThePage(`${stderr}\n${stdout}` || String(error)), { cause: error });
+  }
+}
+
+const inOneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
+
+describe.concurrent("the examples", () => {
+  test.each(examples)("%s runs", async (name) => {
+    expect((await run(join(root, "examples", name))).trim()).not.toBe("");
   });
 });
 
 describe("the documentation", () => {
-  test("shows the loop's table as it is", () => {
-    const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
-    expect(page, "run `npm run -s table`").toBe(withTable(page));
-  });
-
-  test("shows the stop reasons as they are", () => {
-    expect(readFileSync(join(root, "docs/stop-reasons.md"), "utf8"), "run `npm run -s stop-reasons`").toBe(
-      stopReasonsPage(),
+  test("has blocks that type-check", async () => {
+    const tsc = join(root, "node_modules/.bin/tsc");
+    await promisify(execFile)(tsc, ["-p", folder, "--pretty", "false"], { cwd: root }).catch(
+      (error: { stdout?: string }) => {
+        throw new Error(ofThePage(error.stdout ?? String(error)), { cause: error });
+      },
     );
   });
 
-  test("has blocks that type-check", () => {
-    execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], {
-      cwd: root,
-      encoding: "utf8",
-      stdio: "pipe",
-    });
+  test("shows the first agent as the example has it", () => {
+    const page = readFileSync(join(root, "docs/guide/first-agent.md"), "utf8");
+    expect(page).toContain(
+      readFileSync(join(root, "examples/first-agent.ts"), "utf8").replace(/^(\/\/.*\n)+\n/, ""),
+    );
   });
+});
 
-  test.each(blocks)("$name runs", ({ file, code }) => {
-    const args = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", join(folder, file)];
-    const said = execFileSync(process.execPath, args, {
-      cwd: root,
-      encoding: "utf8",
-      stdio: "pipe",
-      timeout: 60_000,
-    });
-    if (code.includes("console.log") || code.includes("stdout")) expect(said.trim()).not.toBe("");
-    expect(said).not.toMatch(/undefined|NaN|\[object Object\]/);
+describe.concurrent("the blocks of the documentation", () => {
+  test.each(
+    blocks
+      .filter(({ use }) => use === "run")
+      .map((block) => ({ ...block, name: `${block.page}:${block.line}` })),
+  )("$name runs and prints what it says", async (block) => {
+    const said = await run(join(folder, fileOf(block)));
+    if (/console\.log|stdout/.test(block.code)) expect(said.trim()).not.toBe("");
+    expect(said).not.toMatch(/\bundefined\b|\bNaN\b|\[object Object\]/);
+    let rest = inOneLine(said);
+    for (const { line, parts } of expectedOf(block))
+      for (const part of parts) {
+        const at = rest.indexOf(inOneLine(part));
+        if (at < 0) throw new Error(`${block.page}:${line}: it says ${part}\nand prints ${said}`);
+        rest = rest.slice(at);
+      }
   });
 });

@@ -71,7 +71,7 @@ const source = (...paths: string[]): string =>
 
 /** What tools bring back: each kind from files that are there in every clone. */
 const kinds: Readonly<Record<string, () => string>> = {
-  prose: () => source("README.md", "docs/rules.md", "docs/tools.md", "docs/sessions.md"),
+  prose: () => source("README.md", "docs/guide/rules.md", "docs/guide/tools.md", "docs/guide/sessions.md"),
   code: () => source("packages/core/src/loop/next.ts", "packages/core/src/loop/drive.ts"),
   JSON: () => source("package-lock.json").slice(0, 60_000),
   "a log": () =>

@@ -40,7 +40,7 @@ export interface FromAiSdkOptions {
  * What is lost: `parallelToolCalls`, a reasoning budget, and before version 4 any reasoning setting (each a warning; say
  * it in `providerOptions`); raw arguments of a call that never parsed; opaque data of users' parts; several texts of one
  * tool result become one; an error result has text only; files at addresses the model does not fetch become a note;
- * approvals of tools that the provider runs. See docs/ai-sdk.md.
+ * approvals of tools that the provider runs. See docs/guide/ai-sdk.md.
  *
  * @throws RondoError `invalid_request` for a specification that is not known
  */

@@ -39,7 +39,7 @@ export interface AiSdkModel<V extends Version = "v4"> {
  *
  * What is lost: provider tools and JSON without a schema (each a warning); options on messages and parts, except what
  * this bridge put there itself; citations; blocks of tools that the provider ran, in version 3. Opaque data (signatures,
- * encrypted reasoning) is kept in the provider metadata under `rondo` and comes back with the prompt. See docs/ai-sdk.md.
+ * encrypted reasoning) is kept in the provider metadata under `rondo` and comes back with the prompt. See docs/guide/ai-sdk.md.
  */
 export function toAiSdk(model: Model, options?: ToAiSdkOptions & { specification?: "v4" }): AiSdkModel<"v4">;
 export function toAiSdk(model: Model, options: ToAiSdkOptions & { specification: "v3" }): AiSdkModel<"v3">;

@@ -1,7 +1,7 @@
 // The room of how a server that speaks Chat Completions may differ from OpenAI's own.
 //
 // The codec knows quirks, never providers: which provider has which quirk is a table of its own (`compat/`). Every field
-// has the default of OpenAI's own API. The comments here are the columns of docs/compatible-servers.md, word for word:
+// has the default of OpenAI's own API. The comments here are the columns of docs/guide/compatible-servers.md, word for word:
 // what the quirk is, its default, and the failure it answers.
 
 import type { Json, JsonObject } from "@rondo/core";

@@ -1,0 +1,13 @@
+// `npm run -s reference`: writes docs/reference/, a page for each package, from the sources. The pages are not kept in
+// the repository, for they say nothing that the sources do not; the site has them.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../packages.ts";
+import { referencePages } from "./pages.ts";
+
+for (const { path, text, exports } of referencePages()) {
+  writeFileSync(join(root, path), text);
+  const documented = exports.filter(({ doc }) => doc !== "").length;
+  console.log(`${path}: ${exports.length} exports, ${documented} with a docstring of their own`);
+}

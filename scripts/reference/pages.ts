@@ -1,0 +1,149 @@
+// The room of the reference's pages: a package's exports as Markdown, one page a package, grouped by the source they
+// are declared in, under the comment that source opens with.
+
+import { basename, join } from "node:path";
+import { anchorOf } from "../docs/pages.ts";
+import { packagesInOrder } from "../packages.ts";
+import { type Exported, exportsOf, ruleOf } from "./exports.ts";
+
+export interface ReferencePage {
+  /** Of the package. */
+  name: string;
+  /** From the root of the repository. */
+  path: string;
+  file: string;
+  text: string;
+  exports: Exported[];
+}
+
+/** A package with more exports than this has a page for each folder of its sources that has more than a few. */
+const pageful = 200;
+const few = 5;
+
+/** Every package's pages. */
+export function referencePages(): ReferencePage[] {
+  return packagesInOrder().flatMap((one) => {
+    const exports = exportsOf(one);
+    const parts = exports.length > pageful ? partsOf(exports) : new Map([["", exports]]);
+    const short = basename(one.folder);
+    const files = [...parts.keys()].sort().map((part) => ({ part, file: fileOf(short, part) }));
+    return files.map(({ part, file }) => {
+      const own = parts.get(part) ?? [];
+      const text = [
+        `# \`${one.name}\`${part === "" ? "" : `: ${part}`}`,
+        "",
+        ...(part === "" ? [(one.manifest as { description?: string }).description ?? "", ""] : []),
+        "Made from the sources by `npm run -s reference`.",
+        "",
+        ...beside(files, part),
+        ...body(one.name, join(one.folder, "src"), own),
+      ];
+      const path = `docs/reference/${file}`;
+      return { name: one.name, path, file, text: `${text.join("\n").trimEnd()}\n`, exports: own };
+    });
+  });
+}
+
+const fileOf = (short: string, part: string): string => `${part === "" ? short : `${short}-${part}`}.md`;
+
+/** Exports by the folder of the sources they are declared in; nothing for files right in them, and for small folders. */
+function partsOf(exports: readonly Exported[]): Map<string, Exported[]> {
+  const folderOf = ({ room }: Exported): string => (room.includes("/") ? (room.split("/")[0] ?? "") : "");
+  const folders = grouped(exports, folderOf);
+  const isPart = (folder: string): boolean => (folders.get(folder)?.length ?? 0) > few;
+  return grouped(exports, (one) => (isPart(folderOf(one)) ? folderOf(one) : ""));
+}
+
+/** The other pages of the package. */
+function beside(files: readonly { part: string; file: string }[], here: string): string[] {
+  const others = files.filter(({ part }) => part !== here);
+  if (others.length === 0) return [];
+  const links = others.map(({ part, file }) => `[${part === "" ? "the face" : part}](${file})`);
+  return [`The package's other pages: ${links.join(", ")}.`, ""];
+}
+
+function body(name: string, src: string, exports: readonly Exported[]): string[] {
+  const rooms = grouped(exports, (one) => one.room);
+  const ordered = [...rooms].sort(([a], [b]) => depth(a) - depth(b) || a.localeCompare(b));
+  const anchors = new Anchors();
+  const sections = ordered.map(([room, all]) => {
+    anchors.next(room);
+    return { room, all: all.map((one) => ({ ...one, anchor: anchors.next(one.name) })) };
+  });
+  return [
+    ...sections.map(
+      ({ room, all }) =>
+        `- **${room.replace(/\.ts$/, "")}**: ${all.map((one) => `[\`${one.name}\`](#${one.anchor})`).join(", ")}`,
+    ),
+    "",
+    ...sections.flatMap(({ room, all }) => [
+      `## ${room}`,
+      "",
+      ...quoted(ruleOf(join(src, room))),
+      ...all.flatMap((one) => section(one, name)),
+    ]),
+  ];
+}
+
+function section(one: Exported, name: string): string[] {
+  return [
+    `### ${one.name}`,
+    "",
+    ...(one.entry === name ? [] : [`From \`${one.entry}\`.`, ""]),
+    ...(one.doc === "" ? [] : [docText(one.doc), ""]),
+    "```ts",
+    one.signature,
+    "```",
+    "",
+  ];
+}
+
+/** A docstring as Markdown: its tags become a list. */
+function docText(doc: string): string {
+  const [about = "", ...tags] = doc.split(/^@(?=\w)/m);
+  const items = tags.map((tag) => {
+    const [, word = "", rest = ""] =
+      /^(\w+)\s*([\s\S]*)$/.exec(tag.replaceAll(/\s*\n\s*/g, " ").trim()) ?? [];
+    const [, which = "", what = ""] = /^(\S+)\s*(.*)$/.exec(rest) ?? [];
+    if (word === "param") return `- \`${which}\`: ${escaped(what)}`;
+    return `- *${word}*: ${escaped(rest)}`;
+  });
+  return [escaped(about.trim()), ...(items.length === 0 ? [] : ["", ...items])].join("\n").trim();
+}
+
+const quoted = (text: string): string[] =>
+  text === "" ? [] : [...text.split("\n").map((line) => `> ${escaped(line)}`.trimEnd()), ""];
+
+/** Angle brackets and braces outside of code are text, not markup. */
+const escaped = (text: string): string =>
+  text
+    .split(/(`[^`]*`)/)
+    .map((piece, at) =>
+      at % 2 === 1
+        ? piece
+        : piece
+            .replaceAll("<", "&lt;")
+            .replaceAll("{{", "&#123;&#123;")
+            .replaceAll(/(?<=\w)\*|\*(?=\w)/g, "\\*"),
+    )
+    .join("");
+
+function grouped(exports: readonly Exported[], by: (one: Exported) => string): Map<string, Exported[]> {
+  const groups = new Map<string, Exported[]>();
+  for (const one of exports) groups.set(by(one), [...(groups.get(by(one)) ?? []), one]);
+  return groups;
+}
+
+const depth = (room: string): number => (room.includes("/") ? 1 : 0);
+
+/** Anchors of one page: the second of a name gets a number, as GitHub gives them. */
+class Anchors {
+  readonly #counts = new Map<string, number>();
+
+  next(heading: string): string {
+    const anchor = anchorOf(heading);
+    const count = this.#counts.get(anchor) ?? 0;
+    this.#counts.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  }
+}

@@ -1,0 +1,85 @@
+// The documentation is whole: its links lead somewhere, its drawn pages show the code as it is, every page is found.
+
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { describe, expect, test } from "vitest";
+import { drawPage } from "../scripts/compatible-servers.ts";
+import { allPages, anchorsOf, blocksOf, linksOf } from "../scripts/docs/pages.ts";
+import { packagesInOrder, root } from "../scripts/packages.ts";
+import { referencePages } from "../scripts/reference/pages.ts";
+import { stopReasonsPage } from "../scripts/stop-reasons.ts";
+import { tablePages, withTable } from "../scripts/table.ts";
+
+const pages = allPages();
+// Written with the packages they are about; each line goes when its page is there.
+const coming = new Set(["docs/testing.md", "docs/many-machines.md"]);
+const reference = referencePages();
+const generated = new Map(reference.map(({ path, text }) => [path, text]));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("the documentation", () => {
+  test("has links that lead to a file and a heading there is", () => {
+    const dead: string[] = [];
+    for (const page of [...pages, ...reference])
+      for (const { line, to, anchor } of linksOf(page)) {
+        const path = to === "" ? page.path : posix.normalize(posix.join(dirname(page.path), to));
+        const text =
+          generated.get(path) ??
+          (existsSync(join(root, path)) && statSync(join(root, path)).isFile() ? read(path) : undefined);
+        if (text === undefined && !existsSync(join(root, path)) && coming.has(path)) continue;
+        if (text === undefined && !existsSync(join(root, path)))
+          dead.push(`${page.path}:${line}: no ${path}`);
+        else if (anchor !== "" && (text === undefined || !anchorsOf(text).has(anchor)))
+          dead.push(`${page.path}:${line}: ${path} has no heading #${anchor}`);
+      }
+    expect(dead).toEqual([]);
+  });
+
+  test("names every page where a reader begins", () => {
+    const front = new Set(linksOf({ path: "", text: read("docs/README.md") }).map(({ to }) => `docs/${to}`));
+    const missing = pages.filter(({ path }) => /^docs\/.+\.md$/.test(path) && path !== "docs/README.md");
+    expect(missing.map(({ path }) => path).filter((path) => !front.has(path))).toEqual([]);
+  });
+
+  test("shows code that is not run only as the other side of a migration", () => {
+    const notRun = pages.flatMap(blocksOf).filter(({ use }) => use === "not_run");
+    expect(notRun.map(({ page }) => page).filter((page) => !page.startsWith("docs/migrating/"))).toEqual([]);
+  });
+
+  test.each(tablePages)("shows the loop's table as it is in %s", (path) => {
+    expect(read(path), "run `npm run -s table`").toBe(withTable(read(path), path));
+  });
+
+  test("shows the stop reasons as they are", () => {
+    expect(read("docs/concepts/stop-reasons.md"), "run `npm run -s stop-reasons`").toBe(stopReasonsPage());
+  });
+
+  test("shows the compatible servers as they are", () => {
+    expect(read("docs/guide/compatible-servers.md"), "run `npm run -s compat`").toBe(drawPage());
+  });
+});
+
+describe("the reference", () => {
+  test("has a page for each package, and its front page names it", () => {
+    const names = packagesInOrder().map(({ name }) => name);
+    expect(new Set(reference.map(({ name }) => name))).toEqual(new Set(names));
+    for (const { file } of reference) expect(read("docs/reference/README.md")).toContain(`](${file})`);
+  });
+
+  test("has each export of a package, once, with its signature", async () => {
+    for (const name of new Set(reference.map((page) => page.name))) {
+      const exports = reference.filter((page) => page.name === name).flatMap((page) => page.exports);
+      const values = Object.keys((await import(name)) as object).filter((one) => one !== "default");
+      const named = exports.map((one) => one.name);
+      expect(named, name).toEqual([...new Set(named)]);
+      expect(
+        values.filter((value) => !named.includes(value)),
+        name,
+      ).toEqual([]);
+      expect(
+        exports.filter(({ signature }) => signature.trim() === ""),
+        name,
+      ).toEqual([]);
+    }
+  });
+});
