@@ -9,6 +9,18 @@ export {
   sampleRecord,
   sampleRecords,
 } from "./journal-suite.ts";
+export { differences, type Wanted } from "./matchers/difference.ts";
+export { expectRun } from "./matchers/expect-run.ts";
+export {
+  type CalledOptions,
+  type MatcherResult,
+  type OrderedCall,
+  type RondoMatchers,
+  rondoMatchers,
+  type WantedNumber,
+  type WantedSpending,
+} from "./matchers/matchers.ts";
+export type { RunSubject, ToldSpending } from "./matchers/story.ts";
 export {
   type Decide,
   type Script,
