@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, type BlobStore, memoryBlobs, textOf, tool } from "@rondo/core";
 import { fileBlobs, sqliteJournal } from "@rondo/journal";
-import { type BlobStoreUnderTest, blobStoreSuite, call, say, scripted } from "@rondo/testkit";
+import { type BlobStoreUnderTest, call, say, scripted, testBlobs } from "@rondo/testkit";
 import { afterAll, describe, expect, it } from "vitest";
 import { ended, start } from "./programs.ts";
 
@@ -27,7 +27,7 @@ const subjects: BlobStoreUnderTest[] = [
 
 for (const subject of subjects)
   describe(`the blob suite over ${subject.name}`, () => {
-    for (const { name, run } of blobStoreSuite(subject)) it(name, run);
+    for (const { name, run } of testBlobs(subject)) it(name, run);
   });
 
 describe("the suite itself", () => {
@@ -56,9 +56,7 @@ describe("the suite itself", () => {
         const good = memoryBlobs(limits);
         return { ...good, ...break_(good) };
       };
-      const outcomes = await Promise.allSettled(
-        blobStoreSuite({ name: fault, open }).map(({ run }) => run()),
-      );
+      const outcomes = await Promise.allSettled(testBlobs({ name: fault, open }).map(({ run }) => run()));
       expect(outcomes.some((outcome) => outcome.status === "rejected")).toBe(true);
     });
 });

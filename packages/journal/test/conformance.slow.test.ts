@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Journal, type Lease, type MemoryJournal, memoryJournal, RondoError } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
-import { type JournalUnderTest, journalSuite, sampleRecord } from "@rondo/testkit";
+import { type JournalUnderTest, sampleRecord, testJournal } from "@rondo/testkit";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 
@@ -41,7 +41,7 @@ const subjects: JournalUnderTest[] = [
 
 for (const subject of subjects) {
   describe(`the journal suite over ${subject.name}`, () => {
-    for (const { name, run } of journalSuite(subject)) it(name, run);
+    for (const { name, run } of testJournal(subject)) it(name, run);
 
     it("agrees with a plain list, for any interleaving of appends by any number of writers", async () => {
       const append = fc.record({
@@ -153,7 +153,7 @@ describe("the suite itself", () => {
         return { ...good, ...break_(good) };
       };
       const outcomes = await Promise.allSettled(
-        journalSuite({ name: fault, open, leases: true, watches: true, patienceMs: 300 }).map((entry) =>
+        testJournal({ name: fault, open, leases: true, watches: true, patienceMs: 300 }).map((entry) =>
           entry.run(),
         ),
       );

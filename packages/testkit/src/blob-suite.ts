@@ -4,6 +4,7 @@
 
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { BlobLimits, BlobOrigin, BlobPut, BlobStore } from "@rondo/core";
+import { type Check, checksOf, type RegisterTest } from "./check.ts";
 
 export interface BlobStoreUnderTest {
   /** Stands before the name of every case. */
@@ -14,22 +15,20 @@ export interface BlobStoreUnderTest {
   durable?: boolean;
 }
 
-export interface BlobStoreCase {
-  name: string;
-  run(): Promise<void>;
-}
-
 /**
- * The cases a blob store must pass.
+ * What a blob store must do, check by check.
  *
- *     for (const { name, run } of blobStoreSuite({ name: "memory", open: (_place, limits) => memoryBlobs(limits) })) it(name, run);
+ *     for (const { name, run } of testBlobs({ name: "memory", open: (_place, limits) => memoryBlobs(limits) })) test(name, run);
+ *
+ * @param test the runner's: registers the checks as well
  */
-export function blobStoreSuite(subject: BlobStoreUnderTest): BlobStoreCase[] {
+export function testBlobs(subject: BlobStoreUnderTest, test?: RegisterTest): Check[] {
   const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
-  return wanted.map(([name, body], number) => ({
-    name: `${subject.name}: ${name}`,
-    run: () => body(async (limits) => subject.open(`blobs-${number}`, limits)),
-  }));
+  const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
+    name,
+    () => body(async (limits) => subject.open(`blobs-${number}`, limits)),
+  ]);
+  return checksOf(subject.name, checks, test);
 }
 
 type Open = (limits?: BlobLimits) => Promise<BlobStore>;

@@ -1,14 +1,27 @@
 // The face of @rondo/testkit.
-export { type BlobStoreCase, type BlobStoreUnderTest, blobStoreSuite } from "./blob-suite.ts";
+export { type BlobStoreUnderTest, testBlobs } from "./blob-suite.ts";
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
 export type { Recording } from "./cassette-tape.ts";
+export type { Check, RegisterTest } from "./check.ts";
 export {
-  type JournalCase,
   type JournalUnderTest,
-  journalSuite,
   sampleRecord,
   sampleRecords,
+  testJournal,
 } from "./journal-suite.ts";
+export { differences, type Wanted } from "./matchers/difference.ts";
+export { expectRun } from "./matchers/expect-run.ts";
+export {
+  type CalledOptions,
+  type MatcherResult,
+  type OrderedCall,
+  type RondoMatchers,
+  rondoMatchers,
+  type WantedNumber,
+  type WantedSpending,
+} from "./matchers/matchers.ts";
+export type { RunSubject, ToldSpending } from "./matchers/story.ts";
+export { type ModelLack, type ModelUnderTest, type OpenModel, testModel } from "./model-suite.ts";
 export {
   type Decide,
   type Script,

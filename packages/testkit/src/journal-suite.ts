@@ -15,6 +15,7 @@ import {
   type SessionInfo,
   userText,
 } from "@rondo/core";
+import { type Check, checksOf, type RegisterTest } from "./check.ts";
 
 export interface JournalUnderTest {
   /** Stands before the name of every case. */
@@ -34,26 +35,23 @@ export interface JournalUnderTest {
   patienceMs?: number;
 }
 
-export interface JournalCase {
-  name: string;
-  run(): Promise<void>;
-}
-
 /**
- * The cases a journal must pass.
+ * What a journal must do, check by check.
  *
- *     for (const { name, run } of journalSuite({ name: "memory", open: () => memoryJournal() })) it(name, run);
+ *     for (const { name, run } of testJournal({ name: "memory", open: () => memoryJournal() })) test(name, run);
+ *
+ * @param test the runner's: registers the checks as well
  */
-export function journalSuite(subject: JournalUnderTest): JournalCase[] {
+export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Check[] {
   const wanted = [
     ...cases,
     ...(subject.leases === true ? leaseCases : []),
     ...(subject.watches === true ? watchCases : []),
     ...(subject.durable === true ? durableCases : []),
   ];
-  return wanted.map(([name, body], number) => ({
-    name: `${subject.name}: ${name}`,
-    async run(): Promise<void> {
+  const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
+    name,
+    async () => {
       const place = `case-${number}`;
       let journal = await subject.open(place);
       const again = async (): Promise<Journal> => {
@@ -67,7 +65,8 @@ export function journalSuite(subject: JournalUnderTest): JournalCase[] {
         await journal.close?.();
       }
     },
-  }));
+  ]);
+  return checksOf(subject.name, checks, test);
 }
 
 /** A record to try a journal with: a `queued` message holding `text`. */

@@ -1,0 +1,321 @@
+// The room of the matchers: what a test says of a run, and what it reads when that is not so.
+//
+// Each is a function from what is given and what was wanted to a verdict and its words, in the form that vitest and jest
+// take. The words always say what there was, and the nearest to what was wanted: a failure is read without a debugger.
+
+import type { EndReason, RunEnd } from "@rondo/core";
+import { differences, shown, type Wanted } from "./difference.ts";
+import { requestsOf } from "./sent.ts";
+import { type Story, storyOf, type ToldCall, type ToldSpending } from "./story.ts";
+
+/** A verdict with its words, as runners take it. */
+export interface MatcherResult {
+  pass: boolean;
+  message: () => string;
+}
+
+export interface CalledOptions {
+  /** How many calls there must be that fit. Default: at least one. */
+  times?: number;
+  /** Members of the arguments that are not named must not be there. Default: they are not looked at. */
+  exact?: boolean;
+  /** What the model reads of the result: a piece of its text, or a pattern. */
+  result?: string | RegExp;
+  /** Whether the result is an error. */
+  isError?: boolean;
+}
+
+/** A call in `toHaveCalledInOrder`: a tool's name, or its name and arguments. */
+export type OrderedCall = string | readonly [name: string, args: Wanted];
+
+/** A number, its bounds, or a question. */
+export type WantedNumber = number | { atLeast?: number; atMost?: number } | ((value: number) => boolean);
+
+export type WantedSpending = { [name in keyof ToldSpending]?: WantedNumber };
+
+/**
+ * What can be said of a run. All but `toHaveSent` take a run's result, a session, its records, or its events; what was
+ * said earlier in the same conversation counts too. Arguments are compared in part: members that are not named are not
+ * looked at; texts may be patterns; a function is a question that is asked of the value.
+ */
+export interface RondoMatchers<R = void> {
+  /**
+   * The model called a tool, with such arguments, whether or not the call was let run.
+   *
+   *     expect(run).toHaveCalled("weather", { city: "Paris" }, { times: 1 });
+   */
+  toHaveCalled(name: string, args?: Wanted, options?: CalledOptions): R;
+  /** These calls were made one after the other, with or without others between. */
+  toHaveCalledInOrder(calls: readonly OrderedCall[]): R;
+  /** The run is over, for this reason. @param end more of it, e.g. `{ landed: true }`, `{ error: { kind: "auth" } }` */
+  toEnd(reason?: EndReason, end?: Wanted): R;
+  /** The run's text holds this, or fits this; an object: its typed output does. */
+  toHaveAnswered(wanted: string | RegExp | Wanted): R;
+  /** Somebody was asked whether a call may run. Without a name: about any. Results and sessions tell only those that still wait. */
+  toHaveAsked(name?: string, args?: Wanted): R;
+  /** What it cost: `{ steps: 3, tokens: { atMost: 2_000 } }`. Records and sessions tell it of the last run. A number nobody counted fits nothing. */
+  toHaveSpent(wanted: WantedSpending): R;
+  /**
+   * A request like this went out: one that holds this text, fits this pattern, or is like this object in part.
+   * Takes what keeps requests (a scripted model, rondo-wire), or a session's records.
+   * @param options.at only this one, from 1; the last is -1
+   */
+  toHaveSent(wanted: string | RegExp | Wanted, options?: { at?: number }): R;
+}
+
+type Given<Name extends keyof RondoMatchers> = Parameters<RondoMatchers[Name]>;
+
+/** The matchers as vitest and jest take them: `expect.extend(rondoMatchers)`. */
+export const rondoMatchers: {
+  [Name in keyof RondoMatchers]: (received: unknown, ...wanted: Given<Name>) => MatcherResult;
+} = {
+  toHaveCalled(received, name, args, options = {}) {
+    const story = storyOf(received);
+    const ways = story.calls.map((call) => unlike(call, name, args, options));
+    const fitting = ways.filter((way) => way.length === 0).length;
+    const { times } = options;
+    const pass = times === undefined ? fitting > 0 : fitting === times;
+    const what = `${name}${args === undefined ? "" : ` with ${shown(args)}`}${resultWords(options)}`;
+    const count = times === undefined ? "" : ` ${timesWords(times)}`;
+    const was = fitting === 0 ? "it did not" : `it did ${timesWords(fitting)}`;
+    return verdict(pass, story, `to have called ${what}${count}`, was, () => [
+      ...callLines(story.calls),
+      ...(pass || fitting > 0 ? [] : nearest(story.calls, ways, name)),
+    ]);
+  },
+
+  toHaveCalledInOrder(received, wanted) {
+    const story = storyOf(received);
+    let found = 0;
+    for (const call of story.calls) {
+      const next = wanted[found];
+      if (next !== undefined && unlike(call, ...nameAndArgs(next), {}).length === 0) found += 1;
+    }
+    const pass = found === wanted.length;
+    const missing = wanted[found];
+    const words = (one: OrderedCall): string =>
+      typeof one === "string" ? one : `${one[0]} ${shown(one[1])}`;
+    const list = wanted.map(words).join(", then ");
+    const was =
+      missing === undefined
+        ? "it did"
+        : found === 0
+          ? `there was no ${words(missing)}`
+          : `after ${words(wanted[found - 1] as OrderedCall)} there was no ${words(missing)}`;
+    return verdict(pass, story, `to have called ${list}`, was, () => callLines(story.calls));
+  },
+
+  toEnd(received, reason, wanted) {
+    const story = storyOf(received);
+    const { end } = story;
+    const unlikeEnd = end === undefined || wanted === undefined ? [] : differences(wanted, end);
+    const pass =
+      end !== undefined && (reason === undefined || end.reason === reason) && unlikeEnd.length === 0;
+    const what = `to end${reason === undefined ? "" : ` as ${reason}`}${wanted === undefined ? "" : ` with ${shown(wanted)}`}`;
+    return verdict(pass, story, what, endWords(story), () => [
+      ...unlikeEnd,
+      ...(end === undefined ? [] : endLines(end)),
+      `its text: ${shown(story.text)}`,
+    ]);
+  },
+
+  toHaveAnswered(received, wanted) {
+    const story = storyOf(received);
+    if (typeof wanted === "string" || wanted instanceof RegExp) {
+      const pass = holds(wanted, story.text);
+      const what = `to have answered ${textWords(wanted)}`;
+      return verdict(pass, story, what, `its text is ${shown(story.text, 600)}`, () => [endWords(story)]);
+    }
+    const unlikeOutput = differences(wanted, story.output);
+    const was =
+      story.output === undefined ? "it has no typed output" : `its output is ${shown(story.output, 600)}`;
+    return verdict(unlikeOutput.length === 0, story, `to have answered ${shown(wanted)}`, was, () => [
+      ...(story.output === undefined ? [] : unlikeOutput),
+      endWords(story),
+    ]);
+  },
+
+  toHaveAsked(received, name, args) {
+    const story = storyOf(received);
+    const asked: ToldCall[] = story.asked.map((call) => ({ id: "", ...call }));
+    const ways = asked.map((call) => unlike(call, name ?? call.name, args, {}));
+    const pass = ways.some((way) => way.length === 0);
+    const what = `to have asked about ${name ?? "a call"}${args === undefined ? "" : ` with ${shown(args)}`}`;
+    const was = asked.length === 0 ? "it asked about none" : `it asked about ${asked.length}`;
+    const still = story.askedNow && asked.length === 0;
+    return verdict(pass, story, what, pass ? "it did" : was, () => [
+      ...(asked.length === 0 ? [] : asked.map(callLine)),
+      ...(pass || asked.length === 0 ? [] : nearest(asked, ways, name ?? "")),
+      ...(still ? [`${story.from} tells only calls that still wait; its records or events tell all`] : []),
+      endWords(story),
+    ]);
+  },
+
+  toHaveSpent(received, wanted) {
+    const story = storyOf(received);
+    const unlikeNumbers = Object.entries(wanted).flatMap(([name, number]) =>
+      unlikeNumber(name, story.spent[name as keyof ToldSpending], number),
+    );
+    const was = unlikeNumbers.length === 0 ? "it did" : unlikeNumbers.join("; ");
+    const words = Object.entries(wanted).map(([name, number]) => `${name} ${numberWords(number)}`);
+    return verdict(unlikeNumbers.length === 0, story, `to have spent ${words.join(", ")}`, was, () => [
+      `it spent ${Object.entries(story.spent)
+        .map(([name, number]) => `${name} ${number}`)
+        .join(", ")}`,
+    ]);
+  },
+
+  toHaveSent(received, wanted, { at } = {}) {
+    const requests = requestsOf(received);
+    const looked = at === undefined ? requests : requests.slice(at > 0 ? at - 1 : at).slice(0, 1);
+    const unlikeEach = looked.map((request) =>
+      typeof wanted === "string" || wanted instanceof RegExp
+        ? holds(wanted, textsIn(request))
+          ? []
+          : ["it is not in there"]
+        : differences(wanted, request),
+    );
+    const pass = unlikeEach.some((one) => one.length === 0);
+    const which = at === undefined ? "" : at === -1 ? " as the last request" : ` as request ${at}`;
+    const what = `to have sent ${typeof wanted === "string" || wanted instanceof RegExp ? textWords(wanted) : shown(wanted)}${which}`;
+    const was = pass
+      ? "it did"
+      : `none of ${looked.length} requests is like that (${requests.length} went out)`;
+    const near = indexOfLeast(unlikeEach);
+    const number = near + 1 + requests.indexOf(looked[0]);
+    return verdict(pass, { from: "what went out" }, what, was, () =>
+      pass || near < 0
+        ? []
+        : [
+            ...(unlikeEach[near] ?? []).slice(0, 8).map((line) => `request ${number}: ${line}`),
+            `request ${number} was ${shown(looked[near], 800)}`,
+          ],
+    );
+  },
+};
+
+function verdict(
+  pass: boolean,
+  { from }: { from: string },
+  what: string,
+  was: string,
+  more: () => string[],
+): MatcherResult {
+  const message = (): string =>
+    [
+      pass ? `expected ${from} not ${what}, but it is so` : `expected ${from} ${what}; ${was}`,
+      ...more().map((line) => `  ${line}`),
+    ].join("\n");
+  return { pass, message };
+}
+
+/** In what a call is not the wanted one: first of all in its name. */
+function unlike(call: ToldCall, name: string, args: Wanted, options: CalledOptions): string[] {
+  if (call.name !== name) return [`it is a call of ${call.name}`, "", "", ""];
+  const { result, isError, exact } = options;
+  const unlikeArgs = args === undefined ? [] : differences(args, call.args, exact, "");
+  const text = call.result?.text;
+  return [
+    ...unlikeArgs,
+    ...(result === undefined || (text !== undefined && holds(result, text))
+      ? []
+      : [`its result is ${text === undefined ? "not there yet" : shown(text)}, wanted ${textWords(result)}`]),
+    ...(isError === undefined || call.result?.isError === isError
+      ? []
+      : [`its result is ${call.result?.isError === true ? "an error" : "no error"}`]),
+  ];
+}
+
+function nearest(calls: readonly ToldCall[], ways: readonly string[][], name: string): string[] {
+  const near = indexOfLeast(ways);
+  if (near < 0) return [];
+  if (calls[near]?.name === name) return [`nearest is call ${near + 1}: ${ways[near]?.join("; ")}`];
+  const names = [...new Set(calls.map((call) => call.name))];
+  return [`no call of ${name}; there were calls of ${names.join(", ")}`];
+}
+
+function indexOfLeast(lists: readonly (readonly string[])[]): number {
+  let least = -1;
+  lists.forEach((list, at) => {
+    if (least < 0 || list.length < (lists[least]?.length ?? 0)) least = at;
+  });
+  return least;
+}
+
+function callLines(calls: readonly ToldCall[]): string[] {
+  if (calls.length === 0) return ["it made no calls"];
+  const lines = calls.map(callLine);
+  return [
+    `it made ${calls.length === 1 ? "one call" : `${calls.length} calls`}:`,
+    ...lines.slice(0, 30),
+  ].concat(lines.length > 30 ? [`… and ${lines.length - 30} more`] : []);
+}
+
+function callLine({ name, args, result }: ToldCall, at: number): string {
+  const came =
+    result === undefined
+      ? ""
+      : ` → ${result.isError ? "error " : ""}${shown(result.text.replace(/\s+/g, " "), 80)}`;
+  return `${at + 1}. ${name} ${shown(args)}${came}`;
+}
+
+const nameAndArgs = (one: OrderedCall): [name: string, args: Wanted] =>
+  typeof one === "string" ? [one, undefined] : [one[0], one[1]];
+
+const timesWords = (times: number): string =>
+  times === 1 ? "once" : times === 2 ? "twice" : `${times} times`;
+
+function resultWords({ result, isError }: CalledOptions): string {
+  const words = result === undefined ? "" : ` and a result of ${textWords(result)}`;
+  return isError === undefined ? words : `${words} and ${isError ? "an error" : "no error"} as its result`;
+}
+
+const textWords = (wanted: string | RegExp): string =>
+  typeof wanted === "string" ? `a text with ${JSON.stringify(wanted)}` : `a text like ${String(wanted)}`;
+
+function holds(wanted: string | RegExp, text: string): boolean {
+  return typeof wanted === "string" ? text.includes(wanted) : differences(wanted, text).length === 0;
+}
+
+function endWords({ end, asked, askedNow }: Pick<Story, "end" | "asked" | "askedNow">): string {
+  if (end !== undefined)
+    return `it ended as ${end.reason}, by ${end.rule}${end.landed ? ", and landed" : ""}`;
+  return askedNow && asked.length > 0
+    ? `it has not ended: it waits for leave to call ${asked.map(({ name }) => name).join(", ")}`
+    : "it has not ended";
+}
+
+function endLines({ evidence, error }: RunEnd): string[] {
+  return [
+    `its evidence: ${shown(evidence)}`,
+    ...(error === undefined ? [] : [`its error: ${error.kind}: ${shown(error.message, 400)}`]),
+  ];
+}
+
+function unlikeNumber(name: string, value: number | undefined, wanted: WantedNumber | undefined): string[] {
+  if (wanted === undefined) return [];
+  if (value === undefined) return [`${name} is unknown: nobody counted it, or it is not told here`];
+  const fits =
+    typeof wanted === "number"
+      ? value === wanted
+      : typeof wanted === "function"
+        ? wanted(value)
+        : value >= (wanted.atLeast ?? Number.NEGATIVE_INFINITY) &&
+          value <= (wanted.atMost ?? Number.POSITIVE_INFINITY);
+  return fits ? [] : [`${name} is ${value}`];
+}
+
+function numberWords(wanted: WantedNumber | undefined): string {
+  if (typeof wanted !== "object") return typeof wanted === "function" ? "as asked" : String(wanted);
+  const { atLeast, atMost } = wanted;
+  return [atLeast === undefined ? "" : `at least ${atLeast}`, atMost === undefined ? "" : `at most ${atMost}`]
+    .filter((words) => words !== "")
+    .join(" and ");
+}
+
+/** Every text in a request, as it reads: not as JSON escapes it. */
+function textsIn(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return "";
+  return Object.values(value).map(textsIn).join("\n");
+}

@@ -1,0 +1,237 @@
+// The room of the story: what a run did, read out of whatever a test holds of it.
+//
+// A result, a session, its records, the events a watcher heard: each tells some of it. What one does not tell is
+// undefined, which is not nothing: a matcher that needs it says so.
+
+import {
+  type CallView,
+  callsOf,
+  type JsonObject,
+  type LogRecord,
+  type Message,
+  type RondoEvent,
+  type RunEnd,
+  type RunResult,
+  reduceAll,
+  resolve,
+  Session,
+  textOf,
+  type Usage,
+} from "@rondo/core";
+import { scripted } from "../scripted.ts";
+
+/** What the matchers take: a run's result, a session, its records, or the events of a run. */
+export type RunSubject = RunResult | Session | readonly LogRecord[] | readonly RondoEvent[];
+
+/** A call that a model made. */
+export interface ToldCall {
+  id: string;
+  name: string;
+  args: JsonObject;
+  /** What the model reads of it. Absent: it has no result yet. */
+  result?: { text: string; isError: boolean };
+}
+
+/** Numbers that are absent were counted by nobody, or are not told by this subject. */
+export interface ToldSpending extends Usage {
+  /** Model answers. */
+  steps?: number;
+  /** Requests to models, failed ones among them. */
+  modelCalls?: number;
+  toolCalls?: number;
+  /** Input and output tokens together. */
+  tokens?: number;
+  /** US dollars. */
+  usd?: number;
+}
+
+export interface Story {
+  /** What it was read from, in words. */
+  from: string;
+  calls: ToldCall[];
+  /** Absent: it has not ended. */
+  end?: RunEnd;
+  text: string;
+  output?: unknown;
+  /** Calls that somebody was asked about. */
+  asked: { name: string; args: JsonObject }[];
+  /** Only those that still wait are told. */
+  askedNow: boolean;
+  spent: ToldSpending;
+}
+
+/** @throws TypeError for what is none of these */
+export function storyOf(subject: unknown): Story {
+  if (subject instanceof Session) return ofSession(subject);
+  if (Array.isArray(subject)) {
+    const list = subject as readonly { type?: unknown; seq?: unknown }[];
+    if (list.length > 0 && list.every((one) => typeof one?.type === "string"))
+      return typeof list[0]?.seq === "number"
+        ? ofRecords(subject as LogRecord[])
+        : ofEvents(subject as RondoEvent[]);
+  }
+  if (isResult(subject)) return ofResult(subject);
+  throw new TypeError(
+    `a run is needed: a RunResult (await it), a Session, or a list of its records or events; this is ${
+      subject instanceof Promise
+        ? "a promise"
+        : Array.isArray(subject)
+          ? "a list of something else"
+          : typeof subject
+    }`,
+  );
+}
+
+function isResult(subject: unknown): subject is RunResult {
+  const one = subject as Partial<RunResult> | null | undefined;
+  return Array.isArray(one?.messages) && typeof one.steps === "number";
+}
+
+function ofResult(result: RunResult, from: string = "the result"): Story {
+  const { end, parked, output, usage, usd, steps, toolCalls } = result;
+  return {
+    from,
+    calls: callsIn(result.messages, parked?.pending ?? []),
+    ...(end === undefined ? {} : { end }),
+    text: result.text,
+    ...(output === undefined ? {} : { output }),
+    asked: (parked?.pending ?? []).map(({ name, args }) => ({ name, args })),
+    askedNow: true,
+    spent: { ...counted(usage), steps, toolCalls, ...(usd === undefined ? {} : { usd }) },
+  };
+}
+
+function ofSession(session: Session): Story {
+  const { result, state } = session;
+  if (result === undefined)
+    return { from: "the session", calls: [], text: "", asked: [], askedNow: true, spent: {} };
+  const told = ofResult(result, "the session");
+  const { run } = state;
+  return { ...told, spent: { ...told.spent, ...(run === undefined ? {} : { modelCalls: run.modelCalls }) } };
+}
+
+function ofRecords(records: readonly LogRecord[]): Story {
+  const { rules } = resolve({ model: scripted([]) });
+  const asked: Story["asked"] = [];
+  let state = reduceAll([], rules);
+  for (const record of records) {
+    // Folded as far as the question: later the call is gone from the open turn.
+    state = reduceAll([record], rules, state);
+    const keys = record.type === "approval_asked" ? record.calls : [];
+    for (const call of state.run?.turn?.calls ?? [])
+      if (keys.includes(call.key)) asked.push({ name: call.name, args: call.args });
+  }
+  const { run, history } = state;
+  const open = run?.turn?.calls ?? [];
+  const { usd, usage, tokens } = run?.spend ?? {};
+  return {
+    from: "the records",
+    calls: callsIn([...history], open),
+    ...(run?.end === undefined ? {} : { end: run.end }),
+    text: run?.text ?? run?.lastText ?? "",
+    ...(run?.checked?.ok === true ? { output: run.checked.value } : {}),
+    asked,
+    askedNow: false,
+    spent: {
+      ...counted(usage ?? {}),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(usd === undefined ? {} : { usd }),
+      ...(run === undefined
+        ? {}
+        : { steps: run.steps, modelCalls: run.modelCalls, toolCalls: run.toolCalls }),
+    },
+  };
+}
+
+function ofEvents(events: readonly RondoEvent[]): Story {
+  const calls = new Map<string, ToldCall>();
+  const story: Story = {
+    from: "the events",
+    calls: [],
+    text: "",
+    asked: [],
+    askedNow: false,
+    spent: {},
+  };
+  const usages: (Usage | undefined)[] = [];
+  let requests = 0;
+  for (const event of events)
+    switch (event.type) {
+      case "request":
+        requests += 1;
+        break;
+      case "message":
+        story.text = textOf(event.message) || story.text;
+        for (const { id, name, args } of callsOf(event.message)) calls.set(id, { id, name, args });
+        break;
+      case "tool_start":
+        calls.set(event.call.id, { id: event.call.id, name: event.call.name, args: event.call.args });
+        break;
+      case "tool_end": {
+        const { id, name, args } = event.call;
+        const text = textOf({ role: "user", content: event.content });
+        calls.set(id, { id, name, args, result: { text, isError: event.isError } });
+        break;
+      }
+      case "approval_request":
+        story.asked.push({ name: event.call.name, args: event.call.args });
+        break;
+      case "step_end":
+        usages.push(event.usage);
+        break;
+      case "run_end":
+        story.end = event.end;
+        story.text = event.text;
+        break;
+    }
+  story.calls = [...calls.values()];
+  story.spent = {
+    steps: usages.length,
+    modelCalls: requests,
+    toolCalls: events.filter((event) => event.type === "tool_start" && event.code === undefined).length,
+    ...counted(sumOf(usages)),
+  };
+  return story;
+}
+
+/** The calls of a conversation with what came of them, and those that are not answered yet. */
+function callsIn(
+  messages: readonly Message[],
+  open: readonly Pick<CallView, "id" | "name" | "args">[],
+): ToldCall[] {
+  const calls = new Map<string, ToldCall>();
+  for (const message of messages) {
+    if (message.role === "assistant")
+      for (const { id, name, args } of callsOf(message)) calls.set(id, { id, name, args });
+    const known = message.role === "tool" ? calls.get(message.callId) : undefined;
+    if (message.role === "tool" && known !== undefined)
+      known.result = { text: textOf(message), isError: message.isError };
+  }
+  for (const { id, name, args } of open) if (!calls.has(id)) calls.set(id, { id, name, args });
+  return [...calls.values()];
+}
+
+function counted(usage: Usage): ToldSpending {
+  const { inputTokens, outputTokens } = usage;
+  return inputTokens === undefined || outputTokens === undefined
+    ? { ...usage }
+    : { ...usage, tokens: inputTokens + outputTokens };
+}
+
+/** A number is told when every step told it. */
+function sumOf(usages: readonly (Usage | undefined)[]): Usage {
+  const sum: Usage = {};
+  const names = [
+    "inputTokens",
+    "outputTokens",
+    "cachedInputTokens",
+    "cacheWriteTokens",
+    "reasoningTokens",
+  ] as const;
+  for (const name of names) {
+    const numbers = usages.map((usage) => usage?.[name]);
+    if (numbers.length > 0 && numbers.every((one) => one !== undefined))
+      sum[name] = numbers.reduce((all, one) => all + one, 0);
+  }
+  return sum;
+}

@@ -1,0 +1,521 @@
+// The room of the model's conformance suite: what any model must do, whoever makes it.
+//
+// The suite says what is to be answered, in the words of the scripted model; the subject brings it about, by a server, a
+// stub, or whatever stands behind it. Every check opens a model of its own.
+
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import {
+  type AssistantMessage,
+  callsOf,
+  type ErrorKind,
+  type Message,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  messageOf,
+  RondoError,
+  textOf,
+  userText,
+} from "@rondo/core";
+import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import {
+  badArgs,
+  call,
+  calls,
+  cut,
+  fail,
+  say,
+  stall,
+  stop,
+  type Turn,
+  think,
+  usage,
+} from "./scripted-turns.ts";
+
+/** A model that is ready to answer a script. */
+export interface OpenModel {
+  model: Model;
+  /** What went out so far, one text a request: the bodies, where there is a wire. Absent: what is sent is not looked at. */
+  sent?(): readonly string[];
+  close?(): void | Promise<void>;
+}
+
+/** What a model, or its provider, has no form for. */
+export type ModelLack =
+  /** It cannot call. */
+  | "tools"
+  /** It makes one call an answer. */
+  | "several_calls"
+  /** Arguments that are no JSON object cannot reach it. */
+  | "raw_args"
+  | "reasoning"
+  /** It does not count tokens. */
+  | "usage"
+  /** Its answers arrive whole: it emits no deltas. */
+  | "deltas";
+
+export interface ModelUnderTest {
+  /** Stands before the name of every check. */
+  name: string;
+  /** A model that will answer these turns, one a call, in this order. */
+  open(script: readonly Turn[]): OpenModel | Promise<OpenModel>;
+  /** Checks that need these are left out. Default: none. */
+  lacks?: readonly ModelLack[];
+  /** How long an abort may take to be heard, in milliseconds. Default: 5,000. */
+  abortWithinMs?: number;
+}
+
+/**
+ * What a model must do, check by check: stream what it answers, whole calls, typed errors, one attempt, an abort that is
+ * heard, requests that hold everything and only grow.
+ *
+ *     testModel({ name: "mine", open: async (script) => {
+ *       const wire = await rondoWire({ script });
+ *       return { model: mine({ baseURL: wire.url }), sent: () => wire.requests.map(({ text }) => text), close: () => wire.close() };
+ *     } }, test);
+ *
+ * @param test the runner's: registers the checks as well
+ */
+export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[] {
+  const lacks = new Set(subject.lacks ?? []);
+  const wanted = demands.filter(({ needs = [] }) => !needs.some((one) => lacks.has(one)));
+  const checks = wanted.map(({ name, script, body }): [string, () => Promise<void>] => [
+    name,
+    async () => {
+      const open = await subject.open(script);
+      try {
+        await body({ ...open, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });
+      } finally {
+        await open.close?.();
+      }
+    },
+  ]);
+  return checksOf(subject.name, checks, test);
+}
+
+interface Stand extends OpenModel {
+  lacks: ReadonlySet<ModelLack>;
+  abortWithinMs: number;
+}
+
+interface Demand {
+  name: string;
+  needs?: readonly ModelLack[];
+  script: readonly Turn[];
+  body(stand: Stand): Promise<void>;
+}
+
+const hello = "Hello, wörld. 漢字 😀 done";
+
+const tools = ["weather", "search"].map((name) => ({
+  name,
+  description: `The tool ${name}`,
+  inputSchema: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } } },
+}));
+
+function requestOf(messages: readonly Message[], lacks: ReadonlySet<ModelLack>): ModelRequest {
+  return {
+    system: "system-words",
+    messages,
+    tools: lacks.has("tools") ? [] : tools,
+    toolChoice: "auto",
+    settings: { maxOutputTokens: 500 },
+  };
+}
+
+interface Heard {
+  answer: AssistantMessage;
+  events: ModelEvent[];
+}
+
+/** Asks once, and hears everything until a while after it is over. */
+async function ask(
+  { model, lacks }: Pick<Stand, "model" | "lacks">,
+  messages: readonly Message[] = [userText("user-words")],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Heard> {
+  const events: ModelEvent[] = [];
+  let state: "calling" | "under way" | "over" = "calling";
+  let early: ModelEvent | undefined;
+  let late: ModelEvent | undefined;
+  const emit = (event: ModelEvent): void => {
+    if (state === "calling") early ??= event;
+    if (state === "over") late ??= event;
+    events.push(event);
+  };
+  const answering = model.call(requestOf(messages, lacks), { signal, emit });
+  state = "under way";
+  try {
+    return { answer: await answering, events };
+  } finally {
+    state = "over";
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    ok(early === undefined, `a ${early?.type} was emitted before \`call\` had returned`);
+    ok(late === undefined, `a ${late?.type} was emitted after the call had settled`);
+  }
+}
+
+/** The error a call rejects with, which must be one of ours. */
+async function failure(asking: Promise<unknown>): Promise<RondoError> {
+  let thrown: unknown;
+  try {
+    await asking;
+  } catch (caught) {
+    thrown = caught;
+  }
+  ok(thrown !== undefined, "the call resolved, and was to reject");
+  ok(thrown instanceof RondoError, `it rejected with no RondoError: ${messageOf(thrown)}`);
+  return thrown;
+}
+
+/** Deltas say of each part what the part itself says. */
+function sameAsDeltas({ answer, events }: Heard): void {
+  answer.content.forEach((part, index) => {
+    const joined = (type: "text_delta" | "reasoning_delta"): string =>
+      events.map((event) => (event.type === type && event.index === index ? event.text : "")).join("");
+    if (part.type === "text")
+      strictEqual(joined("text_delta"), part.text, `the text deltas of part ${index}`);
+    if (part.type === "reasoning")
+      strictEqual(joined("reasoning_delta"), part.text, `the reasoning deltas of part ${index}`);
+    if (part.type !== "tool_call") return;
+    const deltas = events.filter((event) => event.type === "tool_args_delta" && event.index === index);
+    const args = deltas.map((event) => (event.type === "tool_args_delta" ? event.delta : "")).join("");
+    if (deltas.length > 0 && part.argsError === undefined)
+      deepStrictEqual(JSON.parse(args), part.args, `the argument deltas of part ${index}`);
+  });
+  for (const event of events)
+    if ("index" in event)
+      ok(
+        answer.content[event.index] !== undefined,
+        `a ${event.type} speaks of part ${event.index}; the answer has ${answer.content.length} parts`,
+      );
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
+/** A conversation with everything a request must carry. */
+function longer(calling: AssistantMessage): Message[] {
+  const [made] = callsOf(calling);
+  return [
+    userText("user-words"),
+    calling,
+    {
+      role: "tool",
+      callId: made?.id ?? "",
+      name: made?.name ?? "",
+      content: [{ type: "text", text: "result-words" }],
+      isError: false,
+    },
+  ];
+}
+
+/** How far two texts are the same. */
+function commonLength(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at += 1;
+  return at;
+}
+
+/** What a provider may say of each failure: the first is the script's own word. */
+const failures: readonly (readonly [kinds: readonly [ErrorKind, ...ErrorKind[]], retryable: boolean])[] = [
+  [["rate_limit"], true],
+  [["overloaded", "server_error"], true],
+  [["auth", "permission"], false],
+  [["invalid_request"], false],
+  [["context_overflow"], false],
+];
+
+const demands: readonly Demand[] = [
+  {
+    name: "it says who it is",
+    script: [],
+    async body({ model }) {
+      for (const [what, word] of Object.entries({ id: model.id, ...model.origin }))
+        ok(typeof word === "string" && word !== "", `${what} is ${JSON.stringify(word)}: a word is needed`);
+      for (const what of ["contextWindow", "maxOutputTokens", "maxInputTokens"] as const) {
+        const number = model.facts?.[what];
+        ok(number === undefined || number > 0, `facts.${what} is ${number}: leave out what is not known`);
+      }
+    },
+  },
+  {
+    name: "a text comes whole, its deltas the same as the answer",
+    needs: ["deltas"],
+    script: [say(hello, { chunk: 3 })],
+    async body(stand) {
+      const heard = await ask(stand);
+      const { answer, events } = heard;
+      strictEqual(answer.role, "assistant");
+      strictEqual(textOf(answer), hello);
+      ok(
+        events.some(({ type }) => type === "text_delta"),
+        "nothing was emitted while the answer arrived",
+      );
+      sameAsDeltas(heard);
+    },
+  },
+  {
+    name: "an answer says where it came from and how it ended",
+    script: [say("done"), [say("cut o"), stop("max_tokens")]],
+    async body(stand) {
+      const { answer } = await ask(stand);
+      deepStrictEqual(answer.origin, stand.model.origin);
+      strictEqual(answer.stop.kind, "end_turn");
+      strictEqual((await ask(stand)).answer.stop.kind, "max_tokens");
+    },
+  },
+  {
+    name: "reasoning is a part of its own, and no text",
+    needs: ["reasoning"],
+    script: [[think("Let me see."), say("It is so.")]],
+    async body(stand) {
+      const heard = await ask(stand);
+      const { content } = heard.answer;
+      deepStrictEqual(
+        content.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
+        ["Let me see."],
+      );
+      strictEqual(textOf(heard.answer), "It is so.");
+      sameAsDeltas(heard);
+    },
+  },
+  {
+    name: "a call has its name and its whole arguments",
+    needs: ["tools"],
+    script: [[say("Let me look."), call("weather", { city: "Oslo ☃", days: 3 })]],
+    async body(stand) {
+      const heard = await ask(stand);
+      const [made, ...others] = callsOf(heard.answer);
+      strictEqual(others.length, 0);
+      ok(made !== undefined, "there is no call in the answer");
+      strictEqual(made.name, "weather");
+      deepStrictEqual(made.args, { city: "Oslo ☃", days: 3 });
+      strictEqual(made.argsError, undefined);
+      deepStrictEqual(JSON.parse(made.rawArgs), made.args);
+      strictEqual(heard.answer.stop.kind, "tool_use");
+      strictEqual(textOf(heard.answer), "Let me look.");
+      sameAsDeltas(heard);
+    },
+  },
+  {
+    name: "several calls keep their order, and the ids they have are their own",
+    needs: ["tools", "several_calls"],
+    script: [
+      calls([
+        ["weather", { city: "Oslo" }],
+        ["weather", { city: "Oslo" }],
+        ["search", { city: "Rome" }],
+      ]),
+    ],
+    async body(stand) {
+      const heard = await ask(stand);
+      const made = callsOf(heard.answer);
+      deepStrictEqual(
+        made.map(({ name, args }) => [name, args]),
+        [
+          ["weather", { city: "Oslo" }],
+          ["weather", { city: "Oslo" }],
+          ["search", { city: "Rome" }],
+        ],
+      );
+      // Where the provider gives none, the loop numbers them.
+      const ids = made.map(({ id }) => id).filter((id) => id !== "");
+      strictEqual(new Set(ids).size, ids.length, "two calls have the same id");
+      sameAsDeltas(heard);
+    },
+  },
+  {
+    name: "arguments that are no JSON object are marked, and nothing is made of them",
+    needs: ["tools", "raw_args"],
+    script: [badArgs("weather", '{"city": "Os')],
+    async body(stand) {
+      const [made] = callsOf((await ask(stand)).answer);
+      ok(made !== undefined, "the call is not in the answer");
+      ok((made.argsError ?? "") !== "", "argsError is not set");
+      deepStrictEqual(made.args, {});
+      strictEqual(made.rawArgs, '{"city": "Os');
+    },
+  },
+  {
+    name: "tokens are told as they were counted",
+    needs: ["usage"],
+    script: [[say("done"), usage({ inputTokens: 120, outputTokens: 34 })]],
+    async body(stand) {
+      const { usage: told } = (await ask(stand)).answer;
+      deepStrictEqual([told?.inputTokens, told?.outputTokens], [120, 34]);
+    },
+  },
+  ...failures.map(([kinds, retryable]): Demand => {
+    const [kind] = kinds;
+    return {
+      name: `a provider's ${kind} is an error of that kind`,
+      script: [fail(kind, kind === "rate_limit" ? { retryAfterMs: 3_000 } : {})],
+      async body(stand) {
+        const error = await failure(ask(stand));
+        ok(
+          kinds.includes(error.kind),
+          `its kind is ${error.kind} (${error.message}), not ${kinds.join(" or ")}`,
+        );
+        strictEqual(error.retryable, retryable, `retryable of ${error.kind}`);
+        if (kind === "rate_limit") strictEqual(error.retryAfterMs, 3_000);
+        ok(error.message !== "", "its message is empty");
+      },
+    };
+  }),
+  {
+    name: "one call is one attempt: it never tries again by itself",
+    script: [fail("overloaded"), say("after all")],
+    async body(stand) {
+      await failure(ask(stand));
+      strictEqual(
+        textOf((await ask(stand)).answer),
+        "after all",
+        "a second attempt was made for the first call",
+      );
+      if (stand.sent !== undefined) strictEqual(stand.sent().length, 2);
+    },
+  },
+  {
+    name: "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    script: [[say("half an ans"), cut()]],
+    async body(stand) {
+      const error = await failure(ask(stand));
+      const broken: ErrorKind[] = ["stream_truncated", "stream_error", "network"];
+      ok(broken.includes(error.kind), `its kind is ${error.kind}`);
+      if (stand.lacks.has("deltas")) return;
+      strictEqual(error.partial === undefined ? undefined : textOf(error.partial), "half an ans");
+      strictEqual(callsOf(error.partial as AssistantMessage).length, 0);
+    },
+  },
+  {
+    name: "an abort before the call is heard: nothing goes out",
+    script: [say("too late")],
+    async body(stand) {
+      const controller = new AbortController();
+      controller.abort(new Error("enough"));
+      const error = await failure(ask(stand, undefined, controller.signal));
+      strictEqual(error.kind, "aborted");
+      if (stand.sent !== undefined) strictEqual(stand.sent().length, 0, "a request went out");
+    },
+  },
+  {
+    name: "an abort while the answer arrives is heard in time, with what had arrived",
+    needs: ["deltas"],
+    script: [stall({ afterText: "so far" })],
+    async body(stand) {
+      const controller = new AbortController();
+      const { model, lacks, abortWithinMs } = stand;
+      let emitted = 0;
+      let abortedAt = 0;
+      const asking = model.call(requestOf([userText("user-words")], lacks), {
+        signal: controller.signal,
+        emit: () => {
+          emitted += 1;
+          if (emitted === 1)
+            setImmediate(() => {
+              abortedAt = emitted;
+              controller.abort(new Error("enough"));
+            });
+        },
+      });
+      const error = await failure(within(asking, abortWithinMs, "the abort was not heard"));
+      strictEqual(error.kind, "aborted");
+      strictEqual(error.partial === undefined ? undefined : textOf(error.partial), "so far");
+      strictEqual(emitted, abortedAt, "something was emitted after the abort");
+    },
+  },
+  {
+    name: "it leaves no listener on a signal it was given",
+    script: [say("one"), fail("invalid_request"), say("two")],
+    async body(stand) {
+      const { signal } = new AbortController();
+      await ask(stand, undefined, signal);
+      await failure(ask(stand, undefined, signal));
+      await ask(stand, undefined, signal);
+      strictEqual(getEventListeners(signal, "abort").length, 0);
+    },
+  },
+  {
+    name: "it leaves the request as it was",
+    script: [say("done")],
+    async body(stand) {
+      const { answer } = await ask(stand, frozen([userText("user-words")]));
+      strictEqual(textOf(answer), "done");
+    },
+  },
+  {
+    name: "calls at the same time do not mix",
+    script: [say("first answer", { chunk: 1 }), say("other words", { chunk: 1 })],
+    async body(stand) {
+      const heard = await Promise.all([ask(stand, [userText("a")]), ask(stand, [userText("b")])]);
+      deepStrictEqual(heard.map(({ answer }) => textOf(answer)).sort(), ["first answer", "other words"]);
+      if (!stand.lacks.has("deltas")) heard.forEach(sameAsDeltas);
+    },
+  },
+  {
+    name: "all of a conversation goes out: system, tools, messages, calls and results, in order",
+    script: [call("weather", { city: "args-words" }), say("done")],
+    needs: ["tools"],
+    async body(stand) {
+      const { answer } = await ask(stand);
+      await ask(stand, longer(answer));
+      const body = stand.sent?.()[1];
+      if (body === undefined) return;
+      for (const words of ["system-words", "The tool weather", "The tool search"])
+        match(body, new RegExp(words), `the request does not hold ${words}`);
+      const places = ["user-words", "args-words", "result-words"].map((words) => body.indexOf(words));
+      ok(!places.includes(-1), `the request does not hold all of its messages: ${body}`);
+      deepStrictEqual(
+        places,
+        [...places].sort((one, other) => one - other),
+        "the messages are not in order",
+      );
+    },
+  },
+  {
+    name: "the same request is the same bytes",
+    script: [say("one"), say("two")],
+    async body(stand) {
+      await ask(stand);
+      await ask(stand);
+      const [one, other] = stand.sent?.() ?? [];
+      strictEqual(one, other);
+    },
+  },
+  {
+    name: "a request that grew keeps its front, byte for byte",
+    script: [call("weather", { city: "Oslo" }), say("done")],
+    needs: ["tools"],
+    async body(stand) {
+      const { answer } = await ask(stand);
+      await ask(stand, longer(answer));
+      const [before, after] = stand.sent?.() ?? [];
+      if (before === undefined || after === undefined) return;
+      const same = commonLength(before, after);
+      const last = before.lastIndexOf("user-words") + "user-words".length;
+      ok(
+        same >= last,
+        `the two part at ${same}: ${before.slice(same - 30, same + 30)} | ${after.slice(same - 30, same + 30)}`,
+      );
+    },
+  },
+];
+
+async function within<T>(promise: Promise<T>, ms: number, otherwise: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new RondoError("internal", `${otherwise} in ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

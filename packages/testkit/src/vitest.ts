@@ -1,0 +1,10 @@
+// The face of @rondo/testkit/vitest: import it once, in a setup file, and vitest's `expect` knows the matchers.
+
+import { expect } from "vitest";
+import { type RondoMatchers, rondoMatchers } from "./matchers/matchers.ts";
+
+declare module "vitest" {
+  interface Matchers<R extends void | Promise<void>, T> extends RondoMatchers<R> {}
+}
+
+expect.extend(rondoMatchers);

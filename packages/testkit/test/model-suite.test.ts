@@ -1,0 +1,299 @@
+import {
+  type AssistantMessage,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  RondoError,
+} from "@rondo/core";
+import { anthropic, bedrock, google, openai } from "@rondo/models";
+import { type ModelUnderTest, type OpenModel, scripted, type Turn, testModel } from "@rondo/testkit";
+import { rondoWire } from "@rondo/testkit/wire";
+import { afterAll, describe, expect, it } from "vitest";
+
+/** A provider of ours on rondo-wire. */
+function overTheWire(
+  name: string,
+  make: (url: string) => Model,
+  more: Partial<ModelUnderTest> = {},
+): ModelUnderTest {
+  return {
+    name,
+    async open(script) {
+      const wire = await rondoWire({ script });
+      return {
+        model: make(wire.url),
+        sent: () => wire.requests.map(({ text }) => text),
+        close: () => wire.close(),
+      };
+    },
+    ...more,
+  };
+}
+
+const inProcess: ModelUnderTest = { name: "scripted", open: openScripted };
+
+function openScripted(script: readonly Turn[]): OpenModel {
+  const good = scripted(script);
+  const sent: string[] = [];
+  return {
+    model: {
+      id: good.id,
+      origin: good.origin,
+      call(request, io) {
+        const { system, tools, messages } = request;
+        if (!io.signal.aborted) sent.push(JSON.stringify({ system, tools, messages: [...messages] }));
+        return good.call(request, io);
+      },
+    },
+    sent: () => sent,
+  };
+}
+
+const subjects: ModelUnderTest[] = [
+  inProcess,
+  overTheWire("anthropic", (url) => anthropic("claude-sonnet-5", { baseURL: url, apiKey: "any" })),
+  overTheWire("openai", (url) => openai("gpt-5", { baseURL: `${url}/v1`, apiKey: "any" })),
+  overTheWire("google", (url) => google("gemini-2.5-pro", { baseURL: url, apiKey: "any" }), {
+    lacks: ["raw_args"],
+  }),
+  overTheWire("bedrock", (url) =>
+    bedrock("anthropic.claude-sonnet-5-v1:0", { baseURL: url, region: "eu-west-1", apiKey: "any" }),
+  ),
+];
+
+describe("a model that is as it should be", () => {
+  for (const subject of subjects) testModel(subject, it);
+});
+
+type Defect = (
+  good: Model,
+) => (request: ModelRequest, io: Parameters<Model["call"]>[1]) => Promise<AssistantMessage>;
+
+const answering =
+  (change: (answer: AssistantMessage) => AssistantMessage): Defect =>
+  (good) =>
+  async (request, io) =>
+    change(await good.call(request, io));
+
+const emitting =
+  (change: (event: ModelEvent, emit: (event: ModelEvent) => void) => void): Defect =>
+  (good) =>
+  (request, io) =>
+    good.call(request, { ...io, emit: (event) => change(event, (one) => io.emit(one)) });
+
+const failing =
+  (change: (error: RondoError) => unknown): Defect =>
+  (good) =>
+  async (request, io) => {
+    try {
+      return await good.call(request, io);
+    } catch (thrown) {
+      throw change(thrown as RondoError);
+    }
+  };
+
+const withCalls = (
+  change: (call: AssistantMessage["content"][number] & { type: "tool_call" }, at: number) => object,
+) =>
+  answering((answer) => ({
+    ...answer,
+    content: answer.content.map((part, at) =>
+      part.type === "tool_call" ? ({ ...part, ...change(part, at) } as typeof part) : part,
+    ),
+  }));
+
+const timers: NodeJS.Timeout[] = [];
+afterAll(() => timers.forEach(clearTimeout));
+
+const asOther = (kind: RondoError["kind"], as: RondoError["kind"]): Defect =>
+  failing((error) => (error.kind === kind ? new RondoError(as, error.message) : error));
+
+/** What a careless model does, and the check that must catch it. */
+const defects: { [defect: string]: [caught: string, defect: Defect] } = {
+  "loses deltas": [
+    "a text comes whole, its deltas the same as the answer",
+    emitting((event, emit) => event.type !== "text_delta" || event.text.includes("w") || emit(event)),
+  ],
+  "emits nothing": ["a text comes whole, its deltas the same as the answer", emitting(() => {})],
+  "emits after it has settled": [
+    "a text comes whole, its deltas the same as the answer",
+    emitting((event, emit) => {
+      emit(event);
+      setImmediate(() => emit({ type: "progress" }));
+    }),
+  ],
+  "emits before it has returned": [
+    "a text comes whole, its deltas the same as the answer",
+    (good) => (request, io) => {
+      io.emit({ type: "progress" });
+      return good.call(request, io);
+    },
+  ],
+  "speaks of parts that are not there": [
+    "a text comes whole, its deltas the same as the answer",
+    emitting((event, emit) => {
+      emit(event);
+      if (event.type === "text_delta")
+        emit({ type: "tool_args_delta", index: 7, id: "a", name: "b", delta: "" });
+    }),
+  ],
+  "says it is another": [
+    "an answer says where it came from and how it ended",
+    answering((answer) => ({ ...answer, origin: { ...answer.origin, model: "another" } })),
+  ],
+  "takes a cut answer for a whole one": [
+    "an answer says where it came from and how it ended",
+    answering((answer) => ({ ...answer, stop: { kind: "end_turn", wire: "end_turn" } })),
+  ],
+  "puts its reasoning into the text": [
+    "reasoning is a part of its own, and no text",
+    answering((answer) => ({
+      ...answer,
+      content: answer.content.map((part) =>
+        part.type === "reasoning" ? { type: "text", text: part.text } : part,
+      ),
+    })),
+  ],
+  "loses arguments": ["a call has its name and its whole arguments", withCalls(() => ({ args: {} }))],
+  "numbers its calls by name": [
+    "several calls keep their order, and the ids they have are their own",
+    withCalls(({ name }) => ({ id: `call_${name}` })),
+  ],
+  "sorts its calls": [
+    "several calls keep their order, and the ids they have are their own",
+    answering((answer) => ({ ...answer, content: [...answer.content].reverse() })),
+  ],
+  "mends what is no JSON": [
+    "arguments that are no JSON object are marked, and nothing is made of them",
+    withCalls(({ args }) => ({ args, argsError: undefined })),
+  ],
+  "counts no tokens": [
+    "tokens are told as they were counted",
+    answering((answer) => ({ ...answer, usage: { inputTokens: 0, outputTokens: 0 } })),
+  ],
+  "takes a full queue for a broken request": [
+    "a provider's rate_limit is an error of that kind",
+    asOther("rate_limit", "invalid_request"),
+  ],
+  "forgets how long to wait": [
+    "a provider's rate_limit is an error of that kind",
+    asOther("rate_limit", "rate_limit"),
+  ],
+  "takes an overload for a missing key": [
+    "a provider's overloaded is an error of that kind",
+    asOther("overloaded", "auth"),
+  ],
+  "would try again without a key": [
+    "a provider's auth is an error of that kind",
+    asOther("auth", "server_error"),
+  ],
+  "would try a broken request again": [
+    "a provider's invalid_request is an error of that kind",
+    failing((error) => (error.kind === "invalid_request" ? new Error("400 invalid request") : error)),
+  ],
+  "does not know a full window": [
+    "a provider's context_overflow is an error of that kind",
+    asOther("context_overflow", "invalid_request"),
+  ],
+  "tries again by itself": [
+    "one call is one attempt: it never tries again by itself",
+    (good) => (request, io) => good.call(request, io).catch(() => good.call(request, io)),
+  ],
+  "takes half an answer for a whole one": [
+    "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    (good) => (request, io) =>
+      good.call(request, io).catch((error: RondoError) => error.partial as AssistantMessage),
+  ],
+  "forgets what had arrived": [
+    "an answer that breaks off is a failure, with what had arrived and none of its calls",
+    asOther("stream_truncated", "stream_truncated"),
+  ],
+  "never looks at a signal that has fired": [
+    "an abort before the call is heard: nothing goes out",
+    (good) => (request, io) => good.call(request, { ...io, signal: new AbortController().signal }),
+  ],
+  "is deaf while it answers": [
+    "an abort while the answer arrives is heard in time, with what had arrived",
+    (good) => (request, io) => good.call(request, { ...io, signal: new AbortController().signal }),
+  ],
+  "listens for ever": [
+    "it leaves no listener on a signal it was given",
+    (good) => (request, io) => {
+      io.signal.addEventListener("abort", () => {});
+      return good.call(request, io);
+    },
+  ],
+  "adds to the conversation it was given": [
+    "it leaves the request as it was",
+    (good) => async (request, io) => {
+      (request.messages as unknown as object[]).push({ role: "user", content: [] });
+      return good.call(request, io);
+    },
+  ],
+  "keeps one buffer for all calls": [
+    "calls at the same time do not mix",
+    (good) => {
+      let last: Parameters<Model["call"]>[1]["emit"];
+      return (request, io) => {
+        last = io.emit;
+        return good.call(request, { ...io, emit: (event) => last(event) });
+      };
+    },
+  ],
+  "leaves results out": [
+    "all of a conversation goes out: system, tools, messages, calls and results, in order",
+    (good) => (request, io) =>
+      good.call({ ...request, messages: [...request.messages].filter(({ role }) => role !== "tool") }, io),
+  ],
+  "sends the newest first": [
+    "all of a conversation goes out: system, tools, messages, calls and results, in order",
+    (good) => (request, io) => good.call({ ...request, messages: [...request.messages].reverse() }, io),
+  ],
+  "stamps each request": [
+    "the same request is the same bytes",
+    (good) => {
+      let number = 0;
+      return (request, io) => good.call({ ...request, system: `request ${number++}` }, io);
+    },
+  ],
+  "counts the messages in front of them": [
+    "a request that grew keeps its front, byte for byte",
+    (good) => (request, io) =>
+      good.call({ ...request, system: `${request.messages.length} messages follow` }, io),
+  ],
+};
+
+describe("a model with a defect", () => {
+  const caught = new Set<string>();
+  for (const [defect, [check, broken]] of Object.entries(defects))
+    it(`is caught when it ${defect}`, async () => {
+      const open = (script: readonly Turn[]): OpenModel => {
+        const { model, sent = () => [] } = openScripted(script);
+        return { model: { id: model.id, origin: model.origin, call: broken(model) }, sent };
+      };
+      const checks = testModel({ name: "bad", open, abortWithinMs: 200 });
+      const one = checks.find(({ name }) => name === `bad: ${check}`);
+      expect(one, `there is no check named ${check}`).toBeDefined();
+      await expect(one?.run()).rejects.toThrow();
+      caught.add(check);
+    });
+
+  it("that does not say who it is is caught", async () => {
+    const open = (): OpenModel => ({
+      model: {
+        ...scripted([]),
+        id: "",
+        origin: { api: "a", provider: "b", model: "" },
+        call: scripted([]).call,
+      },
+    });
+    const [first] = testModel({ name: "bad", open });
+    await expect(first?.run()).rejects.toThrow(/a word is needed/);
+    caught.add("it says who it is");
+  });
+
+  it("of every kind is there: each check has caught one", () => {
+    const names = testModel(inProcess).map(({ name }) => name.slice("scripted: ".length));
+    expect(names.filter((name) => !caught.has(name))).toEqual([]);
+  });
+});
