@@ -12,8 +12,10 @@ import { type FollowOptions, follow } from "./follow.ts";
 import { type ForkOptions, forkInto } from "./fork.ts";
 import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
+import type { Logger } from "./logger.ts";
 import type { LogRecord } from "./loop/records.ts";
 import { memoryJournal } from "./memory-journal.ts";
+import type { JsonObject } from "./message.ts";
 import type { ToolChoice } from "./model.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
@@ -46,6 +48,15 @@ export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Ou
   readonly result: Promise<RunResult<Output>>;
   /** Cancels the run. What was not pulled is dropped, and the steps end. */
   abort(reason?: string): void;
+}
+
+/** An agent as another driver sees it. `blobs`: null where whole texts are kept nowhere, absent where the driver may choose. */
+export interface AgentParts {
+  resolved: Resolved;
+  clock: Clock;
+  logger?: Logger;
+  about?: JsonObject;
+  blobs?: BlobStore | null;
 }
 
 export class Agent<Output = unknown> {
@@ -157,6 +168,18 @@ export class Agent<Output = unknown> {
     } = {},
   ): Promise<Session<Output>> {
     return this.#open({ ...options, session: id }, undefined);
+  }
+
+  /** What the agent is made of, for whoever drives its runs in another way than a `Session` does. */
+  get parts(): AgentParts {
+    const { logger, about, blobs } = this.#given;
+    return {
+      resolved: this.#resolved,
+      clock: this.#clock,
+      ...(logger === undefined ? {} : { logger }),
+      ...(about === undefined ? {} : { about }),
+      ...(blobs === undefined ? {} : { blobs }),
+    };
   }
 
   /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */

@@ -10,12 +10,14 @@ import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
 import { announce } from "./announce.ts";
 import { AtWork } from "./at-work.ts";
+import { modelStarted, summaryStarted, toolsStarted } from "./begins.ts";
 import { next } from "./next.ts";
-import { Prefix, requestName } from "./prefix.ts";
+import { Prefix } from "./prefix.ts";
 import type { Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import type { Shell } from "./shell.ts";
 import { inFlight, type State } from "./state.ts";
+import { timely } from "./timely.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
 
@@ -86,7 +88,7 @@ export class Driver {
   /** What comes when nobody drives any more is written down, if it still can be. */
   #keepLate(fact: Fact): void {
     if (this.#failed !== undefined) return;
-    this.#append([this.#timely(fact)]);
+    this.#append([timely(fact, this.#state)]);
     try {
       this.#flush()?.catch(() => {});
     } catch {
@@ -245,23 +247,7 @@ export class Driver {
   #takeMail(): void {
     if (this.#mailbox.length === 0) return;
     const facts = this.#mailbox.splice(0);
-    for (const fact of facts) this.#append([this.#timely(fact)]);
-  }
-
-  /** What came too late is kept as what it is. */
-  #timely(fact: Fact): Fact {
-    const { run } = this.#state;
-    if (fact.type === "model_finished" || fact.type === "model_failed")
-      return run?.call === undefined ? { type: "late_result", call: null } : fact;
-    if (fact.type === "summary_finished" || fact.type === "summary_failed")
-      return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
-    if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
-    const call = run?.turn?.calls.find((one) => one.key === fact.call);
-    if (call !== undefined && call.result === undefined) return fact;
-    if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
-    const { spent } = fact;
-    const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
-    return { type: "late_result", call: fact.call, result: stopped };
+    for (const fact of facts) this.#append([timely(fact, this.#state)]);
   }
 
   #tell(event: RondoEvent): void {
@@ -287,25 +273,12 @@ export class Driver {
       gate.open = () => this.#wake?.();
       return this.#wait(undefined, () => gate.pass());
     }
-    const { request, step, attempt, shape } = action;
-    const { digest, broke } = this.#prefix.note(request, shape);
-    this.#append([
-      {
-        type: "model_started",
-        step,
-        attempt,
-        model: action.model,
-        digest,
-        ...(broke === undefined ? {} : { broke }),
-        ...(action.stages === undefined ? {} : { stages: action.stages }),
-      },
-    ]);
+    this.#append([modelStarted(action, this.#prefix)]);
     return this.#onceDurable(() => this.#atWork.think(action));
   }
 
   #summarise(action: Action & { do: "summarise" }): Promise<void> | undefined {
-    const { request, part, of, attempt } = action;
-    this.#append([{ type: "summary_started", part, of, attempt, digest: requestName(request) }]);
+    this.#append([summaryStarted(action)]);
     return this.#onceDurable(() => this.#atWork.summarise(action));
   }
 
@@ -320,18 +293,10 @@ export class Driver {
     return flushed?.then(go);
   }
 
-  #startTools({ calls: keys, reserved }: Action & { do: "start_tools" }): Promise<void> | undefined {
-    this.#append(
-      keys.map((call): Fact => {
-        const idempotencyKey = `${this.#shell.session}:${call}`;
-        const given = reserved?.[call];
-        // The key is the child's session as well: it is the same whenever the call is started again.
-        const child = given === undefined ? {} : { child: idempotencyKey, reserved: given };
-        return { type: "tool_started", call, idempotencyKey, ...child };
-      }),
-    );
+  #startTools(action: Action & { do: "start_tools" }): Promise<void> | undefined {
+    this.#append(toolsStarted(action, this.#shell.session));
     return this.#onceDurable(() => {
-      for (const key of keys) this.#atWork.act(key);
+      for (const key of action.calls) this.#atWork.act(key);
     });
   }
 
