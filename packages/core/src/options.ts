@@ -335,9 +335,18 @@ function argumentsProblem(raw: string): string {
 
 /** Where there are tools there may be results to cut, and then something must be able to read them. A tool of the user's own wins over ours. */
 function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions): void {
-  if (tools.size === 0 || context?.cap === null || context?.cap?.readers === null || blobs === null) return;
-  for (const one of readerTools(readerNames(context?.cap ?? {})))
-    if (!tools.has(one.name)) tools.set(one.name, one);
+  const { cap } = context ?? {};
+  if (tools.size === 0 || cap === null || cap?.readers === null || blobs === null) return;
+  const readers = cap?.readers === undefined ? ownReaders() : readerTools(readerNames(cap));
+  for (const one of readers) if (!tools.has(one.name)) tools.set(one.name, one);
+}
+
+let madeReaders: readonly Tool[] | undefined;
+
+/** The reader tools under their own names. They hold nothing, so one pair serves every agent. */
+function ownReaders(): readonly Tool[] {
+  madeReaders ??= readerTools(readerNames({}));
+  return madeReaders;
 }
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {

@@ -25,6 +25,9 @@ const noise: ReadonlySet<string> = new Set(["obfuscation"]);
 /** How often a stream may show another shape before nothing more is learnt from it. */
 const mostShapes = 8;
 
+/** Frames that are parsed before a shape is learnt: learning one costs as much as parsing some dozens, and most answers are short. */
+const parsedFirst = 48;
+
 interface Hole {
   holder: JsonObject;
   key: string;
@@ -41,6 +44,7 @@ interface Shape {
 export class FrameJson {
   readonly #paths: readonly TextPath[];
   readonly #parse: (text: string) => Json;
+  readonly #parsedFirst: number;
   #shape: Shape | undefined;
   #learnt = 0;
   #misses = 0;
@@ -48,13 +52,16 @@ export class FrameJson {
   /**
    * @param paths places where a piece of text may stand
    * @param parse what is done with a frame of a new shape; it may throw
+   * @param first how many frames are parsed before a shape is learnt
    */
   constructor(
     paths: readonly TextPath[],
     parse: (text: string) => Json = JSON.parse as (text: string) => Json,
+    first: number = parsedFirst,
   ) {
     this.#paths = paths;
     this.#parse = parse;
+    this.#parsedFirst = first;
   }
 
   /** The value of a frame, good until the next one. */
@@ -72,7 +79,8 @@ export class FrameJson {
     const value = this.#parse(data);
     this.#misses += 1;
     // A frame out of the row (an escape, another event) is no reason to learn anew; several are.
-    if (this.#learnt < mostShapes && (shape === undefined || this.#misses > 2)) this.#learn(data, value);
+    const patience = shape === undefined ? this.#parsedFirst : 2;
+    if (this.#learnt < mostShapes && this.#misses > patience) this.#learn(data, value);
     return value;
   }
 

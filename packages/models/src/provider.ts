@@ -120,6 +120,8 @@ class HttpModel implements Model {
   #codec: Promise<Codec> | undefined;
   #encoder: Encoder | undefined;
   #client: HttpClient | undefined;
+  /** The last request's: mostly the next one's as well. */
+  #address: { path: string; url: string } | undefined;
 
   constructor(options: ModelOptions) {
     const { provider, model, codec, stream, compat } = options;
@@ -139,7 +141,7 @@ class HttpModel implements Model {
   }
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
-    const secrets: string[] = [];
+    const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
@@ -151,16 +153,16 @@ class HttpModel implements Model {
         return await this.#sendBy(this.#options.send, codec, wire, target, io);
       const asked = request.settings.headers ?? {};
       const credentials = await this.#credentials(false, io.signal);
-      const first = await this.#attempt(codec, wire, target, asked, credentials, io, secrets);
+      const first = await this.#attempt(codec, wire, target, asked, credentials, io, sent);
       if ("answer" in first) return first.answer;
       if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await this.#attempt(codec, wire, target, asked, fresh, io, secrets);
+      const second = await this.#attempt(codec, wire, target, asked, fresh, io, sent);
       if ("answer" in second) return second.answer;
       throw second.refused;
     } catch (thrown) {
-      throw this.#named(thrown, secrets, io.signal);
+      throw this.#named(thrown, sent, io.signal);
     }
   }
 
@@ -168,11 +170,9 @@ class HttpModel implements Model {
     const { codec, keepRaw } = this.#options;
     const kept = (one: Codec): Codec => (keepRaw === true ? keepingRaw(one) : one);
     if (!("load" in codec)) return Promise.resolve(kept(codec));
-    this.#codec ??= codec
-      .load()
+    this.#codec ??= loaded(codec)
       .then(kept)
       .catch((thrown: unknown) => {
-        // Not kept: a bundle's chunk that did not arrive may arrive the next time.
         this.#codec = undefined;
         throw thrown;
       });
@@ -186,15 +186,15 @@ class HttpModel implements Model {
     asked: Readonly<Record<string, string>>,
     credentials: Credentials,
     io: ModelIo,
-    secrets: string[],
+    sentSoFar: Sent[],
   ): Promise<{ answer: AssistantMessage } | { refused: RondoError }> {
-    const { clocks, authorize = bearer, headers = {}, baseURL } = this.#options;
-    const url = joinURL(baseURL, wire.path);
+    const { clocks, authorize = bearer, headers = {} } = this.#options;
+    const url = this.#urlOf(wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
-    secrets.push(...secretsOf(credentials, {}));
+    sentSoFar.push({ credentials, headers: {} });
     const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
     const sent = merged(plain, signed, credentials.headers ?? {}, asked);
-    secrets.push(...secretsOf({}, sent));
+    sentSoFar.push({ credentials: {}, headers: sent });
     const response = await this.#http().request({
       method: "POST",
       url,
@@ -217,6 +217,11 @@ class HttpModel implements Model {
     if (answer !== undefined) return { answer };
     const error = codec.errorOf(refusal);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length) };
+  }
+
+  #urlOf(path: string): string {
+    if (this.#address?.path !== path) this.#address = { path, url: joinURL(this.#options.baseURL, path) };
+    return this.#address.url;
   }
 
   /** An empty 400 or 413 means that the prompt is too long, if it is long: some servers say nothing else. */
@@ -281,7 +286,7 @@ class HttpModel implements Model {
   }
 
   /** An error as it may leave: it names the model, says what to do about a key, and holds none. */
-  #named(thrown: unknown, secrets: readonly string[], signal: AbortSignal): RondoError {
+  #named(thrown: unknown, sent: readonly Sent[], signal: AbortSignal): RondoError {
     const error =
       signal.aborted && !(thrown instanceof RondoError) ? abortedError(signal) : toRondoError(thrown);
     let words = error.message;
@@ -293,6 +298,7 @@ class HttpModel implements Model {
     const { raw, ...rest } = optionsOf(error);
     // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
     const known = `${this.id} ${this.#options.baseURL}`;
+    const secrets = sent.flatMap(({ credentials, headers }) => secretsOf(credentials, headers));
     const hidden = secrets.filter((secret) => !known.includes(secret));
     return new RondoError(error.kind, redacted(words, hidden), {
       ...rest,
@@ -300,6 +306,26 @@ class HttpModel implements Model {
       ...(error.cause === undefined ? {} : { cause: error.cause }),
     });
   }
+}
+
+/** What went out that may hold secrets. They are looked for when there is an error to take them out of. */
+interface Sent {
+  credentials: Credentials;
+  headers: Readonly<Record<string, string>>;
+}
+
+const loads = new WeakMap<LazyCodec, Promise<Codec>>();
+
+/** A codec's code, asked for once: an import that was done before still costs a walk through the loader. */
+function loaded(codec: LazyCodec): Promise<Codec> {
+  let load = loads.get(codec);
+  if (load === undefined) {
+    load = codec.load();
+    loads.set(codec, load);
+    // Not kept: a bundle's chunk that did not arrive may arrive the next time.
+    load.catch(() => loads.delete(codec));
+  }
+  return load;
 }
 
 const maxErrorChars = 1_000_000;
