@@ -17,7 +17,8 @@ export function checkSite(folder: string): string[] {
       if (/^[a-z]+:/i.test(href)) continue;
       const [to = "", anchor = ""] = href.split("#");
       const target = to === "" ? path : pageAt(path, decodeURIComponent(to));
-      if (!ids.has(target) && !existsSync(join(folder, target))) wrong.push(`${path} leads to ${href}, which is not there`);
+      if (!ids.has(target) && !existsSync(join(folder, target)))
+        wrong.push(`${path} leads to ${href}, which is not there`);
       else if (anchor !== "" && ids.get(target)?.has(decodeURIComponent(anchor)) === false)
         wrong.push(`${path} leads to ${href}, a heading that is not there`);
     }
@@ -31,4 +32,5 @@ function pageAt(from: string, to: string): string {
   return path.includes(".") ? path : `${path}.html`;
 }
 
-const idsOf = (html: string): Set<string> => new Set([...html.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id));
+const idsOf = (html: string): Set<string> =>
+  new Set([...html.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id));

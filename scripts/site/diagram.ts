@@ -11,14 +11,21 @@ const height = 44;
 const bend = 30;
 
 const places: Readonly<Record<string, readonly [x: number, y: number]>> = {
-  idle: [90, 215],
-  ready: [270, 60],
-  thinking: [540, 60],
-  judging: [720, 215],
-  acting: [540, 370],
-  finishing: [270, 370],
-  compacting: [405, 150],
-  cancelling: [405, 280],
+  ready: [320, 50],
+  thinking: [640, 50],
+  judging: [640, 220],
+  acting: [320, 220],
+  compacting: [480, 135],
+  finishing: [480, 380],
+  idle: [180, 380],
+  cancelling: [90, 220],
+};
+
+/** Edges that would run through another phase bend more, or to the other side. */
+const detours: Readonly<Record<string, number>> = {
+  "judging ready": 120,
+  "compacting idle": -120,
+  "finishing ready": 40,
 };
 
 const mainWay: readonly (readonly [Phase, Phase])[] = [
@@ -41,7 +48,7 @@ export function loopDiagram(): string {
     if (!table[from].some((row) => row.to.includes(to)))
       throw new Error(`the diagram draws ${from} to ${to}, which the table does not have`);
   const about = "The phases of a run, and which may follow which";
-  return `<div class="loop-diagram"><svg viewBox="0 0 810 430" role="img" aria-label="${about}">${groups.join("")}</svg></div>`;
+  return `<div class="loop-diagram"><svg viewBox="0 0 730 430" role="img" aria-label="${about}">${groups.join("")}</svg></div>`;
 }
 
 function node(phase: Phase): string {
@@ -54,8 +61,9 @@ function edge(from: Phase, to: Phase): string {
   const [ax, ay] = placeOf(from);
   const [bx, by] = placeOf(to);
   const length = Math.hypot(bx - ax, by - ay);
-  const cx = (ax + bx) / 2 + (-(by - ay) / length) * bend;
-  const cy = (ay + by) / 2 + ((bx - ax) / length) * bend;
+  const aside = detours[`${from} ${to}`] ?? bend;
+  const cx = (ax + bx) / 2 + (-(by - ay) / length) * aside;
+  const cy = (ay + by) / 2 + ((bx - ax) / length) * aside;
   const [sx, sy] = border(ax, ay, cx, cy, 0);
   const [ex, ey] = border(bx, by, cx, cy, 9);
   const angle = (Math.atan2(ey - cy, ex - cx) * 180) / Math.PI;

@@ -12,8 +12,12 @@ import { siteFolder, stage } from "./stage.ts";
 const vitepress = join(siteFolder, "node_modules/vitepress/bin/vitepress.js");
 const dist = join(siteFolder, "dist");
 
-async function must(command: string, args: string[], show = false): Promise<void> {
-  const { code, text } = await run(command, args, { cwd: siteFolder, show });
+async function must(
+  command: string,
+  args: string[],
+  how: { show?: boolean; timeoutMs?: number } = {},
+): Promise<void> {
+  const { code, text } = await run(command, args, { cwd: siteFolder, ...how });
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${text}`);
 }
 
@@ -32,4 +36,10 @@ console.log(`site/dist: ${pages} pages, ${(bytes / 1e6).toFixed(1)} MB, ${wrong.
 process.exitCode = wrong.length > 0 ? 1 : 0;
 
 const serve = process.argv.indexOf("--serve");
-if (serve >= 0) await must(process.execPath, [vitepress, "preview", ".", "--port", process.argv[serve + 1] ?? "4173"], true);
+if (serve >= 0) {
+  const port = process.argv[serve + 1] ?? "4173";
+  await must(process.execPath, [vitepress, "preview", ".", "--port", port], {
+    show: true,
+    timeoutMs: 2 ** 31 - 1,
+  });
+}

@@ -18,9 +18,8 @@ interface Group {
   items: { text: string; link: string }[];
 }
 
-/** Puts everything into site/.pages, which is emptied first. */
-export function stage(): void {
-  rmSync(staged, { recursive: true, force: true });
+/** The site's pages, by their place in it, and its sidebar. */
+export function stagedFiles(): Page[] {
   const changelog = { path: "CHANGELOG.md", text: readFileSync(join(root, "CHANGELOG.md"), "utf8") };
   const pages: Page[] = [...allPages(), changelog, ...referencePages()];
   const known = new Set(pages.map(({ path }) => path));
@@ -28,11 +27,26 @@ export function stage(): void {
   const readme = pages.find(({ path }) => path === "README.md");
   if (front === undefined || readme === undefined) throw new Error("README.md or docs/README.md is gone");
   const groups = mapOf(front, known);
-  for (const page of pages) if (page !== front && page !== readme) write(placeOf(page.path), forSite(page, known));
-  write("index.md", startPage(readme, groups));
-  write("sidebar.json", JSON.stringify(groups));
+  return [
+    ...pages
+      .filter((page) => page !== front && page !== readme)
+      .map((page) => ({ path: placeOf(page.path), text: forSite(page, known) })),
+    { path: "index.md", text: startPage(readme, groups) },
+    { path: "sidebar.json", text: JSON.stringify(groups) },
+  ];
+}
+
+/** Puts everything into site/.pages, which is emptied first. */
+export function stage(): void {
+  rmSync(staged, { recursive: true, force: true });
+  for (const { path, text } of stagedFiles()) {
+    const file = join(staged, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
   mkdirSync(join(staged, "public"), { recursive: true });
-  copyFileSync(join(siteFolder, "rondo.svg"), join(staged, "public", "rondo.svg"));
+  for (const name of ["rondo.svg", "loop.svg"])
+    copyFileSync(join(siteFolder, name), join(staged, "public", name));
 }
 
 /** Where a page of the repository stands in the site. */
@@ -78,6 +92,10 @@ function mapOf(front: Page, known: ReadonlySet<string>): Group[] {
     for (const [, text = "", to = ""] of line.matchAll(/\[([^\]]+)\]\(([^)#\s]+\.md)\)/g))
       if (known.has(`docs/${to}`)) group.items.push({ text: sentenceCase(text), link: linkTo(`docs/${to}`) });
   }
+  for (const { name, path } of referencePages())
+    groups
+      .find(({ text }) => text === "Reference")
+      ?.items.push({ text: partOf(name, path), link: linkTo(path) });
   groups.push({
     text: "The project",
     items: ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map((path) => ({
@@ -88,22 +106,28 @@ function mapOf(front: Page, known: ReadonlySet<string>): Group[] {
   return groups;
 }
 
-const linkTo = (path: string): string => `/${placeOf(path).replace(/(^|\/)index\.md$/, "$1").replace(/\.md$/, "")}`;
+/** A page of the reference by its package and its part: `@rondo/core: rules`. */
+const partOf = (name: string, path: string): string => {
+  const part = /-(\w+)\.md$/.exec(path)?.[1];
+  return part === undefined ? name : `${name}: ${part}`;
+};
+
+const linkTo = (path: string): string =>
+  `/${placeOf(path)
+    .replace(/(^|\/)index\.md$/, "$1")
+    .replace(/\.md$/, "")}`;
 
 const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function startPage(readme: Page, groups: readonly Group[]): string {
   const example = blocksOf(readme)[0]?.code ?? "";
   const map = groups
-    .map(({ text, items }) => `<div>\n\n### ${text}\n\n${items.map((one) => `- [${one.text}](${one.link})`).join("\n")}\n\n</div>`)
+    .map(
+      ({ text, items }) =>
+        `<div>\n\n### ${text}\n\n${items.map((one) => `- [${one.text}](${one.link})`).join("\n")}\n\n</div>`,
+    )
     .join("\n");
   return readFileSync(join(siteFolder, "home.md"), "utf8")
     .replace("<!-- example -->", () => `\`\`\`ts\n${example}\`\`\``)
     .replace("<!-- map -->", () => `<div class="home-map">\n${map}\n</div>`);
-}
-
-function write(path: string, text: string): void {
-  const file = join(staged, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
 }

@@ -8,7 +8,9 @@ interface Group {
   items: { text: string; link: string }[];
 }
 
-const sidebar = JSON.parse(readFileSync(new URL("../.pages/sidebar.json", import.meta.url), "utf8")) as Group[];
+const sidebar = JSON.parse(
+  readFileSync(new URL("../.pages/sidebar.json", import.meta.url), "utf8"),
+) as Group[];
 
 export default defineConfig({
   lang: "en",
