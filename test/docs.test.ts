@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { endReasons } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { drawPage } from "../scripts/compatible-servers.ts";
 import { allPages, anchorsOf, blocksOf, linksOf } from "../scripts/docs/pages.ts";
@@ -56,6 +57,32 @@ describe("the documentation", () => {
 
   test("shows the compatible servers as they are", () => {
     expect(read("docs/guide/compatible-servers.md"), "run `npm run -s compat`").toBe(drawPage());
+  });
+});
+
+/** The words a declaration of core has for the types of its union, or for its members. */
+function wordsOf(name: string, word: RegExp): string[] {
+  const found = reference.flatMap((page) => page.exports).find((one) => one.name === name);
+  const words = [...(found?.signature ?? "").matchAll(word)].map(([, one = ""]) => one);
+  return [...new Set(words)];
+}
+
+describe("the tables written by hand", () => {
+  const member = /^ {2}(\w+)\?\(/gm;
+  const type = /\btype: "(\w+)"/g;
+  test.each([
+    ["the kinds of records", "docs/concepts/records.md", wordsOf("Fact", type), 30],
+    ["the kinds of events", "docs/guide/watching.md", wordsOf("RondoEvent", type), 24],
+    ["the hooks", "docs/guide/hooks.md", wordsOf("Hooks", member), 6],
+    ["the reasons of an end", "docs/concepts/ends.md", [...endReasons], 18],
+  ])("name all %s", (_what, path, words, atLeast) => {
+    expect(words.length).toBeGreaterThanOrEqual(atLeast);
+    const rows = read(path)
+      .split("\n")
+      .filter((line) => line.startsWith("|"))
+      .map((line) => line.split("|")[1] ?? "");
+    const named = rows.flatMap((row) => [...row.matchAll(/`(\w+)/g)].map(([, one = ""]) => one));
+    expect(words.filter((one) => !named.includes(one))).toEqual([]);
   });
 });
 

@@ -1,0 +1,45 @@
+// `npm run -s site`: builds the documentation's site into site/dist. `-- --serve [PORT]` shows it on this machine.
+//
+// The generator (VitePress, with its local search) lives in site/ with a lock file of its own, and is installed the first
+// time this runs. Without its install scripts: none of them is needed. The site works without any network.
+
+import { existsSync, globSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../run-command.ts";
+import { checkSite } from "./check.ts";
+import { siteFolder, stage } from "./stage.ts";
+
+const vitepress = join(siteFolder, "node_modules/vitepress/bin/vitepress.js");
+const dist = join(siteFolder, "dist");
+
+async function must(
+  command: string,
+  args: string[],
+  how: { show?: boolean; timeoutMs?: number } = {},
+): Promise<void> {
+  const { code, text } = await run(command, args, { cwd: siteFolder, ...how });
+  if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${text}`);
+}
+
+if (!existsSync(vitepress)) {
+  console.log("installing the generator into site/ (about 100 MB, once)");
+  await must("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+}
+stage();
+await must(process.execPath, [vitepress, "build", "."]);
+const wrong = checkSite(dist);
+for (const line of wrong) console.error(line);
+const files = globSync("**/*", { cwd: dist }).map((path) => statSync(join(dist, path)));
+const bytes = files.reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);
+const pages = globSync("**/*.html", { cwd: dist }).length;
+console.log(`site/dist: ${pages} pages, ${(bytes / 1e6).toFixed(1)} MB, ${wrong.length} dead links`);
+process.exitCode = wrong.length > 0 ? 1 : 0;
+
+const serve = process.argv.indexOf("--serve");
+if (serve >= 0) {
+  const port = process.argv[serve + 1] ?? "4173";
+  await must(process.execPath, [vitepress, "preview", ".", "--port", port], {
+    show: true,
+    timeoutMs: 2 ** 31 - 1,
+  });
+}

@@ -1,0 +1,6 @@
+// The default theme with our colours.
+
+import DefaultTheme from "vitepress/theme";
+import "./style.css";
+
+export default DefaultTheme;

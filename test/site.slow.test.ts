@@ -1,0 +1,19 @@
+// The site builds, and every link in it leads somewhere.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../scripts/packages.ts";
+import { run } from "../scripts/run-command.ts";
+
+const generator = join(root, "site/node_modules/vitepress");
+
+test("the site builds with no dead link", { timeout: 600_000 }, async ({ skip }) => {
+  skip(
+    !existsSync(generator),
+    "the site's generator is not installed: `npm run -s site` installs it into site/",
+  );
+  const { code, text } = await run("npm", ["run", "-s", "site"]);
+  expect(text).toMatch(/^site\/dist: \d+ pages, [\d.]+ MB, 0 dead links$/m);
+  expect(code).toBe(0);
+});
