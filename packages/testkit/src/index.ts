@@ -57,5 +57,6 @@ export {
   tick,
   usage,
 } from "./scripted-turns.ts";
+export { type ToolUnderTest, testTool } from "./tool-suite.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";
