@@ -23,6 +23,13 @@ export {
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
 export { type ModelLack, type ModelUnderTest, type OpenModel, testModel } from "./model-suite.ts";
 export {
+  type BrokenPromise,
+  type ModelCheck,
+  type ModelCheckOptions,
+  modelCheck,
+} from "./modelcheck/model-check.ts";
+export { type PresetUnderTest, testPreset } from "./preset-suite.ts";
+export {
   type Decide,
   type Script,
   type ScriptedModel,
