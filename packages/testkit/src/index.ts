@@ -23,6 +23,13 @@ export {
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
 export { type ModelLack, type ModelUnderTest, type OpenModel, testModel } from "./model-suite.ts";
 export {
+  type BrokenPromise,
+  type ModelCheck,
+  type ModelCheckOptions,
+  modelCheck,
+} from "./modelcheck/model-check.ts";
+export { type PresetUnderTest, testPreset } from "./preset-suite.ts";
+export {
   type Decide,
   type Script,
   type ScriptedModel,
@@ -57,5 +64,6 @@ export {
   tick,
   usage,
 } from "./scripted-turns.ts";
+export { type ToolUnderTest, testTool } from "./tool-suite.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";

@@ -18,6 +18,7 @@ import {
   type Settings,
   type ToolChoice,
   type ToolDefinition,
+  textOf,
   type Usage,
 } from "@rondo/core";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted-play.ts";
@@ -64,6 +65,13 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly SeenRequest[];
   /** The newest request. Throws when there was none, or they are not kept. */
   readonly lastRequest: SeenRequest;
+  /** How many turns of the script nobody has asked for yet. 0 where the script is a function. */
+  readonly left: number;
+  /**
+   * For the end of a test: every turn was asked for, and no call was made beyond them.
+   * @throws RondoError `internal` naming the turns that were left, or the calls that had none
+   */
+  assertDone(): void;
   /** Resolves when every call has settled and everything `late` has been emitted. */
   idle(): Promise<void>;
 }
@@ -109,6 +117,30 @@ class Scripted implements ScriptedModel {
     return last;
   }
 
+  get left(): number {
+    return typeof this.#script === "function" ? 0 : Math.max(0, this.#script.length - this.calls);
+  }
+
+  assertDone(): void {
+    const script = this.#script;
+    if (typeof script === "function") return;
+    const { left } = this;
+    if (left > 0) {
+      const turns = script
+        .slice(-left)
+        .map((turn, at) => `  turn ${script.length - left + at + 1}: ${turnWords(turn)}`);
+      throw new RondoError(
+        "internal",
+        `${this.id}: ${left} of ${script.length} turns were never asked for (${this.calls} calls were made):\n${turns.join("\n")}`,
+      );
+    }
+    if (this.calls > script.length && this.#options.repeatLast !== true)
+      throw new RondoError(
+        "internal",
+        `${this.id}: ${this.calls} calls were made and the script has ${script.length} turns`,
+      );
+  }
+
   idle(): Promise<void> {
     return this.#idle.promise;
   }
@@ -140,7 +172,7 @@ class Scripted implements ScriptedModel {
     return fail("internal", {
       message:
         `${this.id}: call ${number} was made and the script has ${script.length} turns; ` +
-        "add a turn, or set repeatLast",
+        `add a turn, or set repeatLast. It was asked after ${lastWords(request)}`,
     });
   }
 
@@ -191,6 +223,34 @@ class Scripted implements ScriptedModel {
     if (--this.#busy === 0) this.#idle.resolve();
   }
 }
+
+/** What a call came after: the newest message, in a line. */
+function lastWords({ messages }: ModelRequest): string {
+  const last = messages.at(messages.length - 1);
+  if (last === undefined) return "no message at all";
+  const who = last.role === "tool" ? `the result of ${last.name}` : `the ${last.role}'s message`;
+  return `${who}: ${JSON.stringify(cut(textOf(last)))}`;
+}
+
+/** A turn of a script, in a line. */
+function turnWords(turn: Turn | Decide): string {
+  if (typeof turn === "function") return `a function ${turn.name}`.trimEnd();
+  const words = flatten(turn).map((act): string => {
+    switch (act.act) {
+      case "part":
+        return "text" in act.part ? `${act.part.type} ${JSON.stringify(cut(act.part.text))}` : act.part.type;
+      case "call":
+        return `call ${act.call.name} ${cut(act.call.rawArgs)}`;
+      case "fail":
+        return `fail ${act.kind}`;
+      default:
+        return act.act;
+    }
+  });
+  return words.join(", ") || "nothing";
+}
+
+const cut = (text: string): string => (text.length <= 80 ? text : `${text.slice(0, 80)}…`);
 
 /** A copy as plain JSON: what the loop changes afterwards does not change what was seen. */
 function snapshot(request: ModelRequest): SeenRequest {

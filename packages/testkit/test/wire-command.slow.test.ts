@@ -1,10 +1,12 @@
 // The command that serves a script file to programs in any language.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Agent, memoryJournal } from "@rondo/core";
+import { call, fail, say, scripted, stop, think, usage } from "@rondo/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 const main = fileURLToPath(new URL("../src/wire/main.ts", import.meta.url));
@@ -89,5 +91,86 @@ describe("the command rondo-wire", () => {
   it("shows its help", async () => {
     const out = await start("--help").outcome;
     expect(out).toMatchObject({ code: 0, stdout: expect.stringContaining("--repeat-last") });
+  });
+
+  it("plays a recorded run to a client of another protocol, and prints its script", async () => {
+    const journal = memoryJournal();
+    const model = scripted([
+      [think("hm"), call("look", { at: "a" }), usage({ inputTokens: 7, outputTokens: 3 })],
+      fail("rate_limit", { retryAfterMs: 1 }),
+      [say("It is"), stop("max_tokens")],
+      say("It is so."),
+    ]);
+    await new Agent({ model, journal, retry: { baseMs: 1 } }).run("go", { session: "s" });
+    const lines = (await journal.read("s")).map((record) => JSON.stringify(record)).join("\n");
+    const cassette = file("run.jsonl", lines);
+    const printed = await start("--cassette", cassette, "--print").outcome;
+    expect(printed.code).toBe(0);
+    expect(JSON.parse(printed.stdout)).toEqual({
+      turns: [
+        [
+          { think: "hm" },
+          { call: "look", args: { at: "a" }, id: expect.any(String) },
+          { usage: { inputTokens: 7, outputTokens: 3 } },
+        ],
+        [{ fail: "rate_limit", message: expect.any(String), retryAfterMs: 1 }],
+        [{ say: "It is" }, { stop: "max_tokens" }],
+        [{ say: "It is so." }],
+      ],
+    });
+    const { line, child } = start("--cassette", cassette);
+    const { urls } = JSON.parse(await line) as { urls: Record<string, string> };
+    const post = async (): Promise<{ status: number; body: unknown }> => {
+      const response = await fetch(`${urls.openai}/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: "Bearer any" },
+        body: JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "go" }] }),
+      });
+      return { status: response.status, body: await response.json() };
+    };
+    expect(await post()).toMatchObject({
+      status: 200,
+      body: {
+        choices: [{ message: { tool_calls: [{ function: { name: "look", arguments: '{"at":"a"}' } }] } }],
+      },
+    });
+    expect((await post()).status).toBe(429);
+    expect(await post()).toMatchObject({ body: { choices: [{ finish_reason: "length" }] } });
+    child.kill();
+  });
+
+  it("says what it needs, and what it is", async () => {
+    const nothing = await start().outcome;
+    expect(nothing.code).toBe(2);
+    expect(nothing.stderr).toContain("one of --script and --cassette is needed");
+    const help = await start("--help").outcome;
+    expect(help.code).toBe(0);
+    expect(help.stdout).toMatch(/--cassette FILE.*Words: say, think/s);
+  });
+
+  const python = spawnSync("python3", ["--version"]).status === 0;
+  it.skipIf(!python)("serves a program in another language (python3)", async () => {
+    const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
+    const [, program = ""] = /```python\n(.*?)```/s.exec(page) ?? [];
+    expect(program).not.toBe("");
+    const script = file(
+      "script.json",
+      '[{"call": "weather", "args": {"city": "Oslo"}}, "It snows in Oslo."]',
+    );
+    const { line, child } = start("--script", script);
+    const { urls } = JSON.parse(await line) as { urls: Record<string, string> };
+    const ran = await new Promise<{ code: number | null; said: string }>((resolve) => {
+      const python = spawn("python3", ["-c", program], {
+        env: { ...process.env, OPENAI_BASE_URL: urls.openai },
+      });
+      let said = "";
+      for (const stream of [python.stdout, python.stderr])
+        stream.setEncoding("utf8").on("data", (piece: string) => {
+          said += piece;
+        });
+      python.once("close", (code) => resolve({ code, said }));
+    });
+    expect(ran).toEqual({ code: 0, said: "It snows in Oslo.\n" });
+    child.kill();
   });
 });

@@ -15,6 +15,7 @@ import {
   type Rules,
   type RunOptions,
   reduce,
+  reduceAll,
   type State,
   type Table,
   table,
@@ -29,7 +30,7 @@ import {
   type Shadow,
   shadowAfter,
 } from "./promises.ts";
-import { type Fuel, spend, type WorldAnswer, worldAnswers } from "./world.ts";
+import { type Fuel, spend, type World, worldAnswers } from "./world.ts";
 
 /** What is explored: a loop under some options and rules. Parts may be replaced by broken ones, to see that it shows. */
 export interface Subject {
@@ -41,12 +42,28 @@ export interface Subject {
   only?: "compaction";
   table?: Table;
   reduce?: typeof reduce;
+  /** What the model may answer. Default: that of the loop's own check. */
+  world?: World;
+  /** Promises beyond the loop's own, by name. */
+  promises?: { readonly [name: string]: Promised };
+  /** Fold some paths again from their first record: what rules remember must be what they remembered. */
+  refolds?: boolean;
 }
+
+/** One record, and the states around it. */
+export interface Transition {
+  before: State;
+  record: LogRecord;
+  after: State;
+}
+
+/** Whether something holds. What it throws is a break too. */
+export type Promised = (transition: Transition) => boolean;
 
 export interface Finding {
   subject: string;
   broken: string;
-  /** What the world answered on the way. */
+  /** What the world answered and the loop did on the way. */
   path: string[];
 }
 
@@ -56,9 +73,18 @@ export interface Report {
   findings: Finding[];
   /** Rows of the table that decided at least once. */
   rows: Set<Row>;
+  /** How often each of these stood in a record: reasons of ends, rules that spoke, tools that started. */
+  reached: { ends: Map<string, number>; rules: Map<string, number>; tools: Map<string, number> };
 }
 
-interface Node {
+/** A report with nothing in it. */
+export function emptyReport(): Report {
+  const reached = { ends: new Map(), rules: new Map(), tools: new Map() };
+  return { states: 0, transitions: 0, findings: [], rows: new Set(), reached };
+}
+
+/** A state, and the way to it. */
+export interface Node {
   state: State;
   shadow: Shadow;
   fuel: Fuel;
@@ -66,32 +92,47 @@ interface Node {
 }
 
 interface Path {
+  /** How many steps led here. */
+  depth: number;
   step: string;
+  records: LogRecord[];
   before: Path | undefined;
+}
+
+/** Something that may happen in a state. `loop`: the loop does it by itself. */
+export interface Move {
+  step: string;
+  loop: boolean;
+  /** What comes of it; nothing when folding it threw. */
+  take(): Node | undefined;
 }
 
 /**
  * Explores a subject until `atLeast` distinct states were visited, or there are no more.
  * @param limits.findings stop at so many; default 20
+ * @param limits.shallow states near the start have a share of their own: for small looks. Default false
  */
 export function explore(
   subject: Subject,
   atLeast: number,
-  limits: { seed?: number; findings?: number } = {},
+  limits: { seed?: number; findings?: number; shallow?: boolean } = {},
 ): Report {
   const { seed = 1, findings = 20 } = limits;
   const seen = new Set<string>();
-  const report: Report = { states: 0, transitions: 0, findings: [], rows: new Set() };
+  const report = emptyReport();
   const random = randomFrom(seed);
-  const work: Node[] = [start(subject)];
+  const work: Node[] = [startOf(subject, report)];
   while (work.length > 0 && report.states < atLeast && report.findings.length < findings) {
-    // Half of the time the newest state, so that paths get long; half of the time any, so that none is forgotten.
-    const at = random() < 0.5 ? work.length - 1 : Math.floor(random() * work.length);
+    const at =
+      limits.shallow === true && random() < 0.2 ? shallowest(work, random) : newestOrAny(work, random);
     const node = work[at] as Node;
     work[at] = work.at(-1) as Node;
     work.pop();
     report.states += 1;
-    for (const next of shuffled(follow(node, subject, report), random)) {
+    if (subject.refolds === true && report.states % 16 === 0)
+      complain(brokenByRefold(node, subject), node, subject, report);
+    const nodes = movesOf(node, subject, report).flatMap((move) => move.take() ?? []);
+    for (const next of shuffled(nodes, random)) {
       report.transitions += 1;
       const key = keyOf(next);
       if (seen.has(key)) continue;
@@ -102,7 +143,20 @@ export function explore(
   return report;
 }
 
-function start(subject: Subject): Node {
+/** Half of the time the newest state, so that paths get long; half of the time any, so that none is forgotten. */
+function newestOrAny(work: readonly Node[], random: () => number): number {
+  return random() < 0.5 ? work.length - 1 : Math.floor(random() * work.length);
+}
+
+/** Of a few the one nearest to the start. */
+function shallowest(work: readonly Node[], random: () => number): number {
+  const some = Array.from({ length: 20 }, () => Math.floor(random() * work.length));
+  const depth = (at: number): number => work[at]?.path?.depth ?? 0;
+  return some.reduce((best, at) => (depth(at) < depth(best) ? at : best));
+}
+
+/** Where every path begins. */
+export function startOf(subject: Subject, report: Report): Node {
   const node: Node = { state: emptyState, shadow: noShadow, fuel: subject.fuel, path: undefined };
   const fact: Fact = {
     type: "run_started",
@@ -111,11 +165,11 @@ function start(subject: Subject): Node {
     options: subject.options,
     ...(subject.only === undefined ? {} : { only: subject.only }),
   };
-  return append(node, [fact], "start", 1, subject, undefined).node;
+  return append(node, [fact], "start", 1, { subject, report }, undefined).node;
 }
 
-/** The nodes that follow: by the loop's own action, or by each answer of the world. */
-function follow(node: Node, subject: Subject, report: Report): Node[] {
+/** What may happen next: the loop's own action, and each answer of the world. */
+export function movesOf(node: Node, subject: Subject, report: Report): Move[] {
   const rows = subject.table ?? table;
   let decided: { action: Action; row: Row };
   try {
@@ -128,28 +182,62 @@ function follow(node: Node, subject: Subject, report: Report): Node[] {
   }
   const { action, row } = decided;
   report.rows.add(row);
-  const nodes: Node[] = [];
+  const moves: Move[] = [];
   const facts = factsOf(action);
-  const busy = { ...node, shadow: { ...node.shadow, busy: node.shadow.busy + 1 } };
   if (facts.length > 0) {
-    const acted = add(busy, facts, `loop: ${row.does}`, 1, row);
-    nodes.push(acted);
-    if (keyOf(acted) === keyOf(busy))
-      complain(["P2: the loop acted, and nothing changed"], acted, subject, report);
+    const step = `loop: ${row.does}`;
+    const busy = { ...node, shadow: { ...node.shadow, busy: node.shadow.busy + 1 } };
+    const take = (): Node | undefined => {
+      const acted = add(busy, facts, step, 1, row);
+      if (acted !== undefined && keyOf(acted) === keyOf(busy))
+        complain(["P2: the loop acted, and nothing changed"], acted, subject, report);
+      return acted;
+    };
+    moves.push({ step, loop: true, take });
   }
-  for (const answer of worldAnswers(node.state, action, node.fuel)) nodes.push(answerOf(node, answer));
-  return nodes;
+  for (const answer of worldAnswers(node.state, action, node.fuel, subject.world)) {
+    const take = (): Node | undefined => {
+      const rested = { ...node, shadow: { ...node.shadow, busy: 0 }, fuel: spend(node.fuel, answer) };
+      return add(rested, answer.facts, answer.name, answer.after ?? 1, undefined);
+    };
+    moves.push({ step: answer.name, loop: false, take });
+  }
+  return moves;
 
-  function answerOf(from: Node, answer: WorldAnswer): Node {
-    const rested = { ...from, shadow: { ...from.shadow, busy: 0 }, fuel: spend(from.fuel, answer) };
-    return add(rested, answer.facts, answer.name, answer.after ?? 1, undefined);
+  function add(
+    from: Node,
+    added: Fact[],
+    step: string,
+    after: number,
+    by: Row | undefined,
+  ): Node | undefined {
+    try {
+      const appended = append(from, added, step, after, { subject, report }, by);
+      complain(appended.broken, appended.node, subject, report);
+      return appended.node;
+    } catch (thrown) {
+      // Nothing of ours throws there: a rule's fold does.
+      const path = pathOf(step, [], from.path);
+      const types = [...new Set(added.map(({ type }) => type))].join(", ");
+      const words = `P2: folding ${types} threw: ${(thrown as Error).message}`;
+      complain([words], { ...from, path }, subject, report);
+      return undefined;
+    }
   }
+}
 
-  function add(from: Node, added: Fact[], step: string, after: number, by: Row | undefined): Node {
-    const appended = append(from, added, step, after, subject, by);
-    complain(appended.broken, appended.node, subject, report);
-    return appended.node;
-  }
+/** What the rules remember along the path, and what they remember when it is folded again. */
+export function brokenByRefold({ state, path }: Node, { rules }: Subject): string[] {
+  const records: LogRecord[][] = [];
+  for (let at = path; at !== undefined; at = at.before) records.unshift(at.records);
+  // Before the second folding: a fold that changes what it is given changes it there too.
+  const remembered = state.memories.map((memory) => JSON.stringify(memory));
+  const again = reduceAll(records.flat(), rules);
+  return rules.list.flatMap(({ name }, at) =>
+    JSON.stringify(again.memories[at]) === remembered[at]
+      ? []
+      : [`P3: the rule ${name} remembers something else when the same records are folded again`],
+  );
 }
 
 /** What the driver appends for an action. */
@@ -183,9 +271,10 @@ function append(
   facts: Fact[],
   step: string,
   after: number,
-  subject: Subject,
+  { subject, report }: { subject: Subject; report: Report },
   row: Row | undefined,
 ): { node: Node; broken: string[] } {
+  const records: LogRecord[] = [];
   const fold = subject.reduce ?? reduce;
   const broken: string[] = [];
   let { state, shadow } = node;
@@ -196,10 +285,41 @@ function append(
     const next = fold(state, record, subject.rules);
     shadow = shadowAfter(shadow, record, state);
     broken.push(...brokenByRecord(record, state, next, shadow));
+    broken.push(...brokenPromises(subject, { before: state, record, after: next }));
+    tally(report, record, state);
+    records.push(record);
     state = next;
   }
   if (row !== undefined) broken.push(...brokenByTable(row, phase, state));
-  return { node: { state, shadow, fuel: node.fuel, path: { step, before: node.path } }, broken };
+  return { node: { state, shadow, fuel: node.fuel, path: pathOf(step, records, node.path) }, broken };
+}
+
+function pathOf(step: string, records: LogRecord[], before: Path | undefined): Path {
+  return { depth: (before?.depth ?? 0) + 1, step, records, before };
+}
+
+function brokenPromises({ promises = {} }: Subject, transition: Transition): string[] {
+  return Object.entries(promises).flatMap(([name, holds]) => {
+    try {
+      return holds(transition) ? [] : [name];
+    } catch (thrown) {
+      return [`${name}: it threw: ${(thrown as Error).message}`];
+    }
+  });
+}
+
+function tally({ reached }: Report, record: LogRecord, before: State): void {
+  const count = (map: Map<string, number>, name: string): unknown => map.set(name, (map.get(name) ?? 0) + 1);
+  if (record.type === "run_ended") {
+    count(reached.ends, record.end.reason);
+    count(reached.rules, record.end.rule);
+  }
+  if ("rule" in record) count(reached.rules, record.rule);
+  if (record.type === "turn_judged")
+    for (const { rule } of record.verdicts) if (rule !== undefined) count(reached.rules, rule);
+  if (record.type !== "tool_started") return;
+  const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+  if (call !== undefined) count(reached.tools, call.name);
 }
 
 function complain(broken: string[], node: Node, subject: Subject, report: Report): void {
@@ -209,7 +329,8 @@ function complain(broken: string[], node: Node, subject: Subject, report: Report
   }
 }
 
-function stepsOf(path: Path | undefined): string[] {
+/** What happened on the way to a node. */
+export function stepsOf(path: Path | undefined): string[] {
   const steps: string[] = [];
   for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
   return steps;
@@ -219,7 +340,9 @@ function stepsOf(path: Path | undefined): string[] {
 function keyOf({ state, shadow, fuel }: Node): string {
   const { history, inbox, run, memories, now, seq, options: _options, ids: _ids, seen: _seen } = state;
   const past = [...history].map((message) => {
-    const shape = message.content.map((part) => (part.type === "tool_call" ? part.name : part.type)).join();
+    const shape = message.content
+      .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
+      .join();
     const cut = textOf(message).startsWith("[tool output") ? "~" : "";
     return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}${cut}`;
   });
@@ -258,6 +381,8 @@ function keyOf({ state, shadow, fuel }: Node): string {
     return value === seq ? 0 : value;
   });
 }
+
+const argsKey = (args: object): string => (Object.keys(args).length === 0 ? "" : JSON.stringify(args));
 
 function shuffled<T>(items: T[], random: () => number): T[] {
   for (let last = items.length - 1; last > 0; last -= 1) {

@@ -4,6 +4,8 @@
 import { parseArgs } from "node:util";
 import { type Row, table } from "@rondo/core";
 import { explore, type Finding } from "./explore.ts";
+import { storyOf } from "./model-check.ts";
+import { shrunk } from "./shrink.ts";
 import { subjects } from "./subjects.ts";
 
 const { values } = parseArgs({
@@ -18,7 +20,7 @@ for (const [at, one] of list.entries()) {
   const share = Math.ceil((wanted - states) / (list.length - at));
   const report = explore(one, share, { seed: Number(values.seed) });
   states += report.states;
-  findings.push(...report.findings);
+  findings.push(...report.findings.map((finding) => shrunk(one, finding)));
   for (const row of report.rows) rows.add(row);
   console.log(
     `${one.name}: ${report.states} states, ${report.transitions} transitions, ${report.findings.length} broken`,
@@ -28,7 +30,6 @@ for (const [at, one] of list.entries()) {
 for (const row of wanted < 100_000 ? [] : Object.values(table).flat())
   if (!rows.has(row))
     findings.push({ subject: "all", broken: `no state led to: ${row.when}, ${row.does}`, path: [] });
-for (const { subject, broken, path } of findings)
-  console.log(`\nbroken (${subject}): ${broken}\n  ${path.join("\n  ")}`);
+for (const { subject, broken, path } of findings) console.log(`\n${storyOf(`${broken} (${subject})`, path)}`);
 console.log(`visited ${states} states, ${findings.length} broken`);
 process.exitCode = findings.length > 0 || states < wanted ? 1 : 0;

@@ -14,6 +14,7 @@ import {
   errorKinds,
   type Fact,
   type HookAsk,
+  type JsonObject,
   type Part,
   RondoError,
   type RunOptions,
@@ -31,6 +32,14 @@ export interface WorldAnswer {
   facts: Fact[];
   /** Milliseconds until it happens. Default: 1. */
   after?: number;
+}
+
+/** What a model may answer, where it is not the world of the loop's own check. */
+export interface World {
+  /** Each with its name. The first holds no calls. */
+  answers: readonly (readonly [name: string, message: AssistantMessage])[];
+  /** Resources a call touches. */
+  keysOf(name: string, args: JsonObject): string[] | null;
 }
 
 /** How often each disturbance may still happen on a path. */
@@ -154,16 +163,23 @@ const answers: readonly [string, AssistantMessage][] = [
   ["a pause", message("pause", text("working"))],
 ];
 
+const ownWorld: World = { answers, keysOf: () => null };
+
 /** Every answer the world could give now. `fuel` bounds the disturbances. */
-export function worldAnswers(state: State, action: Action, fuel: Fuel): WorldAnswer[] {
-  return [...outcomes(state, action), ...clock(action, state), ...disturbances(state, fuel)];
+export function worldAnswers(
+  state: State,
+  action: Action,
+  fuel: Fuel,
+  world: World = ownWorld,
+): WorldAnswer[] {
+  return [...outcomes(state, action, world), ...clock(action, state), ...disturbances(state, fuel)];
 }
 
-function outcomes(state: State, action: Action): WorldAnswer[] {
+function outcomes(state: State, action: Action, world: World): WorldAnswer[] {
   const { run } = state;
   if (run === undefined) return [];
   const list: WorldAnswer[] = [];
-  if (run.call !== undefined) list.push(...modelAnswers(run.cancelledAt !== undefined));
+  if (run.call !== undefined) list.push(...modelAnswers(state, world));
   if (run.compacting?.call !== undefined) list.push(...summaries());
   for (const one of run.turn?.calls ?? []) {
     if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key, state));
@@ -181,7 +197,22 @@ function outcomes(state: State, action: Action): WorldAnswer[] {
   return list;
 }
 
-function modelAnswers(cancelled: boolean): WorldAnswer[] {
+function modelAnswers(state: State, { answers: told, keysOf }: World): WorldAnswer[] {
+  const tools = new Set(state.options?.tools.map(({ definition }) => definition.name));
+  const answered = ([name, one]: World["answers"][number]): WorldAnswer => ({
+    name: `model answers ${name}`,
+    facts: [
+      {
+        type: "model_finished",
+        message: one,
+        checks: callsOf(one).map((part): CallCheck => {
+          if (!tools.has(part.name)) return { ok: false, code: "unknown_tool", error: "no such tool" };
+          if (part.argsError !== undefined) return { ok: false, code: "invalid_args", error: part.argsError };
+          return { ok: true, args: part.args, keys: keysOf(part.name, part.args) };
+        }),
+      },
+    ],
+  });
   const failed = (kind: ErrorKind, partial: boolean): WorldAnswer => ({
     name: `model fails: ${kind}${partial ? " with a partial answer" : ""}`,
     facts: [
@@ -193,14 +224,12 @@ function modelAnswers(cancelled: boolean): WorldAnswer[] {
     ],
   });
   const aborted = [failed("aborted", false), failed("aborted", true)];
-  if (cancelled)
-    return [
-      ...aborted,
-      answered("text", answers[0]?.[1] as AssistantMessage),
-      answered("a write", answers[2]?.[1] as AssistantMessage),
-    ];
+  if (state.run?.cancelledAt !== undefined) {
+    const late = told.filter(([name], at) => at === 0 || name === "a write");
+    return [...aborted, ...late.map(answered)];
+  }
   return [
-    ...answers.map(([name, one]) => answered(name, one)),
+    ...told.map(answered),
     ...errorKinds.map((kind) => failed(kind, kind.startsWith("stream_"))),
     {
       name: "model fails: its history's reasoning is refused",
@@ -229,19 +258,6 @@ function summaries(): WorldAnswer[] {
     summed("a call and no text", message("tool_use", call("read"))),
     ...(["aborted", "context_overflow", "overloaded"] as const).map(failed),
   ];
-}
-
-function answered(name: string, one: AssistantMessage): WorldAnswer {
-  return {
-    name: `model answers ${name}`,
-    facts: [{ type: "model_finished", message: one, checks: callsOf(one).map(check) }],
-  };
-}
-
-function check(part: Part & { type: "tool_call" }): CallCheck {
-  if (part.name === "nowhere") return { ok: false, code: "unknown_tool", error: "no such tool" };
-  if (part.argsError !== undefined) return { ok: false, code: "invalid_args", error: part.argsError };
-  return { ok: true, args: {}, keys: null };
 }
 
 function toolAnswers(key: (Fact & { type: "tool_finished" })["call"], state: State): WorldAnswer[] {

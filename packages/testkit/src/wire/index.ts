@@ -10,6 +10,7 @@ export {
 } from "./errors.ts";
 export { eventStreamMessage } from "./framing.ts";
 export { type Asked, flattenWire, type Plan, planOf, render, type Step } from "./plan.ts";
+export { recordedScript } from "./recorded-script.ts";
 export {
   type Protocol,
   protocols,

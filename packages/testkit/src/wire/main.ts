@@ -5,13 +5,20 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
+import { recordedScript } from "./recorded-script.ts";
 import { readScript } from "./script-json.ts";
 import { rondoWire } from "./server.ts";
 import type { Chunks } from "./words.ts";
 
 const usage = `rondo-wire --script FILE [options]
+rondo-wire --cassette FILE [options]
+
+Serves every provider's protocol (Anthropic Messages, OpenAI Chat Completions and Responses, Google GenerateContent,
+Bedrock Converse) from a script, for clients in any language.
 
   --script FILE      the script, as JSON; - reads it from standard input
+  --cassette FILE    answers as a recorded run was answered: a JSONL journal, or one record a line
+  --print            prints the script as JSON and ends: to record a cassette once and edit it, faults and all
   --port N           default 0: any that is free
   --chunks FORM      frame, byte or whole: how bodies are handed to the socket
   --lenient          take requests that break their provider's rules
@@ -19,6 +26,18 @@ const usage = `rondo-wire --script FILE [options]
   --server NAME      speak Chat Completions as this compatible server does, e.g. mistral, groq, ollama
   --key KEY          the only key that is right
   --requests FILE    append every request to this file, one JSON object a line
+  --help             this
+
+A script is a list of turns, one a request: a text, a word or a list of words, e.g.
+
+  ["It snows.", {"call": "weather", "args": {"city": "Oslo"}}, {"status": 429, "retryAfterMs": 2000},
+   [{"say": "cut sho"}, {"cutAt": {"frames": 2}, "how": "close"}]]
+
+Words: say, think, refuse, call, badArgs, native, empty, stop, usage, fail, status, cutAt, stallAfter, slow, delay,
+chunks, garbage, duplicate, corrupt, contentType, raw, frames, plainJson, reset, stall. Their members: docs/testing.md
+and the README of @rondo/testkit.
+
+Each request is checked against its provider's rules: what breaks one is answered 400, as the provider would.
 
 Prints {"url", "urls", "pid"} as one line of JSON, and serves on 127.0.0.1 until SIGINT or SIGTERM.`;
 
@@ -32,6 +51,8 @@ function options(): { [name: string]: string | boolean | undefined } {
     return parseArgs({
       options: {
         script: { type: "string" },
+        cassette: { type: "string" },
+        print: { type: "boolean", default: false },
         port: { type: "string", default: "0" },
         chunks: { type: "string" },
         lenient: { type: "boolean", default: false },
@@ -52,7 +73,8 @@ if (given.help === true) {
   process.stdout.write(`${usage}\n`);
   process.exit(0);
 }
-if (typeof given.script !== "string") fail(`--script is needed\n\n${usage}`, 2);
+if ((typeof given.script === "string") === (typeof given.cassette === "string"))
+  fail(`one of --script and --cassette is needed\n\n${usage}`, 2);
 const port = Number(given.port);
 if (!Number.isInteger(port) || port < 0 || port > 65_535)
   fail(`--port ${String(given.port)}: a number from 0 to 65535 is needed`, 2);
@@ -61,7 +83,15 @@ if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(String(gi
 
 try {
   const { requests } = given;
-  const file = readScript(readFileSync(given.script === "-" ? 0 : given.script, "utf8"));
+  const text =
+    typeof given.cassette === "string"
+      ? JSON.stringify({ turns: recordedScript(given.cassette) }, undefined, 2)
+      : readFileSync(given.script === "-" ? 0 : String(given.script), "utf8");
+  const file = readScript(text);
+  if (given.print === true) {
+    process.stdout.write(`${text.trimEnd()}\n`);
+    process.exit(0);
+  }
   const wire = await rondoWire({
     ...file,
     port,

@@ -1,0 +1,142 @@
+// The room of the answers: what a model may say to an agent, made from the agent's own tools.
+
+import {
+  type AssistantMessage,
+  type Json,
+  type JsonObject,
+  type Part,
+  RondoError,
+  type StopKind,
+  type Tool,
+} from "@rondo/core";
+import { flatten, ScriptedAnswer } from "../scripted-play.ts";
+import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted-turns.ts";
+import type { World } from "./world.ts";
+
+/** A tool, with arguments that a model may call it with. Default: one set, made from its schema. */
+export interface CheckedTool {
+  tool: Tool;
+  examples: readonly JsonObject[];
+}
+
+const origin = { api: "checked", provider: "checked", model: "checked" };
+
+/** What a model may answer that has these tools, and more of the user's own. */
+export function worldOf(tools: readonly CheckedTool[], more: readonly Turn[]): World {
+  const all = tools.flatMap(({ tool, examples }) =>
+    examples.map((args) => ({ name: tool.name, args, words: `${tool.name} ${JSON.stringify(args)}` })),
+  );
+  const [first] = all;
+  const turns: [name: string, turn: Turn][] = [
+    ["a text", say("done")],
+    ...all.map(({ name, args, words }): [string, Turn] => [`a call: ${words}`, call(name, args)]),
+    ...all.flatMap(({ name, args, words }, at): [string, Turn][] => {
+      const other = all[at + 1] ?? all[0];
+      return other === undefined
+        ? []
+        : [[`two calls: ${words} and ${other.words}`, [call(name, args), call(other.name, other.args)]]];
+    }),
+    ["a call of an unknown tool", call("nowhere")],
+    ...(first === undefined
+      ? []
+      : ([
+          [`a call with malformed arguments: ${first.name}`, badArgs(first.name, '{"a":')],
+          [`a text and a call: ${first.words}`, [say("so far"), call(first.name, first.args)]],
+          [`a cut-off call: ${first.name}`, [badArgs(first.name, '{"a":'), stop("max_tokens")]],
+        ] as [string, Turn][])),
+    ["a cut-off text", [say("so far"), stop("max_tokens")]],
+    ["nothing", empty()],
+    ["a refusal", refuse("no")],
+    ["a pause", [say("working"), stop("pause")]],
+    ...more.map((turn, at): [string, Turn] => [`answer ${at + 1} of yours: ${wordsOf(turn)}`, turn]),
+  ];
+  const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
+  return {
+    answers: turns.map(([name, turn]) => [name, messageOf(turn)]),
+    keysOf(name, args) {
+      const keys = byName.get(name)?.keys;
+      return keys === undefined ? null : [...keys(args as never)];
+    },
+  };
+}
+
+/** The tool with its examples. @throws RondoError `invalid_request` for an example the tool does not take */
+export function checkedTool(given: Tool | CheckedTool): CheckedTool {
+  const { tool, examples } =
+    "tool" in given
+      ? given
+      : { tool: given, examples: [sampleOf(given.definition.inputSchema) as JsonObject] };
+  for (const example of examples) {
+    const checked = tool.check(structuredClone(example));
+    if (checked instanceof Promise || checked.ok) continue;
+    throw new RondoError(
+      "invalid_request",
+      `modelCheck: tool ${tool.name} does not take ${JSON.stringify(example)}: ${checked.error}. ` +
+        "Give { tool, examples } with arguments that it takes.",
+    );
+  }
+  return { tool, examples };
+}
+
+/** A value that a schema should take: what is required, and no more. */
+function sampleOf(schema: Json | undefined): Json {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "x";
+  const { type, properties, required, minimum, enum: values, const: only } = schema;
+  if (only !== undefined) return only;
+  if (Array.isArray(values) && values[0] !== undefined) return values[0];
+  switch (Array.isArray(type) ? type[0] : type) {
+    case "object": {
+      const names = Array.isArray(required) ? required : [];
+      const known = (properties ?? {}) as JsonObject;
+      return Object.fromEntries(names.map((name) => [String(name), sampleOf(known[String(name)])]));
+    }
+    case "array":
+      return [];
+    case "number":
+    case "integer":
+      return typeof minimum === "number" ? minimum : 1;
+    case "boolean":
+      return true;
+    case "null":
+      return null;
+    default:
+      return "x";
+  }
+}
+
+/** The answer a turn of the scripted model makes, when it is made of what stands in an answer. */
+function messageOf(turn: Turn): AssistantMessage {
+  const answer = new ScriptedAnswer(origin, { newId: () => "same" });
+  for (const act of flatten(turn))
+    switch (act.act) {
+      case "part":
+      case "call":
+        answer.open(act);
+        answer.close();
+        break;
+      case "stop":
+        answer.stop = act;
+        break;
+      case "usage":
+        answer.usage = act.usage;
+        break;
+      default:
+        throw new RondoError(
+          "invalid_request",
+          `modelCheck: an answer is made of say, think, refuse, part, call, calls, badArgs, stop and usage, not of ${act.act}: ` +
+            "failures, aborts and time are the world's own",
+        );
+    }
+  return { ...answer.message({ inputTokens: 1, outputTokens: 1 }) };
+}
+
+const wordsOf = (turn: Turn): string =>
+  messageOf(turn)
+    .content.map((part: Part) =>
+      part.type === "tool_call" ? `a call of ${part.name}` : "text" in part ? part.text : part.type,
+    )
+    .concat(stopWords(messageOf(turn).stop.kind))
+    .join(", ");
+
+const stopWords = (kind: StopKind): string[] =>
+  ["end_turn", "tool_use", "refusal"].includes(kind) ? [] : [kind];

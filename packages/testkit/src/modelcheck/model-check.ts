@@ -1,0 +1,168 @@
+// The room of the model checker's face: the loop under your rules and tools, in a world that answers everything.
+//
+// No model, no tool and no clock runs. The checker lists, in every state, what the world could answer (the model, tools,
+// people, the clock, a crash) and follows all of it; in each state the promises must hold.
+
+import {
+  type AgentOptions,
+  type JsonObject,
+  type LogRecord,
+  resolve,
+  type State,
+  type Tool,
+} from "@rondo/core";
+import { scripted } from "../scripted.ts";
+import type { Turn } from "../scripted-turns.ts";
+import { type CheckedTool, checkedTool, worldOf } from "./answers.ts";
+import { explore, type Finding, type Subject } from "./explore.ts";
+import { shrunk } from "./shrink.ts";
+import type { Fuel } from "./world.ts";
+
+export interface ModelCheckOptions {
+  /** Rules, or stop functions, as an agent takes them. */
+  rules?: NonNullable<AgentOptions["rules"]>;
+  /** Tools, each with arguments a model may call it with. Default arguments: what its schema requires. None is executed. */
+  tools?: readonly (Tool | { tool: Tool; examples: readonly JsonObject[] })[];
+  /** Other options of the agent, a preset's among them. Default: `maxSteps: 4`, `retry: { attempts: 2 }`. */
+  agent?: Partial<AgentOptions>;
+  /** Answers of the model beyond those made from the tools, in the words of the scripted model. */
+  answers?: readonly Turn[];
+  /** How often each may happen on one path. Default: one abort, one message while it works, one after it, one crash. */
+  disturbances?: Partial<Fuel>;
+  /**
+   * What must hold beyond the loop's own promises: asked of every record, with the states around it.
+   *
+   *     { "deploy never runs before test": ({ before, record }) => … }
+   */
+  promises?: {
+    readonly [name: string]: (transition: { before: State; record: LogRecord; after: State }) => boolean;
+  };
+  /** Stop after so many distinct states. Default: 20,000, a few seconds. */
+  states?: number;
+  /** The order in which they are visited. Default: 1. */
+  seed?: number;
+}
+
+/** A promise that does not hold. */
+export interface BrokenPromise {
+  /** The promise, or what is broken about it. */
+  promise: string;
+  /** What happened on a way on which nothing can be left out, in order. */
+  steps: string[];
+  /** The same, to be read. */
+  story: string;
+}
+
+export interface ModelCheck {
+  /** Distinct states visited. */
+  states: number;
+  transitions: number;
+  broken: BrokenPromise[];
+  /** What was reached, and how often: reasons of ends, rules that spoke, tools that started. */
+  reached: {
+    ends: { [reason: string]: number };
+    rules: { [name: string]: number };
+    tools: { [name: string]: number };
+  };
+  /** Rules and tools of yours that nothing led to: they were not checked. */
+  unreached: string[];
+  /** All of it, to be read; the stories of what broke among it. */
+  text: string;
+}
+
+/**
+ * Visits the states of an agent's loop, whatever the world answers, and checks the promises in each: those of the loop
+ * (P1 to P8, see ARCHITECTURE.md) and yours.
+ *
+ *     const { broken, text } = modelCheck({ rules: [mine], tools: [deploy] });
+ *     assert.deepEqual(broken, [], text);
+ *
+ * Pure and synchronous; the same options and seed give the same report.
+ * @throws RondoError `invalid_request` for options that cannot be used, and for arguments that a tool does not take
+ */
+export function modelCheck(options: ModelCheckOptions): ModelCheck {
+  const { states = 20_000, seed = 1, promises } = options;
+  const tools = (options.tools ?? []).map(checkedTool);
+  const subject = subjectOf(options, tools);
+  const report = explore(subject, states, { seed, shallow: true });
+  const broken = report.findings.map((finding) => told(shrunk(subject, finding)));
+  const { ends, rules, tools: started } = report.reached;
+  const own = ownRules(options);
+  const unreached = [
+    ...own.filter((name) => !rules.has(name)).map((name) => `rule ${name}`),
+    ...tools.filter(({ tool }) => !started.has(tool.name)).map(({ tool }) => `tool ${tool.name}`),
+  ];
+  const found: ModelCheck = {
+    states: report.states,
+    transitions: report.transitions,
+    broken,
+    reached: {
+      ends: Object.fromEntries(ends),
+      rules: Object.fromEntries(rules),
+      tools: Object.fromEntries(started),
+    },
+    unreached,
+    text: "",
+  };
+  found.text = textOf(found, Object.keys(promises ?? {}).length);
+  return found;
+}
+
+function subjectOf(options: ModelCheckOptions, tools: readonly CheckedTool[]): Subject {
+  const { rules: own, agent = {}, answers = [], disturbances, promises } = options;
+  const { options: facts, rules } = resolve({
+    maxSteps: 4,
+    retry: { attempts: 2 },
+    ...agent,
+    ...(own === undefined ? {} : { rules: own }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(({ tool }) => tool) }),
+    model: agent.model ?? scripted([]),
+  });
+  return {
+    name: "yours",
+    options: facts,
+    rules,
+    fuel: { abort: 1, steer: 1, followUp: 1, crash: 1, ...disturbances },
+    world: worldOf(tools, answers),
+    refolds: true,
+    ...(promises === undefined ? {} : { promises }),
+  };
+}
+
+/** The names that only the given rules bring in. */
+function ownRules({ rules = [], agent = {} }: ModelCheckOptions): string[] {
+  const namesOf = (list: NonNullable<AgentOptions["rules"]>): string[] =>
+    resolve({ ...agent, rules: list, model: scripted([]) }).options.rules.map(({ name }) => name);
+  const without = new Set(namesOf([]));
+  return namesOf(rules).filter((name) => !without.has(name));
+}
+
+function told({ broken, path }: Finding): BrokenPromise {
+  return { promise: broken, steps: path, story: storyOf(broken, path) };
+}
+
+/** A path as a story: what the world did, and what the loop made of it. */
+export function storyOf(broken: string, path: readonly string[]): string {
+  const lines = path.map((step, at) => {
+    const number = String(at + 1).padStart(4);
+    return step.startsWith("loop: ") ? `${number}.   the loop: ${step.slice(6)}` : `${number}. ${step}`;
+  });
+  return [`broken: ${broken}`, ...lines].join("\n");
+}
+
+function textOf({ states, broken, reached, unreached }: ModelCheck, promises: number): string {
+  const list = (counts: { [name: string]: number }): string =>
+    Object.entries(counts)
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([name, count]) => `${name} ${count}`)
+      .join(", ") || "none";
+  return [
+    ...broken.map(({ story }) => `${story}\n`),
+    `ends: ${list(reached.ends)}`,
+    `rules that spoke: ${list(reached.rules)}`,
+    `tools that started: ${list(reached.tools)}`,
+    ...(unreached.length === 0 ? [] : [`not reached: ${unreached.join(", ")}`]),
+    ...(promises === 0 ? [] : [`promises of yours: ${promises}`]),
+    `visited ${states} states, ${broken.length} broken`,
+  ].join("\n");
+}

@@ -1,0 +1,200 @@
+import { budget, type Rule, type StopRule, steerable, tool } from "@rondo/core";
+import { fail, modelCheck, say, scripted } from "@rondo/testkit";
+import { describe, expect, it } from "vitest";
+
+const input = { type: "object", properties: { to: { type: "string" } }, required: ["to"] } as const;
+const test = tool({
+  name: "test",
+  description: "Tests",
+  inputSchema: { type: "object" },
+  effect: "read",
+  execute: () => "ok",
+});
+const deploy = tool({ name: "deploy", description: "Deploys", inputSchema: input, execute: () => "ok" });
+
+/** Nothing is deployed that was not tested. */
+function testFirst({
+  forgets = false,
+  counts = "finished",
+}: {
+  forgets?: boolean;
+  counts?: "asked" | "finished";
+} = {}): Rule<boolean> {
+  return {
+    name: "test_first",
+    version: 1,
+    init: () => false,
+    fold(tested, record, before) {
+      if (forgets && record.type === "delivered") return false;
+      if (counts === "asked" && record.type === "model_finished")
+        return (
+          tested || record.message.content.some((part) => part.type === "tool_call" && part.name === "test")
+        );
+      if (counts !== "finished" || record.type !== "tool_finished") return tested;
+      const call = before.run?.turn?.calls.find(({ key }) => key === record.call);
+      return tested || (call?.name === "test" && call.result === undefined && !record.result.isError);
+    },
+    judgeCall: (tested, call) =>
+      call.name === "deploy" && !tested
+        ? { do: "answer", code: "denied", text: "test first", evidence: { tested } }
+        : undefined,
+  };
+}
+
+const promises = () => {
+  return {
+    "nothing is deployed that was not tested": ({
+      before,
+      record,
+    }: Parameters<
+      NonNullable<NonNullable<Parameters<typeof modelCheck>[0]["promises"]>[string]>
+    >[0]): boolean => {
+      if (record.type !== "tool_started") return true;
+      const call = before.run?.turn?.calls.find(({ key }) => key === record.call);
+      if (call?.name !== "deploy") return true;
+      return [...before.history].some(
+        (message) => message.role === "tool" && message.name === "test" && !message.isError,
+      );
+    },
+  };
+};
+
+const tools = [test, { tool: deploy, examples: [{ to: "staging" }, { to: "production" }] }];
+
+describe("the model checker over a user's rules and tools", () => {
+  it("finds nothing in a rule that is right, and says what it reached", () => {
+    const { broken, reached, unreached, states, text } = modelCheck({
+      rules: [testFirst() as Rule],
+      tools,
+      promises: promises(),
+      disturbances: { crash: 0, followUp: 0 },
+      states: 8_000,
+    });
+    expect(broken, text).toEqual([]);
+    expect(states).toBe(8_000);
+    expect(unreached).toEqual([]);
+    expect(reached.ends).toMatchObject({ completed: expect.any(Number), aborted: expect.any(Number) });
+    expect(reached.rules).toMatchObject({ test_first: expect.any(Number) });
+    expect(Object.keys(reached.tools).sort()).toEqual(["deploy", "test"]);
+    expect(text).toMatch(/visited 8000 states, 0 broken$/);
+  });
+
+  it("finds a rule that counts what was asked for and not what came of it, with a story nothing can be left out of", () => {
+    const { broken } = modelCheck({
+      rules: [testFirst({ counts: "asked" }) as Rule],
+      tools,
+      promises: promises(),
+      states: 4_000,
+    });
+    expect(broken.map(({ promise }) => promise)).toEqual(["nothing is deployed that was not tested"]);
+    const [{ steps, story }] = broken as [(typeof broken)[0]];
+    // One answer of the world is enough: both calls at once.
+    expect(steps.filter((step) => !step.startsWith("loop: ") && step !== "start")).toHaveLength(1);
+    expect(story).toMatch(/model answers .*deploy/);
+    expect(story).toMatch(/the loop: start them\.?/);
+  });
+
+  it("finds a rule that says another thing each time it is asked", () => {
+    let asked = 0;
+    const moody: StopRule = () => {
+      asked += 1;
+      return asked % 2 === 0;
+    };
+    const { broken } = modelCheck({ rules: [moody], tools: [test], states: 500 });
+    expect(broken.map(({ promise }) => promise)).toContain("P2: the same state led to two decisions");
+  });
+
+  it("finds a rule that changes what it remembers instead of folding it", () => {
+    const memory = { calls: 0 };
+    const impure: Rule<{ calls: number }> = {
+      name: "impure",
+      version: 1,
+      init: () => memory,
+      fold: (seen, record) => {
+        if (record.type === "tool_started") seen.calls += 1;
+        return seen;
+      },
+    };
+    const { broken } = modelCheck({ rules: [impure as Rule], tools: [test], states: 2_000 });
+    expect(broken.map(({ promise }) => promise)).toContain(
+      "P3: the rule impure remembers something else when the same records are folded again",
+    );
+  });
+
+  it("finds a rule that throws, where it folds and where it decides, and a promise that throws", () => {
+    const broken = (part: Partial<Rule>): string[] =>
+      modelCheck({
+        rules: [{ name: "throws", version: 1, init: () => 0, ...part } as Rule],
+        tools: [test],
+        states: 500,
+      }).broken.map(({ promise }) => promise);
+    const boom = (): never => {
+      throw new Error("boom");
+    };
+    expect(broken({ fold: (_, record) => (record.type === "tool_started" ? boom() : 0) })).toEqual([
+      "P2: folding tool_started threw: boom",
+    ]);
+    expect(broken({ decide: (_, state) => (state.run?.steps === 1 ? boom() : undefined) })).toEqual([
+      "P2: boom",
+    ]);
+    const throwing = modelCheck({ tools: [test], states: 50, promises: { mine: boom } });
+    expect(throwing.broken.map(({ promise }) => promise)).toContain("mine: it threw: boom");
+  });
+
+  it("gives a rule the answers it waits for", () => {
+    const found: StopRule = ({ lastText }) => lastText.includes("FOUND");
+    const without = modelCheck({ rules: [found], tools: [test], states: 300 });
+    expect(without.unreached).toEqual(["rule found"]);
+    expect(without.text).toContain("not reached: rule found");
+    const answers = [[say("FOUND it"), say(".")]];
+    const told = modelCheck({
+      rules: [found],
+      tools: [test],
+      answers,
+      disturbances: { abort: 0, crash: 0 },
+      states: 20,
+    });
+    expect(told.broken).toEqual([]);
+    expect(told.states).toBe(20);
+  });
+
+  it("takes presets and other options, and says the same for the same seed", () => {
+    const check = (seed: number) =>
+      modelCheck({
+        agent: steerable({ model: scripted([]), ceiling: 3 }),
+        tools: [test, deploy],
+        states: 1_500,
+        seed,
+      });
+    expect(check(1).broken).toEqual([]);
+    expect(check(1).text).toBe(check(1).text);
+    expect(check(2).text).not.toBe(check(1).text);
+    const limited = modelCheck({
+      agent: { budget: { tokens: 3 }, onLimit: "stop" },
+      tools: [test],
+      disturbances: { abort: 0, crash: 0, steer: 0, followUp: 0 },
+      states: 1_500,
+    });
+    expect(limited.reached.ends).toHaveProperty("token_budget");
+    expect(limited.broken).toEqual([]);
+    expect(() => modelCheck({ rules: [budget({ usd: 1 })], states: 10 })).toThrow(/price/);
+  });
+
+  it("says so when a tool does not take what it is to be called with", () => {
+    const strict = tool({
+      name: "strict",
+      description: "Strict",
+      inputSchema: { type: "object", properties: { at: { type: "string", minLength: 5 } }, required: ["at"] },
+      execute: () => "ok",
+    });
+    expect(() => modelCheck({ tools: [strict] })).toThrow(
+      /does not take \{"at":"x"\}.*Give \{ tool, examples \}/,
+    );
+    expect(modelCheck({ tools: [{ tool: strict, examples: [{ at: "12345" }] }], states: 50 }).broken).toEqual(
+      [],
+    );
+    expect(() => modelCheck({ answers: [fail("auth")] })).toThrow(
+      /failures, aborts and time are the world's own/,
+    );
+  });
+});
