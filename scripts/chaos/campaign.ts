@@ -32,6 +32,8 @@ export interface Campaign {
   mistake?: Mistake;
   /** Hears of each agent that was judged, and each row of the heap, as it comes. */
   hear?: (news: Judged | HeapRow) => void;
+  /** Hears every record of whoever is played alone. */
+  show?: (session: string, record: string) => void;
 }
 
 export interface Outcome {
@@ -55,7 +57,7 @@ export interface Outcome {
 const longestLifeMs = 180_000;
 
 export async function campaign(options: Campaign): Promise<Outcome> {
-  const { seed, only, mistake, hear = () => {} } = options;
+  const { seed, only, mistake, hear = () => {}, show } = options;
   const scratch = mkdtempSync(join(tmpdir(), "rondo-chaos-"));
   const minds = new Minds(seed);
   const wire = await rondoWire({ script: (request) => minds.answer(request), keepRequests: false });
@@ -76,14 +78,20 @@ export async function campaign(options: Campaign): Promise<Outcome> {
     } else if (word.say === "judged") {
       outcome.judged += 1;
       hear(word.judged);
-    } else if (word.say === "unhandled") outcome.unhandled.push(word.words);
+    } else if (word.say === "shown") show?.(word.session, word.record);
+    else if (word.say === "unhandled") outcome.unhandled.push(word.words);
   };
   try {
     const program = await bundled(new URL("./worker-main.ts", import.meta.url), scratch);
     const addresses = Object.fromEntries(
       protocolNames.map((name) => [name, wire.urlFor(name as WireName)]),
     ) as Addresses;
-    const common = { seed, addresses, ...(mistake === undefined ? {} : { mistake }) };
+    const common = {
+      seed,
+      addresses,
+      ...(mistake === undefined ? {} : { mistake }),
+      ...(only === undefined || show === undefined ? {} : { shows: true as const }),
+    };
     const failed = (who: string, { errors }: Ended): void =>
       void outcome.failed.push(`${who} ended by itself: ${errors}`);
     const began = performance.now();

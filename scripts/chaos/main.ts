@@ -7,7 +7,8 @@
 //
 // The seed decides who each agent is, what its model says, which request meets which fault, how each tool call goes, who
 // speaks at which event, and after how long a process is killed. The machine decides what comes first: what a kill hits,
-// and which of two events at once is heard first, is not the same twice. `--only` plays one agent alone.
+// and which of two events at once is heard first, is not the same twice. `--only` plays one agent alone, and
+// prints its records.
 
 import { parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
@@ -59,6 +60,9 @@ if (only !== undefined && !/^(a\d+|m\d+-\d+)$/.test(only))
 if (mistake !== undefined && !isMistake(mistake))
   refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
 
+/** Of a record, on the screen. */
+const shownCharacters = Number(process.env.COLUMNS ?? 0) > 0 ? 300 : 10_000;
+
 const seed = Math.floor(number("seed", values.seed, 0));
 const tally = new Tally(seed);
 console.log(
@@ -73,6 +77,7 @@ const outcome = await campaign({
   rowMs: 1_000 * number("row-seconds", values["row-seconds"], 1),
   ...(only === undefined ? {} : { only }),
   ...(mistake === undefined ? {} : { mistake }),
+  show: (session, record) => console.log(`${session} ${record.slice(0, shownCharacters)}`),
   hear: (news) => {
     if ("heapMb" in news) return console.log(heapLine(news));
     tally.add(news);

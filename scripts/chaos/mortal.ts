@@ -18,8 +18,8 @@ import { effectsIn, WorldInFile } from "./world.ts";
 
 const kinds: readonly JournalKind[] = ["sqlite", "jsonl"];
 
-/** Digests of what was acknowledged, by session and position. */
-export type Acknowledged = { [session: string]: string[] };
+/** Digests of what was acknowledged, by session and position. Nothing: its life ended before it could be told. */
+export type Acknowledged = { [session: string]: (string | null)[] };
 
 const acknowledgedFile = (folder: string): string => join(folder, "acknowledged.json");
 
@@ -79,6 +79,7 @@ export async function judgeEra({
   folder,
   names,
   mistake,
+  shows,
 }: Orders & { be: "judge" }): Promise<void> {
   const acknowledged = JSON.parse(readFileSync(acknowledgedFile(folder), "utf8")) as Acknowledged;
   const effects = effectsIn(folder);
@@ -87,6 +88,7 @@ export async function judgeEra({
   const world = new WorldInFile(folder);
   const look = (id: string, records: readonly LogRecord[]): string[] => {
     const gone = (acknowledged[id] ?? []).findIndex((digest, seq) => {
+      if (digest === null) return false;
       const record = records[seq];
       return record === undefined || recordDigest(record) !== digest;
     });
@@ -97,7 +99,7 @@ export async function judgeEra({
     const cast = sceneOf(plan, { seed, addresses, world });
     const own = new Map([...effects].filter(([key]) => key.startsWith(`${name}:`)));
     const journal = opened[plan.journal as JournalKind];
-    const came = await examine({ plan, cast, journal, effects: own, mistake, look });
+    const came = await examine({ plan, cast, journal, effects: own, mistake, shows, look });
     for (const { message } of broken.splice(0)) came.findings.push({ promise: "P3", words: message });
     tell({ say: "judged", judged: { name, came } });
   }

@@ -109,7 +109,14 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
     tell({ say: "over", name });
     if (how === hung) complain(`it did not come to its end within ${hungMs} ms`);
     else {
-      const came = await examine({ plan, cast, journal: own, effects: world.effects, mistake });
+      const came = await examine({
+        plan,
+        cast,
+        journal: own,
+        effects: world.effects,
+        mistake,
+        shows: orders.shows,
+      });
       came.findings.unshift(...judged.came.findings);
       const known = new Set(
         (await own.read(name)).flatMap((record) => (record.type === "queued" ? [record.id] : [])),

@@ -73,11 +73,11 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
   const writing =
     (done: string) =>
     async ({ on, roll = 0 }: Args, context: ToolContext): Promise<string> => {
-      // What fails, fails before it had its effect; what hangs may have had it.
-      const share = roll % 100;
-      if (share >= 85 && share < 92) await work(roll, context);
+      // What fails, fails before it had its effect; what hangs or is late may have had it.
+      const fails = roll % 100 >= 85 && roll % 100 < 92;
+      if (fails) await work(roll, context);
       world.effect(context.idempotencyKey);
-      await work(roll, context);
+      await work(roll, context).catch(() => {});
       return `${done} ${on}`;
     };
   const keys = ({ on = "" }: Args): string[] => [on];

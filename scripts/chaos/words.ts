@@ -12,6 +12,8 @@ interface Common {
   addresses: Addresses;
   folder: string;
   mistake?: Mistake;
+  /** Tell every record of whoever is judged. */
+  shows?: true;
 }
 
 /** What a worker is told to be. */
@@ -48,6 +50,7 @@ export type Word =
   | { say: "over"; name: string }
   | { say: "resumed"; sessions: number }
   | { say: "judged"; judged: Judged }
+  | { say: "shown"; session: string; record: string }
   | { say: "heap"; row: HeapRow }
   /** Nobody waited for a promise that was rejected, or an error nobody caught. */
   | { say: "unhandled"; words: string }
