@@ -41,7 +41,11 @@ export class Company {
     session.subscribe(this.hear);
   }
 
+  /** When it last heard anything of the run, by `performance.now()`. */
+  heardAt: number = performance.now();
+
   readonly hear = (event: RondoEvent): void => {
+    this.heardAt = performance.now();
     const count = (this.#counts.get(event.type) ?? 0) + 1;
     this.#counts.set(event.type, count);
     for (const deed of this.#left)

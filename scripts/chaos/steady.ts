@@ -63,7 +63,8 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
   const kept: unknown[] = [];
   const began = performance.now();
   const now = (): number => performance.now() - began;
-  const hungMs = mistake === "never_settle" ? 3_000 : 90_000;
+  // No clock of any agent is as long: who is silent for that time waits for something that never comes.
+  const silentMs = mistake === "never_settle" ? 3_000 : 60_000;
   let next = 0;
   let ended = 0;
   let measured = -1;
@@ -91,8 +92,6 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
     const company = new Company(plan);
     const complain = (words: string): void =>
       void judged.came.findings.push({ promise: "P6", words: `${name}: ${words}` });
-    const hung = Symbol("hung");
-    let guard: NodeJS.Timeout | undefined;
     const over =
       mistake === "never_settle"
         ? new Promise<never>(() => {})
@@ -100,16 +99,16 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
             await company.quiet();
             await session?.settled();
           });
-    const late = new Promise<typeof hung>((resolve) => {
-      guard = setTimeout(() => resolve(hung), hungMs);
-    });
-    const how = await Promise.race([over, late]);
-    clearTimeout(guard);
+    const hung = await isHung(over, company, silentMs);
     if (mistake === "leave_rejections") void Promise.reject(new Error(`nobody heard what ${name} said`));
     if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(30_000).fill(ended));
     tell({ say: "over", name });
-    if (how === hung) complain(`it did not come to its end within ${hungMs} ms`);
-    else {
+    if (hung) {
+      const last = (await own.read(name)).slice(-4).map((record) => JSON.stringify(record).slice(0, 300));
+      complain(
+        `nothing was heard of it for ${silentMs} ms, and it has not ended; its last records: ${last.join("\n  ")}`,
+      );
+    } else {
       const came = await examine({
         plan,
         cast,
@@ -172,4 +171,22 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
   // As long as nobody worked since the last row, it stands.
   if (ended > measured) await measure();
   if (kept.length < 0) throw new Error("what is kept is kept");
+}
+
+/** Waits until it is over, or nothing was heard for so long. */
+async function isHung(over: Promise<void>, company: Company, silentMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const silent = new Promise<boolean>((resolve) => {
+    const look = (): void => {
+      const left = company.heardAt + silentMs - performance.now();
+      if (left <= 0) resolve(true);
+      else timer = setTimeout(look, left);
+    };
+    look();
+  });
+  try {
+    return await Promise.race([over.then(() => false), silent]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

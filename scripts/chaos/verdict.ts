@@ -73,7 +73,7 @@ export const emptyCame = (): Came => ({
 });
 
 /** Beyond its grace, what a busy machine may take to write down that a run has ended. */
-const lateMs = 10_000;
+const lateMs = 30_000;
 
 export interface Judging {
   id: string;
