@@ -7,8 +7,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
+import { bundled } from "../bundled.ts";
 import { type Death, type Lived, live } from "./lives.ts";
 import type { Mistake } from "./mistakes.ts";
 import type { JournalKind } from "./place.ts";
@@ -67,7 +66,7 @@ export async function campaign(options: Campaign): Promise<Outcome> {
   let runs = 0;
   let unknown = 0;
   try {
-    const program = await bundled(scratch);
+    const program = await bundled(new URL("./life.ts", import.meta.url), scratch);
     const orders = (name: string, waits: boolean): LifeOrders => {
       const folder = join(scratch, name);
       mkdirSync(folder);
@@ -167,19 +166,6 @@ export function summaryOf({ kills, wrong, unknown }: Outcome): string {
 }
 
 export const isClean = ({ wrong }: Outcome): boolean => wrongs.every((one) => wrong[one] === 0);
-
-/** The program of a life in one file: it is started hundreds of times, and loading its sources would be most of that. */
-async function bundled(folder: string): Promise<string> {
-  const file = join(folder, "life.mjs");
-  const bundle = await rolldown({
-    input: fileURLToPath(new URL("./life.ts", import.meta.url)),
-    platform: "node",
-    resolve: { conditionNames: ["rondo-source", "node", "import"] },
-  });
-  await bundle.write({ file, format: "esm", codeSplitting: false });
-  await bundle.close();
-  return file;
-}
 
 /** Chance that comes out the same for the same seed (mulberry32). */
 function seeded(seed: number): () => number {

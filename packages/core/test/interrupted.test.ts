@@ -137,7 +137,7 @@ describe("a tool that can find out what came of a call", () => {
     session.abort("enough");
     const { end, messages } = await running;
     expect([end?.reason, signal?.aborted, isPaired(messages)]).toEqual(["aborted", true, true]);
-    expect(shortly(messages)[2]).toMatch(/whether it had an effect is unknown/);
+    expect(shortly(messages)[2]).toMatch(/its outcome is unknown/);
   });
 
   test("is asked again by the next process when this one dies before the answer", async () => {
@@ -239,8 +239,18 @@ describe("onInterrupted: ask", () => {
     await session.resume();
     session.abort("enough");
     await session.settled();
-    expect(shortly(session.messages)[2]).toMatch(/whether it had an effect is unknown/);
+    expect(shortly(session.messages)[2]).toMatch(/outcome is unknown/);
     expect(pay.starts).toHaveLength(1);
+  });
+
+  test("tells an aborted run's model so even where an abort has other words: a crash is no abort", async () => {
+    const pay = once();
+    const { session, events } = await cutOff(pay, { ...options, texts: { aborted: () => "Interrupted." } });
+    await session.resume();
+    session.abort("enough");
+    await session.settled();
+    expect(shortly(session.messages)[2]).toMatch(/outcome is unknown/);
+    expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", code: "outcome_unknown" }));
   });
 
   test("says so in the text of a call that is skipped for a word of the user's: it is never told as not run", async () => {

@@ -42,6 +42,16 @@ export function closeAll(state: State, resultOf: (call: Call) => CallResult): Ac
 /** Whether a call has not started, and never had. */
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
 
+/** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
+export function abandonedResult(call: Call, { texts }: Rules): CallResult {
+  const { interrupted, name, reconciled } = call;
+  if (interrupted && reconciled !== undefined && reconciled !== "unknown") return reconciled;
+  if (interrupted) return result("outcome_unknown", texts.outcomeUnknown(name));
+  return hasBegun(call)
+    ? result("aborted", texts.aborted(name))
+    : result("not_executed", texts.notExecuted(name));
+}
+
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
 export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
   if (!call.interrupted || state.options === undefined) return undefined;

@@ -15,6 +15,7 @@ import { inTurn, permissionOf, startable } from "./batch.ts";
 import type { Amounts } from "./child-facts.ts";
 import { sharesOf } from "./children.ts";
 import {
+  abandonedResult,
   closeAll,
   closeSome,
   deniedResult,
@@ -50,7 +51,7 @@ import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
 import { notesOf } from "./notes.ts";
 import type { CallKey, HookName } from "./records.ts";
 import { requestOf, shaped } from "./request.ts";
-import { type Call, hasBegun, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -106,12 +107,7 @@ export const table: Table = {
       "calls are open",
       "close them, saying what is known of their outcome",
       ["cancelling", "acting", "ready"],
-      (state, rules) =>
-        closeAll(state, (call) =>
-          hasBegun(call) || call.interrupted
-            ? result("aborted", rules.texts.aborted(call.name))
-            : result("not_executed", rules.texts.notExecuted(call.name)),
-        ),
+      (state, rules) => closeAll(state, (call) => abandonedResult(call, rules)),
     ),
     row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
   ],

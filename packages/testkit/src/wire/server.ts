@@ -61,6 +61,8 @@ export interface WireOptions {
    * `serverPersonalities` (`mistral`, `groq`, `ollama`, …) or a personality of your own. Default: OpenAI.
    */
   server?: string | ServerPersonality;
+  /** `false`: `requests` stays empty, for servers that answer for hours. Default: true. */
+  keepRequests?: boolean;
   /** Hears every request when it has been read. */
   onRequest?: (request: WireRequest) => void;
 }
@@ -73,7 +75,7 @@ export interface RondoWire extends AsyncDisposable {
   readonly url: string;
   /** The base URL to give to a provider, as its own SDK expects it. */
   urlFor(name: WireName): string;
-  /** Every request on a known path, in order. */
+  /** Every request on a known path, in order, unless `keepRequests` is false. */
   readonly requests: readonly WireRequest[];
   /** Everything that providers would have refused, in order. */
   readonly violations: readonly Violation[];
@@ -180,7 +182,7 @@ class Wire {
     const { protocol } = route;
     const options = this.#options;
     const request = this.#read(message, route, text);
-    this.requests.push(request);
+    if (options.keepRequests !== false) this.requests.push(request);
     this.violations.push(...request.violations);
     options.onRequest?.(request);
     const refusal =

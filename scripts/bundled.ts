@@ -1,0 +1,19 @@
+// A program of the workspace in one file: one that is started hundreds of times, and would load its sources each time.
+
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+/** @returns the file, in `folder` */
+export async function bundled(source: URL, folder: string): Promise<string> {
+  const input = fileURLToPath(source);
+  const file = join(folder, `${basename(input, ".ts")}.mjs`);
+  const bundle = await rolldown({
+    input,
+    platform: "node",
+    resolve: { conditionNames: ["rondo-source", "node", "import"] },
+  });
+  await bundle.write({ file, format: "esm", codeSplitting: false });
+  await bundle.close();
+  return file;
+}

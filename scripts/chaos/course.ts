@@ -1,0 +1,217 @@
+// The room of the course: an agent from its task to its end, with everybody who talks to it meanwhile.
+//
+// When somebody speaks is told in events of the run, not in time, and what is said of a call in its arguments.
+
+import { type Agent, RondoError, type RondoEvent, type RunResult, type Session } from "@rondo/core";
+import { Chance } from "../fuzz/chance.ts";
+import type { Deed, Plan } from "./plan.ts";
+
+/** Somebody broke a promise in plain sight. */
+export type Complain = (words: string) => void;
+
+export const task = "Put everything in order, and say so when it is.";
+
+/** Who talks to an agent while it works. */
+export class Company {
+  readonly #plan: Plan;
+  readonly #salt: string;
+  readonly #counts = new Map<string, number>();
+  readonly #left: Set<Deed>;
+  readonly #controller = new AbortController();
+  #session: Session | undefined;
+  #numbers = 0;
+  /** Deeds under way. */
+  readonly #under = new Set<Promise<unknown>>();
+  /** Ids of the messages it said. */
+  readonly said: string[] = [];
+
+  /** @param salt tells one life of an agent from another: each says other things */
+  constructor(plan: Plan, salt: string = "") {
+    this.#plan = plan;
+    this.#salt = salt;
+    this.#left = new Set(plan.deeds);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  attend(session: Session): void {
+    this.#session = session;
+    session.subscribe(this.hear);
+  }
+
+  /** When it last heard anything of the run, by `performance.now()`. */
+  heardAt: number = performance.now();
+
+  readonly hear = (event: RondoEvent): void => {
+    this.heardAt = performance.now();
+    const count = (this.#counts.get(event.type) ?? 0) + 1;
+    this.#counts.set(event.type, count);
+    for (const deed of this.#left)
+      if (deed.on === event.type && deed.nth === count) {
+        this.#left.delete(deed);
+        queueMicrotask(() => this.#perform(deed));
+      }
+  };
+
+  /** Resolves when nobody is about to do anything any more. */
+  async quiet(): Promise<void> {
+    while (this.#under.size > 0) await Promise.allSettled(this.#under);
+  }
+
+  #perform({ deed }: Deed): void {
+    const session = this.#session;
+    if (session === undefined) {
+      if (deed === "abort" || deed === "break_off") this.#controller.abort("somebody wants it to stop");
+      return;
+    }
+    const id = `${this.#plan.name}${this.#salt}/${this.#numbers++}`;
+    if (deed === "steer" || deed === "follow_up") {
+      if (deed === "steer") session.steer(`Mind this as well: ${id}.`, id);
+      else session.followUp(`Then do this: ${id}.`, id);
+      this.said.push(id);
+    } else if (deed === "compact") this.#while(session.compact());
+    else if (deed === "drain") this.#while(session.drain({ withinMs: 150 }));
+    else session.abort("somebody wants it to stop");
+  }
+
+  #while(doing: Promise<unknown>): void {
+    // A run that is over meanwhile, or fails, is told to whoever drives it.
+    const heard = doing.catch(() => {}).finally(() => this.#under.delete(heard));
+    this.#under.add(heard);
+  }
+}
+
+/** Goes through a course as the plan says. Resolves when the agent has ended, parked for good, or failed as it may. */
+export async function course(
+  seed: number,
+  plan: Plan,
+  agent: Agent,
+  company: Company,
+  complain: Complain,
+): Promise<Session | undefined> {
+  try {
+    if (plan.face === "session") return await bySession(seed, plan, agent, company);
+    const result = await byFace[plan.face](seed, plan, agent, company);
+    if (result?.parked === undefined) return undefined;
+    const session = await agent.open(plan.name);
+    company.attend(session);
+    await toTheEnd(seed, plan, session, () => session.resume());
+    await session.settled();
+    return session;
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) complain(`what it failed with is no error: ${String(thrown)}`);
+    else if (
+      thrown instanceof RondoError &&
+      ["internal", "storage", "conflict"].includes(thrown.kind) &&
+      !isHook(thrown)
+    )
+      complain(`it failed with ${thrown.kind}: ${thrown.message}`);
+    else if (!(thrown instanceof RondoError) && thrown.name !== "StepSequenceError" && isDefect(thrown))
+      complain(`it failed with ${thrown.stack}`);
+    return undefined;
+  }
+}
+
+/** A user's own hook that threw is what the run ends with. */
+const isHook = ({ message }: Error): boolean =>
+  message.includes("hook is broken") || message.includes("hook failed");
+
+const isDefect = (thrown: Error): boolean =>
+  thrown instanceof TypeError || thrown instanceof ReferenceError || thrown.message.includes("defect");
+
+type ByFace = (seed: number, plan: Plan, agent: Agent, company: Company) => Promise<RunResult | undefined>;
+
+const byFace: { readonly [face in "run" | "stream" | "steps"]: ByFace } = {
+  run: (_seed, { name }, agent, company) =>
+    agent.run(task, { session: name, signal: company.signal, onEvent: company.hear }),
+
+  async stream(seed, plan, agent, company) {
+    const chance = new Chance(seed, plan.name, "reader");
+    const stream = agent.stream(task, { session: plan.name, signal: company.signal, onEvent: company.hear });
+    return read(chance, stream, stream.result, 60);
+  },
+
+  async steps(seed, plan, agent, company) {
+    const chance = new Chance(seed, plan.name, "reader");
+    const steps = agent.steps(task, { session: plan.name, signal: company.signal, onEvent: company.hear });
+    return read(chance, steps, steps.result, 8);
+  },
+};
+
+/** Reads as readers do: to the end, slowly, or only so far. @returns undefined when it broke off */
+async function read(
+  chance: Chance,
+  items: AsyncIterable<unknown>,
+  result: Promise<RunResult>,
+  many: number,
+): Promise<RunResult | undefined> {
+  const pace = chance.pick(["all", "all", "slowly", "so far"]);
+  const most = 1 + chance.below(many);
+  let number = 0;
+  for await (const _item of items) {
+    number += 1;
+    if (pace === "slowly") await new Promise((resolve) => setImmediate(resolve));
+    if (pace === "so far" && number >= most) break;
+  }
+  return result;
+}
+
+async function bySession(seed: number, plan: Plan, agent: Agent, company: Company): Promise<Session> {
+  const session = await agent.open(plan.name);
+  company.attend(session);
+  const left = session.status === "idle" && session.result !== undefined ? 0 : plan.runs;
+  for (let run = 0; run < left; run += 1) {
+    if (session.status !== "idle" && run > 0) break;
+    await toTheEnd(seed, plan, session, () =>
+      session.status === "idle" ? session.send(task) : session.resume(),
+    );
+    await company.quiet();
+    await session.settled();
+  }
+  return session;
+}
+
+/** Answers what waits for somebody, and goes on with what was left, until the run has ended. Some are never answered. */
+async function toTheEnd(
+  seed: number,
+  plan: Plan,
+  session: Session,
+  start: () => Promise<RunResult>,
+): Promise<void> {
+  let result: RunResult | undefined = await start();
+  while (result !== undefined && result.end === undefined) {
+    if (session.status === "running") await session.settled();
+    if (session.status === "idle") return;
+    result = session.status === "interrupted" ? await session.resume() : await answered(seed, plan, session);
+  }
+}
+
+/** @returns undefined when nobody ever answers */
+async function answered(seed: number, plan: Plan, session: Session): Promise<RunResult | undefined> {
+  const [waiting] = session.pending;
+  if (waiting === undefined) return undefined;
+  const { id, args, child, interrupted } = waiting;
+  const roll = new Chance(seed, plan.name, "approval", JSON.stringify(args)).below(20);
+  try {
+    if (roll < 3) return await session.deny(id, "not now");
+    if (roll === 3) return await session.deny(id, "and no more", { stop: true });
+    if (roll < 6 && interrupted !== true)
+      return await session.edit(id, { ...args, on: `${String(args.on)}e` });
+    if (roll < 8 && child === undefined && interrupted !== true)
+      return await session.approve(id, { always: { args: "any", uses: 2 } });
+    if (roll === 8) return undefined;
+    if (roll === 9) {
+      session.abort("nobody is there to ask");
+      await session.settled();
+      return session.result;
+    }
+    return await session.approve(id);
+  } catch (thrown) {
+    // Somebody else was faster: the run has gone on.
+    if (!(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
+    await session.settled();
+    return session.result;
+  }
+}

@@ -1,0 +1,99 @@
+// npm run -s chaos -- [--minutes N] [--seed S] [--agents N] [--mortals N] [--only AGENT] [--row-seconds N]
+//   [--mistake NAME]
+//
+// Hundreds of agents of every preset against providers that misbehave in every way `rondo-wire` knows, while other
+// processes full of agents are killed with SIGKILL and gone on with. Every journal is then held against the promises
+// P1 to P8. Exits with 1 when one was broken, with 2 when it was asked wrongly.
+//
+// The seed decides who each agent is, what its model says, which request meets which fault, how each tool call goes, who
+// speaks at which event, and after how long a process is killed. The machine decides what comes first: what a kill hits,
+// and which of two events at once is heard first, is not the same twice. `--only` plays one agent alone, and
+// prints its records.
+
+import { parseArgs } from "node:util";
+import { messageOf } from "@rondo/core";
+import { campaign } from "./campaign.ts";
+import { isMistake, mistakes } from "./mistakes.ts";
+import { against, growthOf, heapHead, heapLine, Tally } from "./table.ts";
+
+function refuse(words: string): never {
+  console.error(`chaos: ${words}`);
+  process.exit(2);
+}
+
+function number(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!(value >= least && value <= 1e6))
+    refuse(`--${name} must be a number of at least ${least}, not ${text}`);
+  return value;
+}
+
+interface Values {
+  minutes: string;
+  seed: string;
+  agents: string;
+  mortals: string;
+  "row-seconds": string;
+  only?: string;
+  mistake?: string;
+}
+
+let values: Values;
+try {
+  ({ values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "1" },
+      seed: { type: "string", default: "1" },
+      agents: { type: "string", default: "200" },
+      mortals: { type: "string", default: "40" },
+      "row-seconds": { type: "string", default: "60" },
+      only: { type: "string" },
+      mistake: { type: "string" },
+    },
+  }));
+} catch (thrown) {
+  refuse(messageOf(thrown));
+}
+const { only, mistake } = values;
+if (only !== undefined && !/^(a\d+|m\d+-\d+)$/.test(only))
+  refuse(`--only takes the name of an agent as the table gives it, e.g. a12 or m3-7, not ${only}`);
+if (mistake !== undefined && !isMistake(mistake))
+  refuse(`--mistake must be one of ${Object.keys(mistakes).join(", ")}, not ${mistake}`);
+
+/** Of a record, on the screen. */
+const shownCharacters = Number(process.env.COLUMNS ?? 0) > 0 ? 300 : 10_000;
+
+const seed = Math.floor(number("seed", values.seed, 0));
+const tally = new Tally(seed);
+console.log(
+  `chaos: seed ${seed}, ${values.minutes} minutes, ${values.agents} agents at once, ${values.mortals} in a process that is killed`,
+);
+console.log(heapHead);
+const outcome = await campaign({
+  seed,
+  ms: 60_000 * number("minutes", values.minutes, 0.01),
+  together: number("agents", values.agents, 0),
+  mortals: number("mortals", values.mortals, 0),
+  rowMs: 1_000 * number("row-seconds", values["row-seconds"], 1),
+  ...(only === undefined ? {} : { only }),
+  ...(mistake === undefined ? {} : { mistake }),
+  show: (session, record) => console.log(`${session} ${record.slice(0, shownCharacters)}`),
+  hear: (news) => {
+    if ("heapMb" in news) return console.log(heapLine(news));
+    tally.add(news);
+    for (const { promise, words } of news.came.findings)
+      console.log(`${promise} broken by ${news.name} (--seed ${seed} --only ${news.name}): ${words}`);
+  },
+});
+for (const words of outcome.unhandled.slice(0, 20)) console.log(`unhandled: ${words}`);
+for (const words of new Set(outcome.violations.slice(0, 200))) console.log(`malformed: ${words}`);
+for (const words of new Set(outcome.problems.slice(0, 200))) console.log(`script: ${words}`);
+for (const words of outcome.failed.slice(0, 20)) console.log(`failed: ${words}`);
+for (const line of tally.lines(outcome)) console.log(line);
+const growth = growthOf(outcome.heap);
+console.log(
+  `heap                  ${growth === undefined ? "too few rows to tell" : `the last row is ${growth.toFixed(2)} of the second`}`,
+);
+const faults = against(tally, outcome);
+console.log(faults.length === 0 ? "chaos: holds" : `chaos: broken: ${faults.join(", ")}`);
+process.exitCode = faults.length === 0 ? 0 : 1;

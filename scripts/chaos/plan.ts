@@ -1,0 +1,103 @@
+// The room of the plan: who an agent is, out of the seed and its name alone.
+//
+// Nothing here looks at a clock or at another agent, so that one agent can be played again by itself.
+
+import type { Protocol } from "@rondo/testkit/wire";
+import { Chance } from "../fuzz/chance.ts";
+
+export const presets = [
+  "default",
+  "think_act_observe",
+  "step_sequence",
+  "steerable",
+  "managed_context",
+  "agent_strategy",
+] as const;
+export type PresetName = (typeof presets)[number];
+
+export const protocolNames = [
+  "anthropic-messages",
+  "openai-chat",
+  "openai-responses",
+  "google-generative-ai",
+  "bedrock-converse",
+] as const satisfies readonly Protocol[];
+
+/** How the user of an agent holds it. */
+export type Face = "run" | "stream" | "steps" | "session";
+
+/** What somebody outside does, and at which of the run's own events: the so-manieth of a kind. */
+export interface Deed {
+  on: "step_start" | "tool_start" | "tool_end" | "text_delta" | "retry" | "request";
+  nth: number;
+  deed: "steer" | "follow_up" | "abort" | "compact" | "drain" | "break_off";
+}
+
+export interface Plan {
+  name: string;
+  /** Its session is killed with its process, again and again. */
+  mortal: boolean;
+  preset: PresetName;
+  protocol: Protocol;
+  /** Another protocol to fall back to. */
+  fallback: Protocol | undefined;
+  face: Face;
+  journal: "memory" | "sqlite" | "jsonl";
+  /** Answers of the model before it means to stop. */
+  length: number;
+  /** The share of requests that meet a fault of the wire, and of answers that are odd. */
+  trouble: number;
+  /** Tokens; undefined: as large as anything. */
+  window: number | undefined;
+  tools: readonly string[];
+  output: boolean;
+  hooks: boolean;
+  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd";
+  maxSteps: number;
+  onInterrupted: "tell" | "ask";
+  /** Runs of the session, one after the other. */
+  runs: number;
+  deeds: readonly Deed[];
+}
+
+const always = ["look", "big", "note", "set"];
+const sometimes = ["stamp", "publish", "post", "helper", "done"];
+
+/** @param mortal it lives in a process that is killed: only a session survives that */
+export function planOf(seed: number, name: string, mortal: boolean): Plan {
+  const chance = new Chance(seed, name, "plan");
+  // The default agent has the most that can be wrong with it.
+  const preset = chance.is(0.4) ? "default" : chance.pick(presets);
+  const face: Face = mortal ? "session" : chance.pick(["run", "stream", "steps", "session", "session"]);
+  const protocol = chance.pick(protocolNames);
+  const own = preset === "default";
+  return {
+    name,
+    mortal,
+    preset,
+    protocol,
+    fallback:
+      own && chance.is(0.3) ? chance.pick(protocolNames.filter((one) => one !== protocol)) : undefined,
+    face,
+    journal: chance.pick(mortal ? ["sqlite", "jsonl"] : ["memory", "memory", "sqlite", "jsonl"]),
+    length: 1 + chance.below(8),
+    trouble: chance.pick([0, 0.05, 0.2, 0.2, 0.5]),
+    window: own || preset === "managed_context" ? chance.pick([undefined, 5_000, 12_000, 40_000]) : undefined,
+    tools: [...always, ...sometimes.filter(() => chance.is(0.5))],
+    output: (own || preset === "step_sequence") && chance.is(0.25),
+    hooks: preset !== "step_sequence" && chance.is(0.25),
+    limits: own ? chance.pick(["none", "none", "steps", "tokens", "ms", "calls", "usd"]) : "none",
+    maxSteps: 2 + chance.below(12),
+    onInterrupted: chance.is(0.3) ? "ask" : "tell",
+    runs: face === "session" && !mortal && chance.is(0.4) ? 2 : 1,
+    deeds: chance.many(chance.is(0.6) ? 1 + chance.below(3) : 0, () => deedOf(chance)),
+  };
+}
+
+function deedOf(chance: Chance): Deed {
+  return {
+    on: chance.pick(["step_start", "tool_start", "tool_end", "text_delta", "retry", "request"]),
+    nth: 1 + chance.few(6),
+    deed: chance.pick(["steer", "steer", "follow_up", "follow_up", "abort", "compact", "drain", "break_off"]),
+  };
+}

@@ -1,0 +1,64 @@
+// The room of workers: processes that do as they are ordered, what they say, and their deaths.
+
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Orders, Word } from "./words.ts";
+
+/** How a worker ended. */
+export interface Ended {
+  /** It came to the end of its orders. */
+  whole: boolean;
+  killed: boolean;
+  /** What it wrote on standard error. */
+  errors: string;
+}
+
+export interface Worker {
+  readonly ended: Promise<Ended>;
+  /** SIGKILL. */
+  kill(): void;
+}
+
+export function work(program: string, orders: Orders, hear: (word: Word) => void): Worker {
+  const child = spawn(
+    process.execPath,
+    [
+      "--conditions=rondo-source",
+      "--disable-warning=ExperimentalWarning",
+      "--expose-gc",
+      "--enable-source-maps",
+      program,
+      JSON.stringify(orders),
+    ],
+    { stdio: ["ignore", "ignore", "pipe", "pipe"] },
+  );
+  let whole = false;
+  let killed = false;
+  let errors = "";
+  let text = "";
+  const line = child.stdio[3] as Socket;
+  line.setEncoding("utf8");
+  line.on("data", (chunk: string) => {
+    const lines = (text + chunk).split("\n");
+    text = lines.pop() ?? "";
+    for (const one of lines) {
+      const word = JSON.parse(one) as Word;
+      if (word.say === "end") whole = true;
+      hear(word);
+    }
+  });
+  line.on("error", () => {});
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    errors = (errors + chunk).slice(-4_000);
+  });
+  return {
+    ended: new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", () => resolve({ whole, killed, errors }));
+    }),
+    kill() {
+      killed = true;
+      child.kill("SIGKILL");
+    },
+  };
+}

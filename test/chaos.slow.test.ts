@@ -1,0 +1,105 @@
+// P1 to P8 under everything at once: agents of every preset, every fault of the wire, processes that are killed; and a
+// harness that is itself tried against agents, journals and workers that do it wrong. A short one: `npm run chaos` is
+// the long one.
+
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { campaign } from "../scripts/chaos/campaign.ts";
+import { type Mistake, mistakes } from "../scripts/chaos/mistakes.ts";
+import { planOf } from "../scripts/chaos/plan.ts";
+import { against, growthOf, Tally } from "../scripts/chaos/table.ts";
+import { root } from "../scripts/packages.ts";
+
+/** Runs the command, and gives what it said and how it exited. */
+function chaos(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
+  const main = join(root, "scripts", "chaos", "main.ts");
+  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  return new Promise((settle, fail) => {
+    child.on("error", fail);
+    child.on("close", (code) => settle({ code, lines: text.trimEnd().split("\n") }));
+  });
+}
+
+describe("hundreds of agents against a provider that misbehaves", () => {
+  test("keep every promise, in a process that lives and in processes that are killed", async () => {
+    const { code, lines } = await chaos("--minutes", "0.25", "--seed", "7", "--row-seconds", "60");
+    expect(lines.at(-1), lines.join("\n")).toBe("chaos: holds");
+    expect(code).toBe(0);
+    const row = (name: string): string => lines.find((line) => line.startsWith(name)) ?? "";
+    expect(row("broken")).toContain("P1 0, P2 0, P3 0, P4 0, P5 0, P6 0, P7 0, P8 0, other 0");
+    expect(Number(/judged (\d+)/.exec(row("agents"))?.[1])).toBeGreaterThan(200);
+    expect(Number(/kills (\d+)/.exec(row("crashes"))?.[1])).toBeGreaterThan(1);
+    expect(Number(/with a fault (\d+)/.exec(row("requests"))?.[1])).toBeGreaterThan(50);
+    for (const preset of ["default", "think_act_observe", "step_sequence", "steerable"])
+      expect(lines.join("\n")).toMatch(new RegExp(`${preset} [1-9]`));
+  });
+
+  test("are who they are by the seed and their name alone, and one can be played again by itself", async () => {
+    expect(planOf(7, "a3", false)).toEqual(planOf(7, "a3", false));
+    const plans = Array.from({ length: 40 }, (_, at) => JSON.stringify(planOf(7, `a${at}`, false)));
+    expect(new Set(plans).size).toBe(40);
+    const { code, lines } = await chaos("--seed", "7", "--only", "a3");
+    expect(code, lines.join("\n")).toBe(0);
+    expect(lines.filter((line) => line.startsWith("a3 ")).at(0)).toContain('"run_started"');
+    expect(lines.find((line) => line.startsWith("agents"))).toContain("judged 1,");
+  });
+
+  test.each([
+    ["--only", "nobody"],
+    ["--minutes", "never"],
+    ["--mistake", "none_of_ours"],
+  ])("refuse %s %s", async (...args) => {
+    const { code } = await chaos(...args);
+    expect(code).toBe(2);
+  });
+});
+
+describe("the harness notices", () => {
+  /** What only shows where processes are killed. */
+  const mortal: ReadonlySet<Mistake> = new Set(["forget_records", "write_again"]);
+  const seen = Object.keys(mistakes).filter((name) => name !== "keep_sessions") as Mistake[];
+
+  test.each(seen)("%s", async (mistake) => {
+    const seed = 5;
+    const tally = new Tally(seed);
+    const outcome = await campaign({
+      seed,
+      ms: 1_500,
+      together: mortal.has(mistake) ? 0 : 15,
+      mortals: mortal.has(mistake) ? 25 : 0,
+      mistake,
+      hear: (news) => "came" in news && tally.add(news),
+    });
+    const { breaks } = mistakes[mistake];
+    if (mistake === "leave_rejections") expect(outcome.unhandled.length).toBeGreaterThan(0);
+    else expect(tally.broken.get(breaks)).toBeGreaterThan(0);
+    expect(against(tally, outcome)).not.toEqual([]);
+  });
+
+  test("sessions that are kept when they have ended", async () => {
+    const { heap } = await campaign({
+      seed: 5,
+      ms: 9_000,
+      together: 20,
+      mortals: 0,
+      rowMs: 2_000,
+      mistake: "keep_sessions",
+    });
+    expect(growthOf(heap)).toBeGreaterThan(1.1);
+  });
+
+  test("nothing where there is nothing to notice", async () => {
+    const tally = new Tally(5);
+    const hear = (news: object): void => void ("came" in news && tally.add(news as never));
+    const outcome = await campaign({ seed: 5, ms: 1_500, together: 15, mortals: 25, hear });
+    expect(tally.findings).toEqual([]);
+    expect(against(tally, outcome)).toEqual([]);
+  });
+});
