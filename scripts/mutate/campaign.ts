@@ -20,6 +20,10 @@ export interface CampaignOptions {
   readonly workers: number;
   /** What the tests tried with one mutant may take together, by what they take without, in milliseconds. */
   readonly budgetMs: number;
+  /** Files whose tests are tried with every mutant that they meet, whatever time they take. */
+  readonly always?: readonly string[];
+  /** Hears each verdict at once. */
+  readonly tried?: (one: Tried) => void;
   /** Hears how far it is. */
   readonly hear?: (line: string) => void;
 }
@@ -62,8 +66,16 @@ export async function campaign(
     }
     const began = performance.now();
     const seen = await look(scratch, places, options);
-    options.hear?.(`looked in ${Math.round(performance.now() - began)} ms: ${seen.tests.size} tests, ${seen.unfit.length} unfit`);
-    const tried = await tryAll(mutants.filter(({ leftOut }) => leftOut === undefined), seen, scratch, places, options);
+    options.hear?.(
+      `looked in ${Math.round(performance.now() - began)} ms: ${seen.tests.size} tests, ${seen.unfit.length} unfit`,
+    );
+    const tried = await tryAll(
+      mutants.filter(({ leftOut }) => leftOut === undefined),
+      seen,
+      scratch,
+      places,
+      options,
+    );
     return { tried, unfit: seen.unfit, tests: seen.tests.size };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -121,9 +133,13 @@ async function tryAll(
   const ofFile = testsOfFiles(mutants, seen);
   const queue: Trial[] = [];
   for (const mutant of mutants) {
-    const trial = trialOf(mutant, seen, ofFile, options.budgetMs);
-    if (trial === undefined) outcome.set(mutant.id, { mutant, verdict: "unmet", ran: 0 });
-    else queue.push(trial);
+    const trial = trialOf(mutant, seen, ofFile, options);
+    if (trial !== undefined) queue.push(trial);
+    else {
+      const one: Tried = { mutant, verdict: "unmet", ran: 0 };
+      outcome.set(mutant.id, one);
+      options.tried?.(one);
+    }
   }
   let number = 0;
   const began = performance.now();
@@ -136,7 +152,9 @@ async function tryAll(
       queue.push({ ...trial, fromTheStart: true });
       return;
     }
-    outcome.set(id, { mutant, verdict, ran, ...(test === undefined ? {} : { test }) });
+    const one: Tried = { mutant, verdict, ran, ...(test === undefined ? {} : { test }) };
+    outcome.set(id, one);
+    options.tried?.(one);
     if (outcome.size % 200 === 0) {
       const seconds = Math.round((performance.now() - began) / 1_000);
       options.hear?.(`${outcome.size} of ${mutants.length} mutants, ${seconds} s`);
@@ -156,7 +174,14 @@ async function tryAll(
         [...new Set(mine.flatMap((trial) => trial.tests))].map((id) => [id, seen.tests.get(id) as TestFacts]),
       );
       number += 1;
-      const order: Order = { do: "try", places, files: [], tests, mutants: mine, kills: Object.fromEntries(kills) };
+      const order: Order = {
+        do: "try",
+        places,
+        files: [],
+        tests,
+        mutants: mine,
+        kills: Object.fromEntries(kills),
+      };
       const ended = await worker(join(scratch, `try-${number}.json`), order, silenceMs, (said) => {
         if (said.said === "trying") trying = said.id;
         if (said.said !== "verdict") return;
@@ -171,7 +196,9 @@ async function tryAll(
       } else if (trying === undefined && ended !== "stained" && left.size > 0)
         throw new Error(`a worker ${ended} before it tried anything`);
       queue.unshift(
-        ...mine.filter(({ id }) => left.has(id)).map((one) => (one.id === trying ? { ...one, fresh: true } : one)),
+        ...mine
+          .filter(({ id }) => left.has(id))
+          .map((one) => (one.id === trying ? { ...one, fresh: true } : one)),
       );
     }
   };
@@ -199,14 +226,15 @@ function trialOf(
   mutant: Mutant,
   seen: Seen,
   ofFile: ReadonlyMap<string, string[]>,
-  budgetMs: number,
+  options: CampaignOptions,
 ): Trial | undefined {
   const met = seen.metBy.get(mutant.id);
   const atLoad = seen.atLoad.get(mutant.id);
   if (met === undefined && atLoad === undefined) return undefined;
   const everywhere = ofFile.get(mutant.file) ?? [];
-  const all = met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
-  const tests = within(all, seen.tests, budgetMs);
+  const all =
+    met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
+  const tests = within(all, seen.tests, options);
   return {
     id: mutant.id,
     tests,
@@ -217,14 +245,23 @@ function trialOf(
   };
 }
 
-/** The quickest of the tests that fit into the time. */
-function within(ids: readonly string[], tests: ReadonlyMap<string, TestFacts>, budgetMs: number): string[] {
-  const ms = (id: string): number => tests.get(id)?.ms ?? 0;
+/** The tests that are always tried, and the quickest of the others that fit into the time. */
+function within(
+  ids: readonly string[],
+  tests: ReadonlyMap<string, TestFacts>,
+  { budgetMs, always = [] }: CampaignOptions,
+): string[] {
+  const ms = (id: string): number => {
+    const one = tests.get(id);
+    return one === undefined || always.includes(one.file) ? 0 : one.ms;
+  };
   let sum = 0;
-  return [...ids].sort((a, b) => ms(a) - ms(b)).filter((id, at) => {
-    sum += ms(id);
-    return at === 0 || sum <= budgetMs;
-  });
+  return [...ids]
+    .sort((a, b) => ms(a) - ms(b))
+    .filter((id, at) => {
+      sum += ms(id);
+      return at === 0 || sum <= budgetMs;
+    });
 }
 
 /** Runs a worker to its end. */
@@ -244,7 +281,10 @@ function worker(
       join(import.meta.dirname, "worker-main.ts"),
       place,
     ],
-    { stdio: ["ignore", "ignore", process.env.RONDO_MUTATE_LOUD ? "inherit" : "ignore", "pipe"], detached: true },
+    {
+      stdio: ["ignore", "ignore", process.env.RONDO_MUTATE_LOUD ? "inherit" : "ignore", "pipe"],
+      detached: true,
+    },
   );
   try {
     setPriority(child.pid as number, constants.priority.PRIORITY_LOW);

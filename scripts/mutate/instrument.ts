@@ -77,7 +77,13 @@ export function sourcesIn(base: string, rooms: readonly string[]): string[] {
 export async function instrument(base: string, files: readonly string[]): Promise<Instrumented> {
   const { Instrumenter } = await stryker();
   const none = (): void => {};
-  const logger = { debug: none, info: none, warn: console.warn, error: console.error, isDebugEnabled: () => false };
+  const logger = {
+    debug: none,
+    info: none,
+    warn: console.warn,
+    error: console.error,
+    isDebugEnabled: () => false,
+  };
   const texts = new Map(files.map((file) => [file, readFileSync(join(base, file), "utf8")]));
   const made = await new Instrumenter(logger).instrument(
     files.map((file) => ({ name: join(base, file), mutate: true, content: texts.get(file) as string })),

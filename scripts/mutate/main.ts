@@ -1,4 +1,4 @@
-import { globSync, writeFileSync } from "node:fs";
+import { appendFileSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../packages.ts";
@@ -14,15 +14,32 @@ const { values } = parseArgs({
   },
 });
 const base = join(root, "packages/core/src");
-const files = sourcesIn(base, ["loop", "rules"]).filter((f) => !values.only || values.only.split(",").some((o) => f.startsWith(o)));
+const files = sourcesIn(base, ["loop", "rules"]).filter(
+  (f) => !values.only || values.only.split(",").some((o) => f.startsWith(o)),
+);
 const made = await instrument(base, files);
 const tests = [
   join(import.meta.dirname, "model-check.test.ts"),
-  ...globSync("packages/core/test/*.test.ts", { cwd: root, exclude: ["**/*.slow.test.ts"] }).map((p) => join(root, p)),
+  ...globSync("packages/core/test/*.test.ts", { cwd: root, exclude: ["**/*.slow.test.ts"] }).map((p) =>
+    join(root, p),
+  ),
 ];
-const out = await campaign(made, { files: tests, workers: Number(values.workers), budgetMs: Number(values.budget), hear: (l) => console.log(l) });
+const out = await campaign(made, {
+  files: tests,
+  workers: Number(values.workers),
+  budgetMs: Number(values.budget),
+  always: [join(root, "packages/core/test/decisions.test.ts")],
+  tried: (t) => {
+    if (values.json) appendFileSync(values.json + "l", JSON.stringify(t) + "\n");
+  },
+  hear: (l) => console.log(l),
+});
 for (const u of out.unfit) console.log("unfit", u.id, u.why.slice(0, 300));
 const by = new Map<string, Record<string, number>>();
-for (const t of out.tried) { const r = by.get(t.mutant.file) ?? {}; r[t.verdict] = (r[t.verdict] ?? 0) + 1; by.set(t.mutant.file, r); }
+for (const t of out.tried) {
+  const r = by.get(t.mutant.file) ?? {};
+  r[t.verdict] = (r[t.verdict] ?? 0) + 1;
+  by.set(t.mutant.file, r);
+}
 for (const [f, r] of by) console.log(f, r);
 if (values.json) writeFileSync(values.json, JSON.stringify(out, null, 1));

@@ -37,12 +37,29 @@ export interface Trial {
 export type Verdict = "killed" | "survived" | "hung";
 
 export type Said =
-  | { readonly said: "test"; readonly id: string; readonly file: string; readonly ms: number; readonly ok: boolean; readonly why?: string }
+  | {
+      readonly said: "test";
+      readonly id: string;
+      readonly file: string;
+      readonly ms: number;
+      readonly ok: boolean;
+      readonly why?: string;
+    }
   /** Mutants that a test met, and how often; test "": while the sources were loaded. */
-  | { readonly said: "met"; readonly test: string; readonly mutants: readonly (readonly [id: string, times: number])[] }
+  | {
+      readonly said: "met";
+      readonly test: string;
+      readonly mutants: readonly (readonly [id: string, times: number])[];
+    }
   | { readonly said: "trying"; readonly id: string }
   | { readonly said: "alive" }
-  | { readonly said: "verdict"; readonly id: string; readonly verdict: Verdict; readonly test?: string; readonly ran: number }
+  | {
+      readonly said: "verdict";
+      readonly id: string;
+      readonly verdict: Verdict;
+      readonly test?: string;
+      readonly ran: number;
+    }
   /** A mutant left something behind: what follows wants a new process. */
   | { readonly said: "stained" }
   | { readonly said: "done" };

@@ -148,7 +148,13 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
     kills.set(id, (kills.get(id) ?? 0) + 1);
     latest = [id, ...latest.filter((one) => one !== id)].slice(0, 20);
     if (came === "late" || overrun || trial.fromTheStart) {
-      say({ said: "verdict", id: trial.id, verdict: overrun || came !== "failed" ? "hung" : "killed", test: id, ran });
+      say({
+        said: "verdict",
+        id: trial.id,
+        verdict: overrun || came !== "failed" ? "hung" : "killed",
+        test: id,
+        ran,
+      });
       return false;
     }
     const again = await attempt(test, ms);
