@@ -4,7 +4,6 @@
 
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { root } from "../packages.ts";
 import { run } from "../run-command.ts";
 
 export interface Mutant {

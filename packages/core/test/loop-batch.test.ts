@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { inTurn, permissionOf, startable } from "../src/loop/batch.ts";
 import { callOf, finished, options, toolOf, unknownCall } from "./loop-support.ts";
 
-const keyed = (key: string, keys: string[] | null, change: Partial<Call> = {}): Call =>
+const keyed = (key: Call["key"], keys: string[] | null, change: Partial<Call> = {}): Call =>
   callOf(key, { check: { ok: true, args: {}, keys }, ...change });
 const reader = toolOf("look", { effect: "read" });
-const question = (key: string, change: Partial<Call> = {}): Call =>
+const question = (key: Call["key"], change: Partial<Call> = {}): Call =>
   keyed(key, [], { tool: toolOf("guess", { effect: "read", permission: "ask" }), ...change });
 
 describe("a call may not start", () => {

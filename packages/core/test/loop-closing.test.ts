@@ -26,7 +26,7 @@ import { acting, answerOf, callOf, finished, rules, stateOf, textResult, toolOf 
 
 const { texts } = rules;
 const because = { rule: "some_rule", evidence: { told: 1 } };
-const failed = { kind: "server", message: "it broke", retryable: false } as const;
+const failed = { kind: "internal", message: "it broke", retryable: false } as const;
 
 function factOf(action: Action | undefined): Fact {
   if (action?.do !== "record" || action.facts.length !== 1) throw new Error("one fact was expected");
@@ -108,7 +108,7 @@ describe("a write that was cut off", () => {
 
   test("asks nobody when the run ends or lands", () => {
     const call = cut({ permission: { answer: "ask" } });
-    const stopping = { reason: "stopped" as const, ...because };
+    const stopping = { reason: "turn_stopped" as const, ...because };
     expect(interruptedResult(call, acting([], { stopping }, {}, asking), rules)).toEqual(unknown);
     const landing = { reason: "max_steps" as const, ...because };
     expect(interruptedResult(call, acting([], { landing }, {}, asking), rules)).toEqual(unknown);
@@ -240,7 +240,7 @@ describe("typed output", () => {
     expect(landed({}, {})).toBeUndefined();
     expect(landed({ landing: undefined })).toBeUndefined();
     expect(landed({ stopping: undefined })).toBeUndefined();
-    expect(landed({ stopping: { ...stopping, reason: "stopped" } })).toBeUndefined();
+    expect(landed({ stopping: { ...stopping, reason: "turn_stopped" } })).toBeUndefined();
     expect(landed({ stopping: { ...stopping, error: failed } })).toBeUndefined();
     expect(landed({ stopping: { ...stopping, text: "said" } })).toBeUndefined();
     const { options: _options, ...bare } = stateOf({ landing, stopping });

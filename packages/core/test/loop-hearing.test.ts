@@ -26,7 +26,11 @@ import {
   unknownCall,
 } from "./loop-support.ts";
 
-const withRules = (...list: Rule[]): Rules => ({ ...rules, list });
+type Bare = Omit<Rule, "version">;
+const withRules = (...list: Bare[]): Rules => ({
+  ...rules,
+  list: list.map((rule) => ({ version: 1, ...rule })),
+});
 const none = withRules();
 const running = callOf("5.0", { startedAt: 500, tool: toolOf("write", { timeoutMs: 200 }) });
 const landing = { reason: "max_steps" as const, rule: "steps", evidence: {} };
@@ -47,8 +51,8 @@ describe("the time to wake", () => {
   });
 
   test("is a rule's, when that comes first and has not come yet", () => {
-    const at = (time: number | undefined): Rule => ({ name: "clock", wakeAt: () => time });
-    const silent: Rule = { name: "silent" };
+    const at = (time: number | undefined): Bare => ({ name: "clock", wakeAt: () => time });
+    const silent: Bare = { name: "silent" };
     expect(wakeTime(stateOf({}, { now: 50 }), withRules(silent, at(90), at(80), at(undefined)))).toBe(80);
     expect(wakeTime(stateOf({}, { now: 80 }), withRules(at(80)))).toBeUndefined();
     expect(wakeTime(stateOf({}, { now: 81 }), withRules(at(80)))).toBeUndefined();
@@ -56,13 +60,13 @@ describe("the time to wake", () => {
   });
 
   test("of a rule is told from its own memory", () => {
-    const clock = (name: string): Rule => ({ name, wakeAt: (memory) => memory as number });
+    const clock = (name: string): Bare => ({ name, wakeAt: (memory) => memory as number });
     expect(wakeTime(stateOf({}, { now: 1, memories: [70, 60] }), withRules(clock("a"), clock("b")))).toBe(60);
   });
 
   test("of a retry is when it is due, or when something else comes first", () => {
-    const late: Rule = { name: "clock", wakeAt: () => 300 };
-    const early: Rule = { name: "clock", wakeAt: () => 150 };
+    const late: Bare = { name: "clock", wakeAt: () => 300 };
+    const early: Bare = { name: "clock", wakeAt: () => 150 };
     const retrying = stateOf({ notBefore: 200 }, { now: 100 });
     expect(waitForRetry(retrying, none)).toEqual({ do: "wait", until: 200 });
     expect(waitForRetry(retrying, withRules(late))).toEqual({ do: "wait", until: 200 });
@@ -81,8 +85,8 @@ describe("the time to wake", () => {
 });
 
 describe("a rule that decides", () => {
-  const deciding = (decision: object | undefined, change: Partial<Rule> = {}): Rule =>
-    ({ name: "talker", decide: () => decision, ...change }) as Rule;
+  const deciding = (decision: object | undefined, change: Partial<Rule> = {}): Bare =>
+    ({ name: "talker", decide: () => decision, ...change }) as Bare;
   const heard = (decision: object, run: object = {}): unknown =>
     ruleDecision(stateOf(run), withRules(deciding({ evidence: { seen: 1 }, ...decision })));
   const fact = (one: object): object => ({ do: "record", facts: [one] });
@@ -100,27 +104,29 @@ describe("a rule that decides", () => {
     expect(heard({ do: "hide_tool", tool: "write" })).toEqual(
       fact({ type: "mode", mode: "hide_tool", tool: "write", ...because }),
     );
-    expect(heard({ do: "stop", reason: "stopped" })).toEqual(
+    expect(heard({ do: "stop", reason: "turn_stopped" })).toEqual(
       fact({
         type: "run_ended",
-        end: { reason: "stopped", ...because, landed: false, resumable: true },
+        end: { reason: "turn_stopped", ...because, landed: false, resumable: true },
         text: "",
       }),
     );
   });
 
-  const error = { kind: "server", message: "broke", retryable: false };
+  const error = { kind: "internal", message: "broke", retryable: false };
 
   test("to stop ends the run at once only where nothing is open, and says its error", () => {
     expect(heard({ do: "stop", reason: "error", error })).toMatchObject(
       fact({ type: "run_ended", end: { reason: "error", error } }),
     );
-    const stopping = { type: "mode", mode: "stopping", reason: "stopped", cancel: true, ...because };
+    const stopping = { type: "mode", mode: "stopping", reason: "turn_stopped", cancel: true, ...because };
     const turn = { seq: 5, message: answerOf([]), calls: [callOf("5.0")] };
-    expect(heard({ do: "stop", reason: "stopped" }, { turn })).toEqual(fact(stopping));
+    expect(heard({ do: "stop", reason: "turn_stopped" }, { turn })).toEqual(fact(stopping));
     const call = { startedAt: 1, step: 1, attempt: 1 };
-    expect(heard({ do: "stop", reason: "stopped" }, { call })).toEqual(fact(stopping));
-    expect(heard({ do: "stop", reason: "stopped", error }, { call })).toEqual(fact({ ...stopping, error }));
+    expect(heard({ do: "stop", reason: "turn_stopped" }, { call })).toEqual(fact(stopping));
+    expect(heard({ do: "stop", reason: "turn_stopped", error }, { call })).toEqual(
+      fact({ ...stopping, error }),
+    );
   });
 
   test("only talks once between two model calls, and lets the next one speak", () => {
@@ -136,7 +142,7 @@ describe("a rule that decides", () => {
   });
 
   test("is not heard while the run lands, nor when it has nothing to say", () => {
-    expect(heard({ do: "stop", reason: "stopped" }, { landing })).toBeUndefined();
+    expect(heard({ do: "stop", reason: "turn_stopped" }, { landing })).toBeUndefined();
     const two = withRules(
       { name: "mute" },
       deciding(undefined),
@@ -147,7 +153,7 @@ describe("a rule that decides", () => {
   });
 
   test("is asked with its own memory", () => {
-    const remembering: Rule = {
+    const remembering: Bare = {
       name: "r",
       decide: (memory) => (memory === "mine" ? { do: "nudge", text: "x", evidence: {} } : undefined),
     };
@@ -170,7 +176,7 @@ describe("a rule that decides", () => {
   });
 
   test("against a call: the first that speaks says why", () => {
-    const against = (text: string, key: string): Rule => ({
+    const against = (text: string, key: string): Bare => ({
       name: text,
       judgeStart: (memory, call) =>
         call.key === key ? { code: "limit", text: `${text} ${String(memory)}` } : undefined,
@@ -249,7 +255,7 @@ describe("somebody is asked", () => {
 
 describe("tools of calls that were cut off", () => {
   const tool = toolOf("write", { reconciles: true, timeoutMs: 200 });
-  const cut = (key: string, change: Partial<Call> = {}): Call =>
+  const cut = (key: Call["key"], change: Partial<Call> = {}): Call =>
     callOf(key, { interrupted: true, tool, ...change });
   const asks = (...calls: Call[]): unknown => reconcileCalls(acting(calls), none);
 

@@ -32,7 +32,7 @@ export function toolOf(name: string, change: Partial<Tool> = {}): Tool {
 }
 
 /** A call that was judged to run and has not started; it touches everything. */
-export function callOf(key: string, change: Partial<Call> = {}): Call {
+export function callOf(key: Call["key"], change: Partial<Call> = {}): Call {
   return {
     key,
     id: `id-${key}`,
@@ -51,14 +51,14 @@ export function callOf(key: string, change: Partial<Call> = {}): Call {
 }
 
 /** The same call as of a tool nobody knows. */
-export function unknownCall(key: string, change: Partial<Call> = {}): Call {
+export function unknownCall(key: Call["key"], change: Partial<Call> = {}): Call {
   const { tool: _tool, ...call } = callOf(key, { name: "nobody", ...change });
   return call;
 }
 
 export const textResult = { content: [{ type: "text", text: "done" }], isError: false } as const;
 
-export const finished = (key: string, change: Partial<Call> = {}): Call =>
+export const finished = (key: Call["key"], change: Partial<Call> = {}): Call =>
   callOf(key, { startedAt: 1, result: { ...textResult, content: [...textResult.content] }, ...change });
 
 export function answerOf(
