@@ -1,0 +1,11 @@
+// The model checker as tests, one a loop it checks, each with a look small enough to be tried with every mutant.
+// `npm run -s modelcheck` is the whole of it.
+
+import { expect, test } from "vitest";
+import { explore } from "../../packages/testkit/src/modelcheck/explore.ts";
+import { subjects } from "../../packages/testkit/src/modelcheck/subjects.ts";
+
+for (const subject of subjects())
+  test(`nothing is broken in the loop ${subject.name}`, () => {
+    expect(explore(subject, 300, { findings: 1 }).findings).toEqual([]);
+  });
