@@ -7,10 +7,10 @@ export type WireProtocol = "openai-chat" | "anthropic-messages";
 
 const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
 
-function openaiChat({ texts, call }: Turn): string[] {
+function openaiChat({ texts, call }: Turn, number: number): string[] {
   const chunk = (delta: object, finish: string | null): string =>
     `data: ${JSON.stringify({
-      id: "chatcmpl-1",
+      id: `chatcmpl-${number}`,
       object: "chat.completion.chunk",
       created: 1760000000,
       model: "bench",
@@ -28,7 +28,7 @@ function openaiChat({ texts, call }: Turn): string[] {
         ]),
     chunk({}, call === undefined ? "stop" : "tool_calls"),
     `data: ${JSON.stringify({
-      id: "chatcmpl-1",
+      id: `chatcmpl-${number}`,
       object: "chat.completion.chunk",
       created: 1760000000,
       model: "bench",
@@ -39,7 +39,7 @@ function openaiChat({ texts, call }: Turn): string[] {
   ];
 }
 
-function anthropicMessages({ texts, call }: Turn): string[] {
+function anthropicMessages({ texts, call }: Turn, number: number): string[] {
   const event = (data: { type: string; [member: string]: unknown }): string =>
     `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
   const block = (index: number, content_block: object, deltas: object[]): string[] => [
@@ -51,7 +51,7 @@ function anthropicMessages({ texts, call }: Turn): string[] {
     event({
       type: "message_start",
       message: {
-        id: "msg_1",
+        id: `msg_${number}`,
         type: "message",
         role: "assistant",
         model: "bench",
@@ -82,9 +82,9 @@ function anthropicMessages({ texts, call }: Turn): string[] {
   ];
 }
 
-/** The writes of an answer. */
-export function writesOf(protocol: WireProtocol, turn: Turn, perWrite: number): Buffer[] {
-  const frames = protocol === "openai-chat" ? openaiChat(turn) : anthropicMessages(turn);
+/** The writes of an answer, the `number`th: each has an id of its own, by which some clients tell messages apart. */
+export function writesOf(protocol: WireProtocol, turn: Turn, number: number, perWrite: number): Buffer[] {
+  const frames = protocol === "openai-chat" ? openaiChat(turn, number) : anthropicMessages(turn, number);
   const writes: Buffer[] = [];
   for (let at = 0; at < frames.length; at += perWrite)
     writes.push(Buffer.from(frames.slice(at, at + perWrite).join("")));

@@ -52,7 +52,9 @@ export async function runContest(command: ContestCommand): Promise<number> {
   } else {
     for (const scenario of command.scenarios) {
       console.log(`\n${scenario}\n`);
-      printTable(columns, rowsOf(scenario, outcome));
+      printTable(columns, rowsOf(scenario, outcome.figures));
+      for (const one of outcome.failures.filter((failure) => failure.scenario === scenario))
+        console.log(`${subjectNamed(one.subject).title}: ${one.kind}: ${one.why}`);
     }
     const growths = taking.flatMap(({ name, title }) => {
       const growth = growthOf(outcome.figures, name);

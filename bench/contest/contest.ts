@@ -111,28 +111,20 @@ export function growthOf(figures: readonly Figure[], subject: string): number | 
 }
 
 /** The rows of a scenario for a terminal. */
-export function rowsOf(
-  scenario: string,
-  { figures, failures }: { figures: readonly Figure[]; failures: readonly Failure[] },
-): string[][] {
+export function rowsOf(scenario: string, figures: readonly Figure[]): string[][] {
   const times = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(2));
-  return [
-    ...figures
-      .filter((one) => one.scenario === scenario)
-      .map((one) => [
-        subjectNamed(one.subject).title,
-        one.protocol,
-        one.cpu.toFixed(0),
-        one.wall.toFixed(0),
-        (one.rss / 1024).toFixed(0),
-        times(one.cpuRatio),
-        times(one.wallRatio),
-        String(one.runs),
-      ]),
-    ...failures
-      .filter((one) => one.scenario === scenario)
-      .map(({ subject, kind, why }) => [subjectNamed(subject).title, `${kind}: ${why}`]),
-  ];
+  return figures
+    .filter((one) => one.scenario === scenario)
+    .map((one) => [
+      subjectNamed(one.subject).title,
+      one.protocol,
+      one.cpu.toFixed(0),
+      one.wall.toFixed(0),
+      (one.rss / 1024).toFixed(0),
+      times(one.cpuRatio),
+      times(one.wallRatio),
+      String(one.runs),
+    ]);
 }
 
 export const columns = ["", "", "ms CPU", "ms wall", "MB peak", "CPU ratio", "wall ratio", "runs"];

@@ -125,7 +125,7 @@ const firstWords = (said: string): string =>
   said
     .split("\n")
     .map((line) => line.trim())
-    .filter((line) => /error|throw|fail/i.test(line))
+    .filter((line) => /^\w*error\b|^\[?\w+error|\d{3} /i.test(line))
     .slice(0, 2)
     .join(" ")
     .slice(0, 300);

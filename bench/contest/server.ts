@@ -98,7 +98,9 @@ function serve(): void {
     if (found === undefined) {
       const plan = plans[scenario];
       if (plan === undefined) throw new Error(`there is no scenario ${scenario}`);
-      found = (warm ? warmTurns(plan) : plan.turns).map((turn) => writesOf(protocol, turn, framesPerWrite));
+      found = (warm ? warmTurns(plan) : plan.turns).map((turn, at) =>
+        writesOf(protocol, turn, at + 1, framesPerWrite),
+      );
       made.set(key, found);
     }
     return found;

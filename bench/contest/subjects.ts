@@ -53,6 +53,25 @@ export const subjects: readonly Subject[] = [
   rondo("rondo-fetch", "Rondo over fetch", "openai-chat", "fetch"),
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
   peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
+  peer("openai-runner", "OpenAI SDK, runTools", ["openai"]),
+  peer("openai-agents", "OpenAI Agents JS", ["@openai/agents", "zod"]),
+  peer("langchain", "LangChain, createAgent", ["langchain", "@langchain/core", "@langchain/openai"]),
+  peer("langgraph", "LangGraph, prebuilt agent", [
+    "@langchain/langgraph",
+    "@langchain/core",
+    "@langchain/openai",
+  ]),
+  peer("mastra", "Mastra", ["@mastra/core", "zod"]),
+  peer("strands", "Strands", ["@strands-agents/sdk", "openai"]),
+  floor("fetch-anthropic", "fetch by hand", "anthropic-messages", "fetch-anthropic"),
+  floor("node-anthropic", "node:http by hand", "anthropic-messages", "fetch-anthropic"),
+  rondo("rondo-anthropic", "Rondo", "anthropic-messages", "fetch-anthropic"),
+  peer("anthropic-runner", "Anthropic SDK, toolRunner", ["@anthropic-ai/sdk"], {
+    protocol: "anthropic-messages",
+    floor: "fetch-anthropic",
+  }),
+  floor("in-process", "loop by hand, no wire", "none", "in-process"),
+  { ...rondo("rondo-in-process", "Rondo, no wire", "none", "in-process"), packages: ["@rondo/core"] },
 ];
 
 /** What could not be had, and why: kept with the results. */
