@@ -1,9 +1,10 @@
 // One cell of the contest: one subject does one scenario once, in this process and nothing else in it.
 //
-// `node cell.mjs FILE`, where FILE is JSON: `Work` in contest/run-cell.ts. It prints one line of JSON. Plain JavaScript, and
+// `node cell.mjs FILE`, where FILE is JSON: `Work` in contest/run-cell.ts. What it did is
+// written to the file named there. Plain JavaScript, and
 // with as few imports as can be: in a cold cell everything that is loaded here counts for every subject.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
 const work = JSON.parse(readFileSync(process.argv[2], "utf8"));
 let executed = 0;
@@ -55,7 +56,8 @@ if (!work.cold) {
 const done = await Promise.all(Array.from({ length: work.agents }, (_, at) => run(prompt(at + 1))));
 const { user, system } = process.cpuUsage(cpuFrom);
 const wall = performance.now() - (from ?? 0);
-console.log(
+writeFileSync(
+  work.report,
   JSON.stringify({
     // Milliseconds. Cold: since the process began.
     cpu: (user + system) / 1000,
@@ -66,4 +68,5 @@ console.log(
     agents: done,
   }),
 );
+// A pool of sockets that is kept alive keeps the process.
 process.exit(0);

@@ -9,6 +9,7 @@
 import { parseArgs } from "node:util";
 import { runContest } from "./contest/command.ts";
 import { plans } from "./contest/plan.ts";
+import { render } from "./contest/report.ts";
 import { subjects } from "./contest/subjects.ts";
 import { printTable } from "./measure.ts";
 import type { Scenario, Tabled } from "./scenario.ts";
@@ -42,6 +43,7 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     verdict: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
+    render: { type: "boolean", default: false },
     "cpu-prof": { type: "string" },
     help: { type: "boolean", default: false },
   },
@@ -94,8 +96,10 @@ by parts:  ${Object.keys(scenarios).join(", ")} (only when named)
 
 --verdict  runs what the bounds need, prints "ok" or "not ok" a bound, exits 1 when one is not
 --write    puts the figures into bench/RESULTS.md and draws bench/plots/
+--render   draws those again from bench/contest.json, measuring nothing
 --cpu-prof DIR  a CPU profile of each cell into DIR (slows it)`);
-} else {
+} else if (values.render) render();
+else {
   const named = values.scenarios.split(",");
   const asked = named.filter((name) => inContest.includes(name));
   if (values.verdict || asked.length > 0)

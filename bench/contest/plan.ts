@@ -149,7 +149,10 @@ export function warmTurns(plan: Plan): Turn[] {
   const first = plan.tools[0]?.name ?? look.name;
   return first === "write"
     ? [
-        { texts: ["I ", "write."], call: { id: "call_0", name: first, args: ['{"path":"b",', '"content":""}'] } },
+        {
+          texts: ["I ", "write."],
+          call: { id: "call_0", name: first, args: ['{"path":"b",', '"content":""}'] },
+        },
         { texts: final },
       ]
     : steps(2, () => first);

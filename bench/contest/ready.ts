@@ -17,8 +17,8 @@ import { build } from "../../scripts/build.ts";
 import { mustRun } from "../../scripts/run-command.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Where the subjects find Rondo: before the workspace's own links, which may lead to sources or to an old build. */
-const published = join(root, "bench/subjects/node_modules/@rondo");
+/** Rondo's subjects beside what they import, so that they find it before the workspace's own links. Not kept in git. */
+const published = join(root, "bench/published");
 export const peersFolder: string = join(root, "bench/peers");
 const measured = ["core", "models"];
 
@@ -31,11 +31,13 @@ export async function readyRondo(): Promise<void> {
   await build();
   rmSync(published, { recursive: true, force: true });
   for (const name of measured) {
-    mkdirSync(join(published, name), { recursive: true });
+    const [from, to] = [join(root, "packages", name), join(published, "node_modules/@rondo", name)];
+    mkdirSync(to, { recursive: true });
     for (const part of ["dist", "src", "package.json", "README.md"])
-      if (existsSync(join(root, "packages", name, part)))
-        cpSync(join(root, "packages", name, part), join(published, name, part), { recursive: true });
+      if (existsSync(join(from, part))) cpSync(join(from, part), join(to, part), { recursive: true });
   }
+  for (const file of globSync("*.mjs", { cwd: join(root, "bench/subjects") }))
+    cpSync(join(root, "bench/subjects", file), join(published, file));
   // A build that nobody asked for would be in the way of lint and of those who run from sources.
   if (had.length === 0)
     for (const dist of globSync("packages/*/dist", { cwd: root }))
@@ -52,6 +54,8 @@ function digestOfSources(): string {
       const { mtimeMs, size } = statSync(join(root, file));
       hash.update(`${file} ${mtimeMs} ${size}\n`);
     }
+  for (const file of globSync("bench/subjects/*.mjs", { cwd: root }).sort())
+    hash.update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
 

@@ -1,7 +1,7 @@
 // The room of the cell: one subject does one scenario once, in a fresh process, and is checked to have done it.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -22,6 +22,8 @@ interface Work {
   maxSteps: number;
   agents: number;
   cold: boolean;
+  /** File to say in what was done. */
+  report: string;
 }
 
 /** What a cell says it did. */
@@ -85,10 +87,11 @@ export async function runCell(
   return { cpu: did.cpu, wall: did.wall, rss: did.rss };
 }
 
-async function start(work: Work, nodeFlags: readonly string[]): Promise<Did> {
+async function start(given: Omit<Work, "report">, nodeFlags: readonly string[]): Promise<Did> {
   const folder = mkdtempSync(join(tmpdir(), "rondo-cell-"));
   try {
     const file = join(folder, "work.json");
+    const work: Work = { ...given, report: join(folder, "did.json") };
     writeFileSync(file, JSON.stringify(work));
     const child = spawn(process.execPath, [...nodeFlags, cellFile, file], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -102,11 +105,10 @@ async function start(work: Work, nodeFlags: readonly string[]): Promise<Did> {
       child.on("close", (code, signal) => resolve({ code, signal }));
     });
     const [out, err, { code, signal }] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    const line = out.trimEnd().split("\n").at(-1) ?? "";
     if (signal !== null) throw new OtherWork(`it was stopped after ${limitMs / 1000} s`);
-    if (code !== 0 || !line.startsWith("{"))
+    if (code !== 0 || !existsSync(work.report))
       throw new OtherWork(`it ended with ${code}: ${firstWords(err) || firstWords(out)}`);
-    return JSON.parse(line) as Did;
+    return JSON.parse(readFileSync(work.report, "utf8")) as Did;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

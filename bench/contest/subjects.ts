@@ -9,7 +9,7 @@ export interface Subject {
   kind: "floor" | "rondo" | "peer";
   /** `none`: the model is a function in the same process. */
   protocol: WireProtocol | "none";
-  /** Whose CPU is its unit: the `fetch` loop of its protocol, or the loop in process. */
+  /** Whose CPU is its unit: the `fetch` loop of its protocol; of Chat Completions where there is no wire. */
   floor: string;
   /** Beside this file's folder. */
   file: string;
@@ -32,6 +32,8 @@ const floor = (name: string, title: string, protocol: Subject["protocol"], unit:
 const rondo = (name: string, title: string, protocol: Subject["protocol"], unit: string): Subject => ({
   ...floor(name, title, protocol, unit),
   kind: "rondo",
+  // A copy of the one in subjects/, beside the built packages: see ready.ts.
+  file: `../published/${name}.mjs`,
   packages: ["@rondo/core", "@rondo/models"],
 });
 
@@ -70,8 +72,8 @@ export const subjects: readonly Subject[] = [
     protocol: "anthropic-messages",
     floor: "fetch-anthropic",
   }),
-  floor("in-process", "loop by hand, no wire", "none", "in-process"),
-  { ...rondo("rondo-in-process", "Rondo, no wire", "none", "in-process"), packages: ["@rondo/core"] },
+  floor("in-process", "loop by hand, no wire", "none", "fetch"),
+  { ...rondo("rondo-in-process", "Rondo, no wire", "none", "fetch"), packages: ["@rondo/core"] },
 ];
 
 /** What could not be had, and why: kept with the results. */
@@ -88,3 +90,9 @@ export function subjectNamed(name: string): Subject {
     throw new Error(`there is no subject ${name}; there are ${subjects.map((one) => one.name).join(", ")}`);
   return found;
 }
+
+/** A subject of Rondo as it imports the workspace's sources, unbuilt: for tests, and never for figures. */
+export const fromSources = (subject: Subject): Subject => ({
+  ...subject,
+  file: subject.file.replace("../published/", "../subjects/"),
+});

@@ -4,7 +4,12 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { jsonSchema, stepCountIs, streamText, tool } from "ai";
 
 export function prepare({ base, system, tools, maxSteps }) {
-  const provider = createOpenAICompatible({ name: "bench", baseURL: base, apiKey: "bench", includeUsage: true });
+  const provider = createOpenAICompatible({
+    name: "bench",
+    baseURL: base,
+    apiKey: "bench",
+    includeUsage: true,
+  });
   const model = provider.chatModel("bench");
   const set = Object.fromEntries(
     tools.map(({ name, description, parameters, execute }) => [

@@ -1,4 +1,7 @@
 // The Anthropic SDK's own tool runner, streaming. It speaks Anthropic's protocol and no other.
+//
+// `thread: false`: by default the server keeps the conversation, and a request carries only what is new, which no other
+// subject can do and is other work.
 
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
@@ -14,6 +17,7 @@ export function prepare({ base, system, tools, maxSteps }) {
       max_tokens: 4096,
       max_iterations: maxSteps,
       stream: true,
+      thread: false,
       system,
       messages: [{ role: "user", content: prompt }],
       tools: runnable,

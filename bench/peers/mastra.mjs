@@ -12,7 +12,12 @@ export function prepare({ base, system, tools, maxSteps }) {
     tools: Object.fromEntries(
       tools.map(({ name, description, parameters, execute }) => [
         name,
-        createTool({ id: name, description, inputSchema: parameters, execute: async (args) => execute(args) }),
+        createTool({
+          id: name,
+          description,
+          inputSchema: parameters,
+          execute: async (args) => execute(args),
+        }),
       ]),
     ),
   });

@@ -22,7 +22,9 @@ export function prepare({ base, system, tools }) {
       const { done, value } = await stream.next();
       if (done)
         return {
-          text: value.lastMessage.content.map((block) => (block.type === "textBlock" ? block.text : "")).join(""),
+          text: value.lastMessage.content
+            .map((block) => (block.type === "textBlock" ? block.text : ""))
+            .join(""),
           heard,
         };
       if (value.type !== "modelStreamUpdateEvent") continue;

@@ -9,12 +9,15 @@ export function sendByNode(url, headers) {
   return (body, onText) =>
     new Promise((resolve, reject) => {
       const bytes = Buffer.from(body);
-      const sent = request({ ...where, headers: { ...headers, "content-length": bytes.length } }, (message) => {
-        message.setEncoding("utf8");
-        message.on("data", onText);
-        message.on("end", resolve);
-        message.on("error", reject);
-      });
+      const sent = request(
+        { ...where, headers: { ...headers, "content-length": bytes.length } },
+        (message) => {
+          message.setEncoding("utf8");
+          message.on("data", onText);
+          message.on("end", resolve);
+          message.on("error", reject);
+        },
+      );
       sent.on("error", reject);
       sent.end(bytes);
     });
