@@ -1,9 +1,16 @@
-// npm run -s bench [-- --scenarios loop,deltas] [--runs 9] [--json]
+// npm run -s bench [-- --scenarios 50-steps,cold] [--subjects fetch,node,rondo,pi] [--runs 5] [--json]
+// npm run -s bench -- --scenarios loop,deltas [--runs 9] [--json]
 //
-// Ratios, not bounds: every figure stands beside a floor measured in the same rounds. Nothing here passes or fails by
-// its speed; only a subject that did other work than its neighbours is an error. What was measured is kept in RESULTS.md.
+// Two kinds of scenarios. Those of the contest run Rondo, the peers and loops by hand against one server, each cell in a
+// fresh process; they are what runs by default. The rest look at one part of Rondo each, in one process, and run when
+// they are named. Every figure stands beside a floor measured in the same rounds; a subject that did other work than
+// its neighbours is an error. `--help` names everything.
 
 import { parseArgs } from "node:util";
+import { runContest } from "./contest/command.ts";
+import { plans } from "./contest/plan.ts";
+import { render } from "./contest/report.ts";
+import { subjects } from "./contest/subjects.ts";
 import { printTable } from "./measure.ts";
 import type { Scenario, Tabled } from "./scenario.ts";
 import { decoding } from "./scenarios/decoding.ts";
@@ -25,44 +32,86 @@ const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
   estimate,
   journals,
 };
+const inContest = [...Object.keys(plans), "install-size"];
 
 const { values } = parseArgs({
   options: {
-    scenarios: { type: "string", default: Object.keys(scenarios).join(",") },
+    scenarios: { type: "string", default: inContest.join(",") },
+    subjects: { type: "string" },
     runs: { type: "string" },
+    "peer-runs": { type: "string" },
     json: { type: "boolean", default: false },
+    verdict: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    render: { type: "boolean", default: false },
+    "cpu-prof": { type: "string" },
+    help: { type: "boolean", default: false },
   },
 });
 
 const micro = (value: number): string => value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0);
 
-for (const name of values.scenarios.split(",")) {
-  const scenario = scenarios[name];
-  if (scenario === undefined)
-    throw new Error(`there is no scenario ${name}; there are ${Object.keys(scenarios).join(", ")}`);
-  if ("table" in scenario) {
-    const table = await scenario.table();
-    if (values.json) console.log(JSON.stringify({ scenario: name, table }));
-    else {
-      console.log(`\n${name}: ${scenario.about}\n`);
-      if (typeof table === "string") console.log(table);
-      else printTable(table.head, table.rows);
+async function measureParts(names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const scenario = scenarios[name];
+    if (scenario === undefined)
+      throw new Error(
+        `there is no scenario ${name}; there are ${[...inContest, ...Object.keys(scenarios)].join(", ")}`,
+      );
+    if ("table" in scenario) {
+      const table = await scenario.table();
+      if (values.json) console.log(JSON.stringify({ scenario: name, table }));
+      else {
+        console.log(`\n${name}: ${scenario.about}\n`);
+        if (typeof table === "string") console.log(table);
+        else printTable(table.head, table.rows);
+      }
+      continue;
     }
-    continue;
+    const rows: string[][] = [];
+    for await (const figures of scenario.run(Number(values.runs ?? scenario.rounds)))
+      for (const figure of figures) {
+        if (values.json) console.log(JSON.stringify({ scenario: name, ...figure }));
+        rows.push([
+          figure.title,
+          figure.subject,
+          micro(figure.cpu),
+          micro(figure.wall),
+          figure.ratio.toFixed(2),
+        ]);
+      }
+    if (values.json) continue;
+    console.log(`\n${name}: ${scenario.about}\n`);
+    printTable(["", "", `µs CPU per ${scenario.unit}`, "µs wall", "ratio"], rows);
   }
-  const rows: string[][] = [];
-  for await (const figures of scenario.run(Number(values.runs ?? scenario.rounds)))
-    for (const figure of figures) {
-      if (values.json) console.log(JSON.stringify({ scenario: name, ...figure }));
-      rows.push([
-        figure.title,
-        figure.subject,
-        micro(figure.cpu),
-        micro(figure.wall),
-        figure.ratio.toFixed(2),
-      ]);
-    }
-  if (values.json) continue;
-  console.log(`\n${name}: ${scenario.about}\n`);
-  printTable(["", "", `µs CPU per ${scenario.unit}`, "µs wall", "ratio"], rows);
+}
+
+if (values.help) {
+  console.log(`npm run -s bench -- [--scenarios A,B] [--subjects X,Y] [--runs N] [--peer-runs N] [--json]
+npm run -s bench -- --verdict [--runs N] [--peer-runs N] [--json] [--write]
+
+contest:   ${inContest.join(", ")}
+subjects:  ${subjects.map(({ name }) => name).join(", ")}
+by parts:  ${Object.keys(scenarios).join(", ")} (only when named)
+
+--verdict  runs what the bounds need, prints "ok" or "not ok" a bound, exits 1 when one is not
+--write    puts the figures into bench/RESULTS.md and draws bench/plots/
+--render   draws those again from bench/contest.json, measuring nothing
+--cpu-prof DIR  a CPU profile of each cell into DIR (slows it)`);
+} else if (values.render) render();
+else {
+  const named = values.scenarios.split(",");
+  const asked = named.filter((name) => inContest.includes(name));
+  if (values.verdict || asked.length > 0)
+    process.exitCode = await runContest({
+      scenarios: asked,
+      subjects: values.subjects?.split(","),
+      runs: values.runs === undefined ? undefined : Number(values.runs),
+      peerRuns: values["peer-runs"] === undefined ? undefined : Number(values["peer-runs"]),
+      json: values.json,
+      verdict: values.verdict,
+      write: values.write,
+      cpuProf: values["cpu-prof"],
+    });
+  if (!values.verdict) await measureParts(named.filter((name) => !inContest.includes(name)));
 }

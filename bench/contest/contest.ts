@@ -1,0 +1,138 @@
+// The room of the contest: cells in turns, round by round, and what they come to.
+//
+// The machine is shared, so a figure alone says little. Within a round every subject of a scenario runs once, one after
+// the other, beginning with another one each round; each is compared with the floor of its own round.
+
+import { median } from "../measure.ts";
+import { type Measured, OtherWork, runCell } from "./run-cell.ts";
+import type { ContestServer } from "./server.ts";
+import { type Subject, subjectNamed } from "./subjects.ts";
+
+export interface Figure {
+  scenario: string;
+  subject: string;
+  protocol: Subject["protocol"];
+  runs: number;
+  /** Milliseconds; peak memory in kilobytes. Medians over the rounds. */
+  cpu: number;
+  wall: number;
+  rss: number;
+  /** CPU and wall in units of the floor's in the same round: the median over the rounds. Absent where the floor did not run. */
+  cpuRatio?: number;
+  wallRatio?: number;
+  /** CPU of each round, in milliseconds. */
+  rounds: number[];
+}
+
+/** A subject that cannot do a scenario, or did something else. */
+export interface Failure {
+  scenario: string;
+  subject: string;
+  /** `cannot` is known beforehand. */
+  kind: "cannot" | "failed";
+  why: string;
+}
+
+export interface ContestOptions {
+  server: ContestServer;
+  scenarios: readonly string[];
+  subjects: readonly Subject[];
+  rounds: number;
+  /** Rounds in which peers take part: their cells are the long ones. Default: all. */
+  peerRounds?: number;
+  nodeFlags?: readonly string[];
+  /** Hears of each cell when it has ended. */
+  say?: (line: string) => void;
+}
+
+export async function contest(options: ContestOptions): Promise<{ figures: Figure[]; failures: Failure[] }> {
+  const { server, scenarios, subjects, rounds, peerRounds = rounds, nodeFlags = [], say } = options;
+  const taken = new Map<string, Map<number, Measured>>();
+  const failures = new Map<string, Failure>();
+  for (let round = 0; round < rounds; round += 1)
+    for (const scenario of scenarios) {
+      const from = round % subjects.length;
+      for (const subject of [...subjects.slice(from), ...subjects.slice(0, from)]) {
+        const key = `${scenario} ${subject.name}`;
+        if (failures.has(key) || (subject.kind === "peer" && isEnough(taken.get(key), peerRounds))) continue;
+        const cannot = subject.cannot?.[scenario];
+        if (cannot !== undefined) {
+          failures.set(key, { scenario, subject: subject.name, kind: "cannot", why: cannot });
+          continue;
+        }
+        try {
+          const one = await runCell(server, scenario, subject, nodeFlags);
+          const cell = taken.get(key) ?? new Map<number, Measured>();
+          cell.set(round, one);
+          taken.set(key, cell);
+          say?.(
+            `${round + 1}/${rounds} ${scenario} ${subject.name}: ${one.cpu.toFixed(0)} ms CPU, ${one.wall.toFixed(0)} ms`,
+          );
+        } catch (thrown) {
+          if (!(thrown instanceof OtherWork)) throw thrown;
+          failures.set(key, { scenario, subject: subject.name, kind: "failed", why: thrown.message });
+          say?.(`${round + 1}/${rounds} ${scenario} ${subject.name}: ${thrown.message}`);
+        }
+      }
+    }
+  const figures: Figure[] = [];
+  for (const scenario of scenarios)
+    for (const subject of subjects) {
+      const cell = taken.get(`${scenario} ${subject.name}`);
+      if (cell === undefined || failures.has(`${scenario} ${subject.name}`)) continue;
+      const floor = taken.get(`${scenario} ${subject.floor}`);
+      const ratios = (of: "cpu" | "wall"): number[] =>
+        [...cell].flatMap(([round, one]) => {
+          const unit = floor?.get(round)?.[of];
+          return unit === undefined ? [] : [one[of] / unit];
+        });
+      const [cpuRatios, wallRatios] = [ratios("cpu"), ratios("wall")];
+      figures.push({
+        scenario,
+        subject: subject.name,
+        protocol: subject.protocol,
+        runs: cell.size,
+        cpu: median([...cell.values()].map(({ cpu }) => cpu)),
+        wall: median([...cell.values()].map(({ wall }) => wall)),
+        rss: median([...cell.values()].map(({ rss }) => rss)),
+        ...(cpuRatios.length === 0 ? {} : { cpuRatio: median(cpuRatios), wallRatio: median(wallRatios) }),
+        rounds: [...cell.values()].map(({ cpu }) => cpu),
+      });
+    }
+  return { figures, failures: [...failures.values()] };
+}
+
+/** A peer takes part in fewer rounds, and only once where a run of its takes that long: no noise is of that size. */
+const onceMs = 8_000;
+
+function isEnough(cell: ReadonlyMap<number, Measured> | undefined, rounds: number): boolean {
+  if (cell === undefined) return false;
+  return cell.size >= rounds || [...cell.values()].some(({ cpu }) => cpu > onceMs);
+}
+
+/** How CPU grows from 50 steps to 1,000: the exponent of steps. 1 is linear. Undefined where a figure is missing. */
+export function growthOf(figures: readonly Figure[], subject: string): number | undefined {
+  const cpuAt = (scenario: string): number | undefined =>
+    figures.find((one) => one.scenario === scenario && one.subject === subject)?.cpu;
+  const [few, many] = [cpuAt("50-steps"), cpuAt("1000-steps")];
+  return few === undefined || many === undefined ? undefined : Math.log(many / few) / Math.log(1000 / 50);
+}
+
+/** The rows of a scenario for a terminal. */
+export function rowsOf(scenario: string, figures: readonly Figure[]): string[][] {
+  const times = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(2));
+  return figures
+    .filter((one) => one.scenario === scenario)
+    .map((one) => [
+      subjectNamed(one.subject).title,
+      one.protocol,
+      one.cpu.toFixed(0),
+      one.wall.toFixed(0),
+      (one.rss / 1024).toFixed(0),
+      times(one.cpuRatio),
+      times(one.wallRatio),
+      String(one.runs),
+    ]);
+}
+
+export const columns = ["", "", "ms CPU", "ms wall", "MB peak", "CPU ratio", "wall ratio", "runs"];

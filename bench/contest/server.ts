@@ -1,0 +1,165 @@
+// The room of the contest's server: a process of its own that plays a plan to whoever asks, and takes note of what came.
+//
+// Every subject of a protocol is sent the same bytes, made before it asks. Requests are told apart by what a subject
+// cannot change: the address is the cell's, and the prompt names the agent (`#17`); number 0 is the warm-up. Nothing
+// of a request is parsed while the cell runs; the last one of each agent is looked at when the cell has ended.
+
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { type WireProtocol, writesOf } from "./bodies.ts";
+import { framesPerWrite, plans, warmTurns } from "./plan.ts";
+
+/** What an agent sent, in all. */
+export interface Sent {
+  requests: number;
+  bytes: number;
+  /** Whether the last request asked for a stream. */
+  streamed: boolean;
+  /** The tool results in the last request, in order. */
+  results: string[];
+  /** Tools declared in the last request. */
+  tools: number;
+}
+
+export interface ContestServer {
+  url: string;
+  /** What the agents of a cell sent, by number; forgets it. */
+  report(cell: string): Promise<Record<string, Sent>>;
+  close(): Promise<void>;
+}
+
+/** Starts the server. A cell's base address is `url/SCENARIO/PROTOCOL/CELL`. */
+export async function startContestServer(): Promise<ContestServer> {
+  const child = fork(fileURLToPath(import.meta.url), ["serve"], {
+    execArgv: process.execArgv.filter((flag) => !flag.startsWith("--cpu-prof")),
+  });
+  const [port] = (await once(child, "message")) as [number];
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    async report(cell) {
+      const response = await fetch(`${url}/report/${cell}`);
+      return (await response.json()) as Record<string, Sent>;
+    },
+    async close() {
+      child.kill();
+      await once(child, "exit");
+    },
+  };
+}
+
+interface Noted {
+  requests: number;
+  bytes: number;
+  last: Buffer;
+}
+
+function noteOf(last: Buffer): Pick<Sent, "streamed" | "results" | "tools"> {
+  const body = JSON.parse(last.toString()) as { stream?: boolean; messages: Message[]; tools?: unknown[] };
+  return {
+    streamed: body.stream === true,
+    results: body.messages.flatMap(resultsIn),
+    tools: body.tools?.length ?? 0,
+  };
+}
+
+interface Part {
+  type: string;
+  text?: string;
+  content?: string | Part[];
+}
+type Message = { role: string; content: string | Part[] | null };
+
+const textOf = (content: string | Part[] | null | undefined): string =>
+  typeof content === "string" ? content : (content ?? []).map(({ text }) => text ?? "").join("");
+
+function resultsIn({ role, content }: Message): string[] {
+  if (role === "tool") return [textOf(content)];
+  if (typeof content === "string" || content === null) return [];
+  return content.flatMap((part) => (part.type === "tool_result" ? [textOf(part.content)] : []));
+}
+
+/** Number of the agent, from the prompt: `#17`. */
+function agentOf(body: Buffer): string {
+  const at = body.indexOf("agent #");
+  return at === -1 ? "?" : (/^\d+/.exec(body.toString("latin1", at + 7, at + 15))?.[0] ?? "?");
+}
+
+function serve(): void {
+  const made = new Map<string, Buffer[][]>();
+  const cells = new Map<string, Map<string, Noted>>();
+
+  const bodies = (scenario: string, protocol: WireProtocol, warm: boolean): Buffer[][] => {
+    const key = `${scenario} ${protocol} ${warm}`;
+    let found = made.get(key);
+    if (found === undefined) {
+      const plan = plans[scenario];
+      if (plan === undefined) throw new Error(`there is no scenario ${scenario}`);
+      found = (warm ? warmTurns(plan) : plan.turns).map((turn, at) =>
+        writesOf(protocol, turn, at + 1, framesPerWrite),
+      );
+      made.set(key, found);
+    }
+    return found;
+  };
+
+  const answer = (path: string, body: Buffer, response: ServerResponse): void => {
+    const [, scenario = "", protocol = "", cell = ""] = path.split("/");
+    if (scenario === "report") {
+      const noted = cells.get(protocol);
+      cells.delete(protocol);
+      const sent = [...(noted ?? [])].map(([agent, { last, ...rest }]) => [
+        agent,
+        { ...rest, ...noteOf(last) },
+      ]);
+      response.end(JSON.stringify(Object.fromEntries(sent)));
+      return;
+    }
+    if (scenario === "prepare") {
+      bodies(protocol, cell as WireProtocol, false);
+      bodies(protocol, cell as WireProtocol, true);
+      response.end();
+      return;
+    }
+    const agent = agentOf(body);
+    let agents = cells.get(cell);
+    if (agents === undefined) {
+      agents = new Map();
+      cells.set(cell, agents);
+    }
+    const noted = agents.get(agent) ?? { requests: 0, bytes: 0, last: body };
+    const writes = bodies(scenario, protocol as WireProtocol, agent === "0")[noted.requests];
+    noted.requests += 1;
+    noted.bytes += body.length;
+    noted.last = body;
+    agents.set(agent, noted);
+    if (writes === undefined) {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: "the plan has no further turn", type: "bench" } }));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.socket?.setNoDelay(true);
+    let at = 0;
+    const next = (): void => {
+      const write = writes[at++];
+      if (write === undefined) response.end();
+      else response.write(write, () => setImmediate(next));
+    };
+    next();
+  };
+
+  const server = createServer((message, response) => {
+    const chunks: Buffer[] = [];
+    message.on("data", (chunk: Buffer) => chunks.push(chunk));
+    message.on("end", () => answer(message.url ?? "/", Buffer.concat(chunks), response));
+  });
+  server.keepAliveTimeout = 0;
+  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+  process.on("disconnect", () => process.exit());
+}
+
+if (process.argv[2] === "serve") serve();

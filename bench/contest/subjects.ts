@@ -1,0 +1,98 @@
+// The room of the subjects: who takes part, by which protocol, and what each is compared with.
+
+import type { WireProtocol } from "./bodies.ts";
+
+export interface Subject {
+  name: string;
+  /** As a reader knows it. */
+  title: string;
+  kind: "floor" | "rondo" | "peer";
+  /** `none`: the model is a function in the same process. */
+  protocol: WireProtocol | "none";
+  /** Whose CPU is its unit: the `fetch` loop of its protocol; of Chat Completions where there is no wire. */
+  floor: string;
+  /** Beside this file's folder. */
+  file: string;
+  /** The packages a user installs for it: their closure is its install size. */
+  packages: string[];
+  /** Scenarios it cannot do, and why: said in the table. */
+  cannot?: Readonly<Record<string, string>>;
+}
+
+const floor = (name: string, title: string, protocol: Subject["protocol"], unit: string): Subject => ({
+  name,
+  title,
+  kind: "floor",
+  protocol,
+  floor: unit,
+  file: `../subjects/${name}.mjs`,
+  packages: [],
+});
+
+const rondo = (name: string, title: string, protocol: Subject["protocol"], unit: string): Subject => ({
+  ...floor(name, title, protocol, unit),
+  kind: "rondo",
+  // A copy of the one in subjects/, beside the built packages: see ready.ts.
+  file: `../published/${name}.mjs`,
+  packages: ["@rondo/core", "@rondo/models"],
+});
+
+const peer = (name: string, title: string, packages: string[], more: Partial<Subject> = {}): Subject => ({
+  name,
+  title,
+  kind: "peer",
+  protocol: "openai-chat",
+  floor: "fetch",
+  file: `../peers/${name}.mjs`,
+  packages,
+  ...more,
+});
+
+export const subjects: readonly Subject[] = [
+  floor("fetch", "fetch by hand", "openai-chat", "fetch"),
+  floor("node", "node:http by hand", "openai-chat", "fetch"),
+  rondo("rondo", "Rondo", "openai-chat", "fetch"),
+  rondo("rondo-fetch", "Rondo over fetch", "openai-chat", "fetch"),
+  peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
+  peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
+  peer("openai-runner", "OpenAI SDK, runTools", ["openai"]),
+  peer("openai-agents", "OpenAI Agents JS", ["@openai/agents", "zod"]),
+  peer("langchain", "LangChain, createAgent", ["langchain", "@langchain/core", "@langchain/openai"]),
+  peer("langgraph", "LangGraph, prebuilt agent", [
+    "@langchain/langgraph",
+    "@langchain/core",
+    "@langchain/openai",
+  ]),
+  peer("mastra", "Mastra", ["@mastra/core", "zod"]),
+  peer("strands", "Strands", ["@strands-agents/sdk", "openai"]),
+  floor("fetch-anthropic", "fetch by hand", "anthropic-messages", "fetch-anthropic"),
+  floor("node-anthropic", "node:http by hand", "anthropic-messages", "fetch-anthropic"),
+  rondo("rondo-anthropic", "Rondo", "anthropic-messages", "fetch-anthropic"),
+  peer("anthropic-runner", "Anthropic SDK, toolRunner", ["@anthropic-ai/sdk"], {
+    protocol: "anthropic-messages",
+    floor: "fetch-anthropic",
+  }),
+  floor("in-process", "loop by hand, no wire", "none", "fetch"),
+  { ...rondo("rondo-in-process", "Rondo, no wire", "none", "fetch"), packages: ["@rondo/core"] },
+];
+
+/** What could not be had, and why: kept with the results. */
+export const absent: readonly { title: string; why: string }[] = [
+  {
+    title: "pi 1.x",
+    why: "the registry has no @earendil-works/pi-schema, nor @earendil-works/pi-telemetry over 0.87.1, which it needs: 0.87.1 is the newest that installs",
+  },
+];
+
+export function subjectNamed(name: string): Subject {
+  const found = subjects.find((one) => one.name === name);
+  if (found === undefined)
+    throw new Error(`there is no subject ${name}; there are ${subjects.map((one) => one.name).join(", ")}`);
+  return found;
+}
+
+/** A subject of Rondo as it imports the workspace's sources, unbuilt: for tests, and never for figures. */
+export const fromSources = (subject: Subject): Subject => ({
+  ...subject,
+  file: subject.file.replace("../published/", "../subjects/"),
+});

@@ -1,0 +1,160 @@
+// The room of the verdict: the bounds Rondo has set itself, each held against what was measured.
+//
+// No tolerance is given to noise: a bound is kept or it is not. What is done against noise is done in measuring: medians
+// over rounds, each compared with the floor of its own round. A figure that is missing keeps no bound.
+//
+// "Rondo" is Rondo as it is by default on Node, over node:http, in both protocols. Over `fetch` it is shown, not bound.
+
+import { median } from "../measure.ts";
+import { type Failure, type Figure, growthOf } from "./contest.ts";
+import type { ImportTimes } from "./import-times.ts";
+import type { Size } from "./sizes.ts";
+import { subjectNamed, subjects } from "./subjects.ts";
+
+export interface Line {
+  ok: boolean;
+  /** The bound, in words. */
+  bound: string;
+  /** The figures, in words. */
+  figures: string;
+}
+
+export interface Outcome {
+  figures: Figure[];
+  failures: Failure[];
+  sizes?: Size[];
+  imports?: ImportTimes;
+}
+
+/** In these an answer is streamed and time goes by in the loop; a cold start is bound by peers and by import times. */
+export const streaming: readonly string[] = [
+  "50-steps",
+  "400-steps",
+  "1000-steps",
+  "20000-deltas",
+  "200kb-arguments",
+  "100-tools",
+  "200-agents",
+];
+
+/** Subjects of one protocol: Rondo and what it is held against. */
+const fields = [
+  { rondo: "rondo", fetch: "fetch", node: "node" },
+  { rondo: "rondo-anthropic", fetch: "fetch-anthropic", node: "node-anthropic" },
+];
+
+/** The rounds of two subjects in pairs, as ratios of CPU: the median. Both took part in every round. */
+function ratioOf(
+  figures: readonly Figure[],
+  scenario: string,
+  one: string,
+  other: string,
+): number | undefined {
+  const roundsOf = (name: string): number[] =>
+    figures.find((figure) => figure.scenario === scenario && figure.subject === name)?.rounds ?? [];
+  const [above, below] = [roundsOf(one), roundsOf(other)];
+  if (above.length === 0 || above.length !== below.length) return undefined;
+  return median(above.map((cpu, round) => cpu / (below[round] ?? Number.NaN)));
+}
+
+export function verdictOf(outcome: Outcome): Line[] {
+  const { figures } = outcome;
+  const lines: Line[] = [];
+  const hold = (
+    bound: string,
+    value: number | undefined,
+    most: number | undefined,
+    strictly: boolean,
+    say: (value: number, most: number) => string,
+  ): void => {
+    if (value === undefined || most === undefined || Number.isNaN(value) || Number.isNaN(most))
+      lines.push({ ok: false, bound, figures: "not measured" });
+    else lines.push({ ok: strictly ? value < most : value <= most, bound, figures: say(value, most) });
+  };
+  for (const { rondo, fetch, node } of fields) {
+    const { protocol } = subjectNamed(rondo);
+    for (const scenario of streaming) {
+      hold(
+        `${scenario}, ${protocol}: CPU at or below the fetch loop's`,
+        ratioOf(figures, scenario, rondo, fetch),
+        1,
+        false,
+        (value) => `${value.toFixed(2)} of it`,
+      );
+      hold(
+        `${scenario}, ${protocol}: CPU within 1.3 of the node:http loop's`,
+        ratioOf(figures, scenario, rondo, node),
+        1.3,
+        false,
+        (value) => `${value.toFixed(2)} of it`,
+      );
+    }
+    hold(
+      `${protocol}: growth from 50 to 1,000 steps at most the node:http loop's plus 0.05`,
+      growthOf(figures, rondo),
+      plus(growthOf(figures, node), 0.05),
+      false,
+      (value, most) => `exponent ${value.toFixed(3)}, at most ${most.toFixed(3)}`,
+    );
+  }
+  for (const scenario of [...streaming, "cold"]) aheadOfPeers(outcome, scenario, lines);
+  smallest(outcome, lines);
+  hold("import of core under 20 ms", outcome.imports?.core, 20, true, (value) => `${value.toFixed(1)} ms`);
+  hold(
+    "import of core with one provider under 40 ms",
+    outcome.imports?.withProvider,
+    40,
+    true,
+    (value) => `${value.toFixed(1)} ms`,
+  );
+  return lines;
+}
+
+const plus = (value: number | undefined, more: number): number | undefined =>
+  value === undefined ? undefined : value + more;
+
+/** In each scenario, against every peer of Rondo's protocol, in units of the fetch loop. A peer that failed is not beaten. */
+function aheadOfPeers({ figures, failures }: Outcome, scenario: string, lines: Line[]): void {
+  for (const { rondo } of fields) {
+    const { protocol } = subjectNamed(rondo);
+    const bound = `${scenario}, ${protocol}: ahead of every peer`;
+    const own = figures.find((one) => one.scenario === scenario && one.subject === rondo)?.cpuRatio;
+    const peers = subjects.filter((one) => one.kind === "peer" && one.protocol === protocol);
+    const theirs = figures
+      .filter((one) => one.scenario === scenario && peers.some(({ name }) => name === one.subject))
+      .toSorted((one, other) => (one.cpuRatio ?? Number.NaN) - (other.cpuRatio ?? Number.NaN));
+    const failed = failures.filter(
+      (one) => one.scenario === scenario && peers.some(({ name }) => name === one.subject),
+    );
+    const [best] = theirs;
+    if (own === undefined || best?.cpuRatio === undefined || theirs.length + failed.length < peers.length) {
+      lines.push({ ok: false, bound, figures: "not measured" });
+      continue;
+    }
+    lines.push({
+      ok: own < best.cpuRatio,
+      bound,
+      figures: `${own.toFixed(2)} of the fetch loop's CPU; the best, ${subjectNamed(best.subject).title}, ${best.cpuRatio.toFixed(2)}${
+        failed.length === 0
+          ? ""
+          : `; did not do it: ${failed.map((one) => subjectNamed(one.subject).title).join(", ")}`
+      }`,
+    });
+  }
+}
+
+function smallest({ sizes = [] }: Outcome, lines: Line[]): void {
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+  const own = sizes.find(({ subject }) => subject === "rondo");
+  const [best] = sizes
+    .filter(({ subject }) => subjectNamed(subject).kind === "peer")
+    .toSorted((one, other) => one.bytes - other.bytes);
+  lines.push({
+    ok: own !== undefined && best !== undefined && own.bytes < best.bytes,
+    bound: "install size: ahead of every peer",
+    figures:
+      own === undefined || best === undefined
+        ? "not measured"
+        : `${megabytes(own.bytes)}; the smallest, ${subjectNamed(best.subject).title}, ${megabytes(best.bytes)}`,
+  });
+}

@@ -1,0 +1,4 @@
+import { byHand } from "./by-hand.mjs";
+import { sendByNode } from "./send-node.mjs";
+
+export const prepare = byHand("openai-chat", sendByNode);

@@ -1,0 +1,5 @@
+import { anthropic } from "@rondo/models";
+import { agentOver } from "./rondo-agent.mjs";
+
+export const prepare = (setup) =>
+  agentOver(anthropic("bench", { baseURL: setup.base, apiKey: "bench" }), setup);

@@ -1,0 +1,8 @@
+import { fetchClient, openaiCompatible } from "@rondo/models";
+import { agentOver } from "./rondo-agent.mjs";
+
+export const prepare = (setup) =>
+  agentOver(
+    openaiCompatible({ model: "bench", baseURL: setup.base, apiKey: "bench", http: fetchClient() }),
+    setup,
+  );
