@@ -1,8 +1,10 @@
 // The room of frames that look alike: JSON that differs from the last only in one text and a few counters.
 //
 // A streamed answer is thousands of frames of one shape. Once a shape was seen, a frame that fits it letter for letter,
-// but for the text and the counters, need not be parsed: the last value is told what changed. What does not fit is
-// parsed as ever, so the result is always what JSON.parse would give. The value is used again: read it, do not keep it.
+// but for the text and the counters, need not be parsed: the last value is told what changed. Mostly the text is all that
+// changes: then what stands before and behind it is compared, which costs next to nothing and is learnt from one frame.
+// Where counters run, a pattern is made of the frame. What does not fit is parsed as ever, so the result is always what
+// JSON.parse would give. The value is used again: read it, do not keep it.
 
 import type { Json, JsonObject } from "@rondo/core";
 
@@ -25,13 +27,25 @@ const noise: ReadonlySet<string> = new Set(["obfuscation"]);
 /** How often a stream may show another shape before nothing more is learnt from it. */
 const mostShapes = 8;
 
-/** Frames that are parsed before a shape is learnt: learning one costs as much as parsing some dozens, and most answers are short. */
+/** Frames that are parsed before a pattern is made: making one costs as much as parsing some dozens, and most answers are short. */
 const parsedFirst = 48;
+
+/** Frames in a row that did not fit between the edges of the one before, after which edges are no longer looked for. */
+const mostMisfits = 8;
 
 interface Hole {
   holder: JsonObject;
   key: string;
   counts: boolean;
+}
+
+/** A frame in which only the text changes: what stands before it and behind it. */
+interface Edges {
+  before: string;
+  after: string;
+  holder: JsonObject;
+  key: string;
+  value: Json;
 }
 
 interface Shape {
@@ -45,6 +59,7 @@ export class FrameJson {
   readonly #paths: readonly TextPath[];
   readonly #parse: (text: string) => Json;
   readonly #parsedFirst: number;
+  #edges: Edges | undefined;
   #shape: Shape | undefined;
   #learnt = 0;
   #misses = 0;
@@ -52,7 +67,7 @@ export class FrameJson {
   /**
    * @param paths places where a piece of text may stand
    * @param parse what is done with a frame of a new shape; it may throw
-   * @param first how many frames are parsed before a shape is learnt
+   * @param first how many frames are parsed before a pattern is made of one
    */
   constructor(
     paths: readonly TextPath[],
@@ -66,22 +81,41 @@ export class FrameJson {
 
   /** The value of a frame, good until the next one. */
   parse(data: string): Json {
-    const shape = this.#shape;
-    const found = shape?.pattern.exec(data);
-    if (shape !== undefined && found) {
+    const known = this.#betweenEdges(data) ?? this.#byPattern(data);
+    if (known !== undefined) {
       this.#misses = 0;
-      shape.holes.forEach(({ holder, key, counts }, at) => {
-        const text = found[at + 1] as string;
-        holder[key] = counts ? Number(text) : text;
-      });
-      return shape.value;
+      return known;
     }
     const value = this.#parse(data);
     this.#misses += 1;
+    if (this.#misses <= mostMisfits) this.#edges = edgesOf(data, value, this.#paths) ?? this.#edges;
     // A frame out of the row (an escape, another event) is no reason to learn anew; several are.
-    const patience = shape === undefined ? this.#parsedFirst : 2;
+    const patience = this.#shape === undefined ? this.#parsedFirst : 2;
     if (this.#learnt < mostShapes && this.#misses > patience) this.#learn(data, value);
     return value;
+  }
+
+  #betweenEdges(data: string): Json | undefined {
+    const edges = this.#edges;
+    if (edges === undefined) return undefined;
+    const { before, after, holder, key, value } = edges;
+    if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
+      return undefined;
+    const text = textWritten(data.slice(before.length, data.length - after.length));
+    if (text === undefined) return undefined;
+    holder[key] = text;
+    return value;
+  }
+
+  #byPattern(data: string): Json | undefined {
+    const shape = this.#shape;
+    const found = shape?.pattern.exec(data);
+    if (shape === undefined || !found) return undefined;
+    shape.holes.forEach(({ holder, key, counts }, at) => {
+      const text = found[at + 1] as string;
+      holder[key] = counts ? Number(text) : text;
+    });
+    return shape.value;
   }
 
   #learn(data: string, value: Json): void {
@@ -93,9 +127,43 @@ export class FrameJson {
   }
 }
 
+const special = /["\\\u0000-\u001f]/;
+
+/** What is written between two quotes, when it is one text and no more than that. */
+function textWritten(written: string): string | undefined {
+  if (!special.test(written)) return written;
+  try {
+    // One that begins with a quote is a text or no JSON: what it says is what it says inside its frame.
+    return JSON.parse(`"${written}"`) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands around a frame's text, when that can be found in it beyond doubt. */
+function edgesOf(data: string, value: Json, paths: readonly TextPath[]): Edges | undefined {
+  const text = textIn(value, paths);
+  if (text === undefined) return undefined;
+  const { holder, key } = text;
+  const place = placeOf(data, key, `"${holder[key] as string}"`);
+  if (place === undefined) return undefined;
+  const from = place + 1;
+  const before = data.slice(0, from);
+  return { before, after: data.slice(from + (holder[key] as string).length), holder, key, value };
+}
+
+/** The member that holds a frame's text. */
+function textIn(value: Json, paths: readonly TextPath[]): { holder: JsonObject; key: string } | undefined {
+  for (const path of paths) {
+    const found = memberAt(value, path);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The shape of a frame, when its text can be found in it beyond doubt. */
 function shapeOf(data: string, value: Json, paths: readonly TextPath[]): Shape | undefined {
-  const text = paths.map((path) => memberAt(value, path)).find((found) => found !== undefined);
+  const text = textIn(value, paths);
   if (text === undefined) return undefined;
   const holes: (Hole & { at: number; length: number })[] = [];
   for (const { holder, key } of members(value)) {
@@ -130,17 +198,18 @@ function placeOf(data: string, key: string, written: string): number | undefined
   let place = at + name.length;
   while (data[place] === " ") place += 1;
   if (!data.startsWith(written, place)) return undefined;
-  return /^[\s,}\]]/.test(data.slice(place + written.length)) ? place : undefined;
+  return /[\s,}\]]/.test(data.charAt(place + written.length)) ? place : undefined;
 }
 
 /** The member a path leads to, when it is a text that is not empty. */
 function memberAt(value: Json, path: TextPath): { holder: JsonObject; key: string } | undefined {
   let holder: Json | undefined = value;
-  for (const step of path.slice(0, -1)) {
+  const last = path.length - 1;
+  for (let at = 0; at < last; at += 1) {
     if (typeof holder !== "object" || holder === null) return undefined;
-    holder = (holder as { [step: string | number]: Json | undefined })[step];
+    holder = (holder as { [step: string | number]: Json | undefined })[path[at] as string | number];
   }
-  const key = path.at(-1);
+  const key = path[last];
   if (typeof holder !== "object" || holder === null || Array.isArray(holder) || typeof key !== "string")
     return undefined;
   const held = holder[key];

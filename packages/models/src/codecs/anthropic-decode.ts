@@ -333,6 +333,7 @@ export function anthropicDecoder(target: Target, emit: Emit): Decoder {
   const frames = new FrameJson([
     ["delta", "text"],
     ["delta", "thinking"],
+    ["delta", "partial_json"],
   ]);
   return {
     push(frame: Frame) {

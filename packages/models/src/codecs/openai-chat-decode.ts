@@ -34,6 +34,7 @@ const textPaths: readonly TextPath[] = [
   ["choices", 0, "delta", "content"],
   ["choices", 0, "delta", "reasoning_content"],
   ["choices", 0, "delta", "reasoning"],
+  ["choices", 0, "delta", "tool_calls", 0, "function", "arguments"],
 ];
 
 export class ChatDecoder implements Decoder {
