@@ -243,7 +243,12 @@ export class RestateDriver {
     const { run } = this.#state;
     const open = run !== undefined && run.end === undefined;
     if (say.type === "abort_asked" || say.type === "mode") return open ? say : undefined;
-    if (say.type === "child_waits") return open ? timely(say, this.#state) : undefined;
+    // One that has stopped since has told its parent more than this.
+    if (say.type === "child_waits") {
+      const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
+      const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
+      return call?.startedAt === undefined || call.result !== undefined || known ? undefined : say;
+    }
     return say.type === "answer" ? this.#answered(say) : say;
   }
 
@@ -393,13 +398,24 @@ export class RestateDriver {
       case "child":
         this.#now = Math.max(this.#now, heard.came.at);
         children.done(heard.came.call);
-        this.#append([timely(heard.came.fact, this.#state)]);
+        this.#takeChild(heard.came.fact);
         return;
       case "step":
         this.#step = undefined;
         this.#takeStep(heard.came);
         return;
     }
+  }
+
+  /** A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
+  #takeChild(fact: ChildCame["fact"]): void {
+    if (fact.type === "child_waits") {
+      const { call: key, pending } = fact;
+      const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+      if (JSON.stringify(call?.child?.waiting) !== JSON.stringify(pending))
+        this.#append([timely({ type: "child_waits", call: key, pending, parked: false }, this.#state)]);
+    }
+    this.#append([timely(fact, this.#state)]);
   }
 
   #takeStep(came: Came): void {

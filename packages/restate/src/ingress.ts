@@ -66,7 +66,9 @@ export class Ingress {
       if ("value" in came) return came.value as Out;
       // A long call that breaks off is asked for again: the time counts from the last one that was reached.
       since ??= Date.now();
-      if (!came.again || Date.now() - since > this.#patienceMs) throw came.error;
+      // What was registered a moment ago is not known at every ingress yet.
+      const patienceMs = came.error.status === 404 ? Math.min(3_000, this.#patienceMs) : this.#patienceMs;
+      if (!came.again || Date.now() - since > patienceMs) throw came.error;
       this.#at += 1;
       await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
     }
@@ -82,7 +84,7 @@ export class Ingress {
       const response = await post(url, body, headers, signal);
       const { status, text } = response;
       if (status >= 200 && status < 300) return { value: text === "" ? undefined : JSON.parse(text) };
-      return { error: refusal(url, status, text), again: status === 503 || status === 429 || status === 502 };
+      return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
     } catch (thrown) {
       if (signal?.aborted)
         return {

@@ -80,11 +80,14 @@ export function restateWorker(options: RestateWorkerOptions): RestateWorker {
     onJournalMismatchErrors: "pause",
   });
   if (identityKeys.length > 0) built.withIdentityV1(...identityKeys);
+  let isBuilt = false;
   built.setLogger(({ level }, ...said) => {
-    if (level === "error" || level === "warn") log(level, said.map(String).join(" "));
+    // What it says while it is put together is in the docs: that a worker is to be reached by its server alone.
+    if (isBuilt && (level === "error" || level === "warn")) log(level, said.map(String).join(" "));
   });
   built.bind(sessionObject(parts)).bind(inboxObject(parts.services)).bind(indexObject(parts.services));
   const handle = built.http2Handler();
+  isBuilt = true;
   const connections = new Set<ServerHttp2Session>();
   let server: Http2Server | undefined;
 

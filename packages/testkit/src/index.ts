@@ -3,6 +3,13 @@ export { type BlobStoreCase, type BlobStoreUnderTest, blobStoreSuite } from "./b
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
 export type { Recording } from "./cassette-tape.ts";
 export {
+  coreSession,
+  type DrivenSession,
+  type DriverCase,
+  type DriverUnderTest,
+  driverSuite,
+} from "./driver-suite.ts";
+export {
   type JournalCase,
   type JournalUnderTest,
   journalSuite,
