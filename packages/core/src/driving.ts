@@ -6,7 +6,7 @@
 
 export type { AgentParts } from "./agent.ts";
 export { newsOf } from "./changes.ts";
-export { givenBy } from "./dependency.ts";
+export { capArrival } from "./context/cap-arrival.ts";
 export { readInput, readMessage } from "./input.ts";
 export { logEvent } from "./logger.ts";
 export { checkArgs } from "./loop/act.ts";
@@ -19,6 +19,8 @@ export { Prefix } from "./loop/prefix.ts";
 export type { Shell } from "./loop/shell.ts";
 export { inFlight } from "./loop/state.ts";
 export { timely } from "./loop/timely.ts";
+export { windowOf } from "./loop/window.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
+export { answerOf, waitingIn } from "./sub-agent.ts";

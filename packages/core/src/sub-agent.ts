@@ -89,6 +89,7 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
     ...made,
     agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
     endChild: (place, reason) => end(agentOf(), place, reason),
+    subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) },
   };
 }
 
@@ -202,7 +203,8 @@ async function end(agent: Agent, place: ChildPlace, reason: string): Promise<Spe
   return session.result === undefined ? undefined : spentBy(session.state);
 }
 
-const waitingIn =
+/** A call that waits in a sub-agent's session, as its parent hears of it. */
+export const waitingIn: (session: string) => (view: CallView) => WaitingCall =
   (session: string) =>
   ({ id, name, args, child }: CallView): WaitingCall => ({
     id,
@@ -212,8 +214,8 @@ const waitingIn =
     agents: child?.agents ?? [],
   });
 
-/** What the parent's model reads. */
-function answerOf(
+/** What the parent's model reads of a run of its sub-agent that has ended. */
+export function answerOf(
   { text, output, end: ended }: RunResult,
   name: string,
   texts: Texts,

@@ -4,6 +4,13 @@ export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.t
 export type { Recording } from "./cassette-tape.ts";
 export type { Check, RegisterTest } from "./check.ts";
 export {
+  coreSession,
+  type DrivenSession,
+  type DriverCase,
+  type DriverUnderTest,
+  driverSuite,
+} from "./driver-suite.ts";
+export {
   type JournalUnderTest,
   sampleRecord,
   sampleRecords,

@@ -1,0 +1,299 @@
+// The room of the client: a session on Restate, with the words of a session.
+//
+// It holds nothing but what it has read: what is asked of it is said to the session's objects, and what it tells is
+// folded from their records. Any number of clients may hold one session.
+
+import { randomUUID } from "node:crypto";
+import {
+  type CallView,
+  charEstimator,
+  defaultTexts,
+  emptyState,
+  type FileInput,
+  type Grant,
+  type HeldGrant,
+  type Input,
+  isLiveGrant,
+  type JsonObject,
+  type Lane,
+  type LogRecord,
+  type Message,
+  RecordReader,
+  RondoError,
+  type Rules,
+  type RunResult,
+  reduce,
+  type State,
+  type TextPart,
+} from "@rondo/core";
+import {
+  awaitingApproval,
+  checkGrant,
+  inFlight,
+  readInput,
+  readMessage,
+  resultOf,
+} from "@rondo/core/driving";
+import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
+import { Ingress, type IngressOptions } from "./ingress.ts";
+import { errorOf, readAll } from "./journal.ts";
+import { type Services, servicesOf } from "./names.ts";
+import { type Driven, linesOf, type Mail, type PostRequest, type RunRequest, type Saying } from "./wire.ts";
+
+export interface RestateClientOptions extends IngressOptions {
+  /** The agent, by the name its worker gives it. */
+  agent: string;
+  /** What the worker's services are called in front. Default: `rondo`. */
+  namespace?: string;
+  /** Addresses of workers, to hear live events from. Default: none, and `follow` tells records alone. */
+  workers?: string | readonly string[];
+}
+
+export interface RestateClient {
+  /** A session: a new one, or one that is there already. Nothing is asked for it yet. */
+  session<Output = unknown>(id: string): RestateSession<Output>;
+}
+
+/** `idle`: no run is active. `running`: one is, or will be as soon as a worker is there. `parked`: one waits for an approval. */
+export type RestateSessionStatus = "idle" | "running" | "parked";
+
+/** @throws RondoError `invalid_request` for an address, an agent or a namespace that is none */
+export function restateClient(options: RestateClientOptions): RestateClient {
+  const { agent, workers = [] } = options;
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(agent))
+    throw new RondoError("invalid_request", `restateClient: ${JSON.stringify(agent)} cannot name an agent`);
+  const place: Place = {
+    ingress: new Ingress(options),
+    services: servicesOf(options.namespace),
+    agent,
+    workers: typeof workers === "string" ? [workers] : workers,
+  };
+  return { session: (id) => new RestateSession(place, id) };
+}
+
+interface Place {
+  ingress: Ingress;
+  services: Services;
+  agent: string;
+  workers: readonly string[];
+}
+
+/** The history does not depend on rules: what they remember is nobody's business here. */
+const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
+
+export class RestateSession<Output = unknown> {
+  readonly id: string;
+  readonly #place: Place;
+  #state: State = emptyState;
+  #reading: Promise<boolean> | undefined;
+
+  /** By `client.session(id)`. */
+  constructor(place: Place, id: string) {
+    if (id === "") throw new RondoError("invalid_request", "a session needs an id");
+    this.#place = place;
+    this.id = id;
+  }
+
+  /**
+   * Starts a run and resolves when it has ended, or waits for somebody. It goes on when this process does not.
+   * @param options.signal aborts the run
+   * @throws RondoError `invalid_request` while another run waits for somebody; `conflict` while a process of its own
+   *   holds the session; `network` when the server stays away
+   */
+  async send(input: Input, { signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    return this.#run(readInput(input), signal);
+  }
+
+  /** Makes the history smaller now: in an idle session as a run of its own, else before the run's next model call. */
+  async compact({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
+    if ((await this.status()) === "idle") return this.#run({ input: [], only: "compaction" }, signal);
+    return this.#sayAndWait({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
+  }
+
+  /** A word while the run works: delivered once, before its next model call. Resolves when it is kept. @param id doubles of one id are dropped */
+  steer(message: string | readonly (TextPart | FileInput)[], id?: string): Promise<void> {
+    return this.#queue("steer", message, id);
+  }
+
+  /** More work: delivered once, when the run would end. */
+  followUp(message: string | readonly (TextPart | FileInput)[], id?: string): Promise<void> {
+    return this.#queue("follow_up", message, id);
+  }
+
+  /** Lets a call run that waits for it. Resolves when the run next ends or waits. @param call its id or key */
+  async approve(call: string, { always }: { always?: true | Grant } = {}): Promise<RunResult<Output>> {
+    const { name, args, child } = await this.#find(call);
+    if (always === undefined) return this.#sayAndWait({ type: "answer", call, said: { answer: "approve" } });
+    if (child !== undefined)
+      throw new RondoError(
+        "invalid_request",
+        `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
+      );
+    const grant = checkGrant(
+      always === true ? { id: `grant_${randomUUID()}`, tool: name, args: { exact: args } } : always,
+    );
+    return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", always: grant } });
+  }
+
+  /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
+  async deny(call: string, reason?: string, { stop }: { stop?: boolean } = {}): Promise<RunResult<Output>> {
+    await this.#find(call);
+    const why = { ...(reason === undefined ? {} : { reason }), ...(stop === undefined ? {} : { stop }) };
+    return this.#sayAndWait({ type: "answer", call, said: { answer: "deny", ...why } });
+  }
+
+  /** Lets a call run with other arguments; they are checked like the model's own, by the worker. */
+  async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
+    await this.#find(call);
+    return this.#sayAndWait({ type: "answer", call, said: { answer: "edit", args } });
+  }
+
+  /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */
+  async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
+    const given = checkGrant({ id: `grant_${randomUUID()}`, ...grant });
+    await this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
+    return given;
+  }
+
+  /** Takes leave back that was given. */
+  async revoke(id: string, by?: string): Promise<void> {
+    await this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
+  }
+
+  /** The leave that was given beforehand and holds now. */
+  async grants(): Promise<HeldGrant[]> {
+    await this.#refresh();
+    return this.#state.grants.filter((grant) => isLiveGrant(grant, Date.now()));
+  }
+
+  /** Ends the run that is active; it settles within the agent's `abortGraceMs`. Resolves when that is kept. */
+  async abort(reason: string = "aborted"): Promise<void> {
+    await this.#post({ type: "abort_asked", reason });
+  }
+
+  /** Resolves when the run that is active, if any, has ended or waits for somebody. Undefined: there was none yet. */
+  async settled({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output> | undefined> {
+    while ((await this.status()) === "running") {
+      signal?.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return this.result();
+  }
+
+  async status(): Promise<RestateSessionStatus> {
+    const driven = await this.#refresh();
+    const { run } = this.#state;
+    if (driven) return "running";
+    if (run === undefined || run.end !== undefined) return "idle";
+    return inFlight(run) || awaitingApproval(this.#state).length === 0 ? "running" : "parked";
+  }
+
+  /** The conversation so far. Valid at any time: every call in it has its result. */
+  async messages(): Promise<Message[]> {
+    await this.#refresh();
+    return [...this.#state.history];
+  }
+
+  /** Calls that wait for an approval. */
+  async pending(): Promise<CallView[]> {
+    await this.#refresh();
+    return awaitingApproval(this.#state);
+  }
+
+  /** The result of the last run, ended or parked. Undefined before the first. */
+  async result(): Promise<RunResult<Output> | undefined> {
+    await this.#refresh();
+    return this.#state.run === undefined ? undefined : resultOf<Output>(this.#state, this.id);
+  }
+
+  /** The session's records from one on. */
+  async records(from: number = 0): Promise<LogRecord[]> {
+    return (await readAll(this.#place.ingress, this.#place.services, this.id, from)).records;
+  }
+
+  /** Records as they land, and live events from the workers that the client knows. Never ends by itself. */
+  follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
+    const { ingress, services, workers } = this.#place;
+    return followSession(ingress, services, this.id, workers, options);
+  }
+
+  async #run(what: Omit<RunRequest, "agent">, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+    const { agent } = this.#place;
+    const abort = (): void => void this.abort(String(signal?.reason ?? "aborted")).catch(() => {});
+    if (signal?.aborted) throw new RondoError("aborted", "the run was not started: its signal had fired");
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      const driven = await this.#call<Driven>("session", "run", { agent, ...what } satisfies RunRequest);
+      if (driven.error !== undefined) throw errorOf(driven.error);
+      await this.#fold(driven);
+      return resultOf<Output>(this.#state, this.id);
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async #queue(
+    lane: Lane,
+    message: string | readonly (TextPart | FileInput)[],
+    id: string = randomUUID(),
+  ): Promise<void> {
+    await this.#post({ type: "queued", id, lane, message: readMessage(message) });
+  }
+
+  #post(say: Saying): Promise<Mail> {
+    const { agent } = this.#place;
+    return this.#call<Mail>("inbox", "post", { agent, say } satisfies PostRequest);
+  }
+
+  /** Says something, and waits until whoever hears it has driven the run to its end, or to where it waits again. */
+  async #sayAndWait(say: Saying): Promise<RunResult<Output>> {
+    const mail = await this.#post(say);
+    // The inbox sends it as well; the session takes it once, and has its turn for both when nobody drives any more.
+    const driven = await this.#call<Driven>("session", "take", mail);
+    if (driven.error !== undefined) throw errorOf(driven.error);
+    await this.#refresh();
+    return resultOf<Output>(this.#state, this.id);
+  }
+
+  #call<Out>(object: "session" | "inbox", handler: string, input: unknown): Promise<Out> {
+    const { ingress, services } = this.#place;
+    return ingress.call<Out>(services[object], this.id, handler, input, { once: true });
+  }
+
+  async #find(call: string): Promise<CallView> {
+    const pending = await this.pending();
+    const view = pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
+    if (view !== undefined) return view;
+    const waiting = pending.map((one) => `${one.id} (${one.name})`).join(", ");
+    throw new RondoError(
+      "invalid_request",
+      `no call ${JSON.stringify(call)} waits for an approval in session ${this.id}; waiting: ${waiting || "none"}`,
+    );
+  }
+
+  async #fold({ seq, from, text }: Driven): Promise<void> {
+    if (from === this.#state.seq && text !== undefined) await this.#add(linesOf(text));
+    if (this.#state.seq < seq || seq < 0) await this.#refresh();
+  }
+
+  /** Reads what came since. @returns whether somebody drives the session */
+  #refresh(): Promise<boolean> {
+    this.#reading ??= (async () => {
+      const { ingress, services } = this.#place;
+      const { records, driven } = await readAll(ingress, services, this.id, this.#state.seq);
+      await this.#add(records);
+      return driven;
+    })().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #add(records: readonly LogRecord[]): Promise<void> {
+    const { seq } = this.#state;
+    const journal = { append: () => {}, list: () => [], read: (): LogRecord[] => [...records] };
+    // The reader brings older formats to the present one.
+    for (const record of await new RecordReader(journal, this.id, seq).read())
+      if (record.seq === this.#state.seq) this.#state = reduce(this.#state, record, noRules);
+  }
+}

@@ -1,0 +1,477 @@
+// The room of the driver: a run of a session, driven inside an invocation.
+//
+// The same loop as core's driver: fold, ask `next`, perform, append. Whatever comes from the world (the time, an answer,
+// a result, who works on it) comes out of a step that Restate journals; all else is computed again when the invocation
+// is gone through again, and comes out the same. So the facts of a run stand in Restate's journal the moment they
+// happen, and in the session's state soon after, a group at a time.
+//
+// A step is one wait for whatever comes first of all that is at work. The intent of calls is a step of its own, before
+// them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
+// `opened` says so, as after any crash; which calls may start again is decided where it always is.
+
+import { type ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
+import { type Action, type Fact, type LogRecord, next, reduce, type State } from "@rondo/core";
+import {
+  announce,
+  askKey,
+  awaitingApproval,
+  checkArgs,
+  inFlight,
+  logEvent,
+  modelStarted,
+  Prefix,
+  type SessionParts,
+  type Shell,
+  shellOf,
+  summaryStarted,
+  timely,
+  toolsStarted,
+} from "@rondo/core/driving";
+import type { ChildCalls, ChildCame } from "./child-calls.ts";
+import type { Hub } from "./hub.ts";
+import { fitting } from "./message-size.ts";
+import { lineOf, type RecordStore } from "./store.ts";
+import type { Taken } from "./taken.ts";
+import type { Mail, Saying } from "./wire.ts";
+import type { Workplace, Workplaces } from "./workplace.ts";
+
+/** What the driver takes from the worker and the handler it runs in. */
+export interface DriverPlace {
+  ctx: ObjectContext;
+  parts: SessionParts;
+  store: RecordStore;
+  hub: Hub;
+  workplaces: Workplaces;
+  children: ChildCalls;
+  /** Hears that calls wait for somebody while the run goes on. */
+  waiting(state: State): void;
+  /** Says to the inbox that mail is heard here. */
+  listen(awakeable: string): void;
+  /** Holds back what would begin something, while the worker is being closed. */
+  gate(): Promise<never> | undefined;
+}
+
+/** What a journaled step comes to. */
+export interface Came {
+  /** Where it ran. */
+  by: string;
+  at: number;
+  facts?: Fact[];
+  /** It ran where nothing of what is in flight is known. */
+  lost?: true;
+  woke?: true;
+}
+
+type Heard =
+  | { what: "step"; came: Came }
+  | { what: "mail"; mails: Mail[] }
+  | { what: "slept" }
+  | { what: "child"; came: ChildCame };
+
+const longest = 2 ** 31 - 1;
+
+export class RestateDriver {
+  readonly #place: DriverPlace;
+  readonly #shell: Shell;
+  readonly #prefix = new Prefix();
+  readonly #taken: Taken;
+  readonly #invocation: string;
+  #workplace: Workplace;
+  #state: State;
+  #now = 0;
+  /** The workplace that has what is in flight. */
+  #owner = "";
+  /** How many facts were taken from it. */
+  #consumed = 0;
+  /** What was begun, and is really begun by the step that waits for it. */
+  readonly #begun = new Map<string, () => void>();
+  /** Questions that are being asked. */
+  readonly #asking = new Set<string>();
+  #step: RestatePromise<Heard> | undefined;
+  #mail: RestatePromise<Heard> | undefined;
+  #until: number | undefined;
+  /** This attempt has come to where the last one was: what is said and done from here on is new. */
+  #live = false;
+  #unwritten: string[] = [];
+  readonly #written: string[] = [];
+
+  constructor(place: DriverPlace, state: State, taken: Taken) {
+    const { ctx, parts, hub, workplaces } = place;
+    this.#place = place;
+    this.#state = state;
+    this.#taken = taken;
+    this.#invocation = ctx.request().id;
+    this.#shell = shellOf(
+      parts,
+      { append: () => {} },
+      () => this.#state,
+      (event) => hub.tell(parts.id, event),
+    );
+    this.#workplace = workplaces.of(this.#invocation, this.#shell, this.#driving);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** The lines of all records appended here. */
+  get written(): readonly string[] {
+    return this.#written;
+  }
+
+  /** The first step: where and when it begins, and what else is to be known before. */
+  async start<Begun extends Came>(more: () => Promise<Omit<Begun, keyof Came>>): Promise<Begun> {
+    const begun = await this.#place.ctx.run("begin", async () => {
+      this.#live = true;
+      const known = await more();
+      return { ...known, by: this.#workplace.id, at: this.#clock.now() } as Begun;
+    });
+    this.#now = begun.at;
+    this.#owner = begun.by;
+    return begun;
+  }
+
+  /** Appends what the drive begins with. */
+  begin(facts: readonly Fact[]): void {
+    this.#append(facts);
+  }
+
+  /** Takes what was said, before or while it is driven. What is known, or says nothing any more, is passed over. */
+  async take(mails: readonly Mail[]): Promise<void> {
+    for (const { n, at, say } of mails) {
+      // What has no number was handed over by the one who drives.
+      if (n > 0 && !this.#taken.take(n)) continue;
+      this.#now = Math.max(this.#now, at);
+      const fact = await this.#factOf(say);
+      if (fact !== undefined) this.#append([fact]);
+    }
+  }
+
+  /** Drives until the run has ended or waits for somebody outside. */
+  async run(): Promise<{ how: "done" | "parked"; until?: number }> {
+    this.#listen();
+    for (;;) {
+      const action = next(this.#state, this.#shell.rules);
+      if (action.do === "done") return { how: "done" };
+      if (action.do === "park")
+        return { how: "parked", ...(action.until === undefined ? {} : { until: action.until }) };
+      await this.#perform(action);
+    }
+  }
+
+  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
+  flush(driven: boolean): void {
+    const { store, ctx } = this.#place;
+    const tells = !driven && store.driven;
+    if (this.#unwritten.length > 0 || tells) store.append(this.#unwritten, driven);
+    this.#unwritten = [];
+    const taken = this.#taken.news();
+    if (taken !== undefined) ctx.set("mail", taken);
+  }
+
+  /** The attempt is over. @param ended so is the invocation */
+  leave(ended: boolean): void {
+    const { workplaces } = this.#place;
+    if (ended) workplaces.end(this.#invocation);
+    else workplaces.leave(this.#invocation, this.#workplace);
+  }
+
+  #perform(action: Exclude<Action, { do: "done" | "park" }>): Promise<void> | undefined {
+    switch (action.do) {
+      case "record":
+        this.#append(action.facts);
+        return undefined;
+      case "ask":
+        this.#append([{ type: "approval_asked", calls: action.calls }]);
+        return undefined;
+      case "call_model":
+        this.#append([modelStarted(action, this.#prefix)]);
+        this.#begin("model", () => this.#workplace.atWork.think(action));
+        return this.#wait(undefined);
+      case "summarise":
+        this.#append([summaryStarted(action)]);
+        this.#begin("summary", () => this.#workplace.atWork.summarise(action));
+        return this.#wait(undefined);
+      case "start_tools":
+        return this.#startTools(action);
+      case "check_output":
+        this.#ask("check_output", () =>
+          this.#workplace.atWork.ask("check_output", () => this.#shell.checkOutput(action.text)),
+        );
+        return this.#wait(undefined);
+      case "reconcile":
+        for (const key of action.calls)
+          this.#ask(`reconcile:${key}`, () => this.#workplace.atWork.reconcile(key));
+        return this.#wait(action.until);
+      case "run_hook":
+        for (const hook of action.hooks) this.#ask(askKey(hook), () => this.#workplace.atWork.askHook(hook));
+        return this.#wait(action.until);
+      case "wait":
+        return this.#wait(action.until);
+    }
+  }
+
+  // ---- records -------------------------------------------------------------------------------------------------
+
+  #append(facts: readonly Fact[]): void {
+    const { ctx, parts, hub, children } = this.#place;
+    const { redact, rules } = this.#shell;
+    for (const fact of facts) {
+      const before = this.#state;
+      const record: LogRecord = {
+        ...(redact === undefined ? fact : redact(fact)),
+        seq: before.seq,
+        at: Math.max(this.#now, before.now),
+        rand: ctx.rand.random(),
+      };
+      this.#state = reduce(before, record, rules);
+      const line = lineOf(record);
+      this.#unwritten.push(line);
+      this.#written.push(line);
+      children.see(record, before, this.#state);
+      if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.#state);
+      if (!this.#live) continue;
+      const events = announce(record, before, this.#state, parts.id);
+      if (hub.tellRecord(parts.id, record, events) && parts.logger !== undefined)
+        for (const event of events) logEvent(parts.logger, event);
+    }
+    // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
+    if (this.#live) this.#workplace.atWork.release();
+  }
+
+  async #factOf(say: Saying): Promise<Fact | undefined> {
+    const { run } = this.#state;
+    const open = run !== undefined && run.end === undefined;
+    if (say.type === "abort_asked" || say.type === "mode") return open ? say : undefined;
+    // One that has stopped since has told its parent more than this.
+    if (say.type === "child_waits") {
+      const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
+      const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
+      return call?.startedAt === undefined || call.result !== undefined || known ? undefined : say;
+    }
+    return say.type === "answer" ? this.#answered(say) : say;
+  }
+
+  /** An answer to a call that waits for one; to any other it says nothing. */
+  async #answered({ call, said }: Saying & { type: "answer" }): Promise<Fact | undefined> {
+    const waits = awaitingApproval(this.#state).find(
+      (one) => one.id === call || (one.key === call && one.child === undefined),
+    );
+    if (waits === undefined) return undefined;
+    const { key, id, name, child } = waits;
+    if (child !== undefined) {
+      const under = this.#state.run?.turn?.calls.find((one) => one.key === key);
+      const inside = id.slice((under?.id.length ?? 0) + 1);
+      // Leave for calls to come holds in one session.
+      const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
+      return { type: "approval_passed", call: key, inside, said: passed };
+    }
+    if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
+    const tool = this.#shell.tools.get(name);
+    if (tool === undefined) return undefined;
+    // Schemas are user code: what they say is a fact like any other.
+    const check = await this.#place.ctx.run("check edit", async () => checkArgs(tool, said.args));
+    return { type: "approval_given", call: key, approval: { ...said, check } };
+  }
+
+  // ---- what is in flight ---------------------------------------------------------------------------------------
+
+  /** Remembers what is to begin; the name is the same whenever the invocation is gone through. */
+  #begin(name: string, begin: () => void): void {
+    this.#begun.set(`${name}@${this.#state.seq}`, begin);
+  }
+
+  #ask(name: string, ask: () => void): void {
+    if (this.#asking.has(name)) return;
+    this.#asking.add(name);
+    this.#begin(name, ask);
+  }
+
+  async #startTools(action: Action & { do: "start_tools" }): Promise<void> {
+    const { ctx, parts, children } = this.#place;
+    this.flush(true);
+    const came = await ctx.run(`intend ${action.calls.join(" ")}`, () => this.#intend());
+    const { lost } = this.#took(came);
+    // What else was at work is gone: what is to be done now is another question.
+    if (lost) return;
+    this.#append(toolsStarted(action, parts.id));
+    for (const key of action.calls) {
+      const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+      if (call?.child !== undefined) children.start(call, this.#state);
+      else this.#begin(`act:${key}`, () => this.#workplace.atWork.act(key));
+    }
+  }
+
+  /** Says where the calls that are to start will be at work. */
+  async #intend(): Promise<Came> {
+    const gate = this.#place.gate();
+    if (gate !== undefined) await gate;
+    this.#here();
+    this.#live = true;
+    return { by: this.#workplace.id, at: this.#clock.now() };
+  }
+
+  /** Whether what is in flight is at work here. If others have worked on it since, this becomes a new workplace. */
+  #here(): boolean {
+    if (this.#workplace.id === this.#owner) return true;
+    const { workplaces } = this.#place;
+    if (this.#workplace.used)
+      this.#workplace = workplaces.renew(this.#invocation, this.#shell, this.#driving);
+    return false;
+  }
+
+  get #clock(): SessionParts["clock"] {
+    return this.#place.parts.clock;
+  }
+
+  get #driving(): Parameters<Workplaces["of"]>[2] {
+    return {
+      state: () => this.#state,
+      tell: (event) => this.#shell.sink(event),
+    };
+  }
+
+  /** Takes note of where a step ran. `lost`: what was in flight elsewhere is. */
+  #took(came: Came): { lost: boolean } {
+    this.#now = Math.max(this.#now, came.at);
+    if (came.by === this.#owner) return { lost: false };
+    this.#owner = came.by;
+    this.#consumed = 0;
+    this.#begun.clear();
+    const asked = this.#asking.size > 0;
+    this.#asking.clear();
+    const { run } = this.#state;
+    if (run === undefined || !inFlight(run)) return { lost: asked };
+    const { about } = this.#place.parts;
+    this.#append([{ type: "opened", by: "session", ...(about === undefined ? {} : { about }) }]);
+    return { lost: true };
+  }
+
+  // ---- waiting -------------------------------------------------------------------------------------------------
+
+  #listen(): void {
+    const { id, promise } = this.#place.ctx.awakeable<Mail[]>();
+    this.#place.listen(id);
+    this.#mail = promise.map((mails) => ({ what: "mail", mails: mails ?? [] }));
+  }
+
+  /** Whether something is at work in a process. */
+  get #isLocal(): boolean {
+    const { run } = this.#state;
+    if (run === undefined) return false;
+    if (this.#asking.size > 0 || run.call !== undefined || run.compacting?.call !== undefined) return true;
+    const calls = run.turn?.calls ?? [];
+    return calls.some(
+      ({ startedAt, result, child }) =>
+        startedAt !== undefined && result === undefined && child === undefined,
+    );
+  }
+
+  /** Waits for whatever comes first, and takes it. A wait that ran out is a fact. */
+  async #wait(until: number | undefined): Promise<void> {
+    const { ctx, children } = this.#place;
+    this.flush(true);
+    this.#until = until;
+    const waits: RestatePromise<Heard>[] = [];
+    if (this.#mail !== undefined) waits.push(this.#mail);
+    for (const child of children.outstanding)
+      waits.push(child.map((came) => ({ what: "child", came: came as ChildCame })));
+    if (this.#isLocal) {
+      // One that was cut short by mail waits on, for what is at work now.
+      this.#step ??= ctx
+        .run(this.#stepName, () => this.#arrivals())
+        .map((came) => ({ what: "step", came: came as Came }));
+      waits.push(this.#step);
+      if (this.#live) this.#workplace.wake();
+    } else if (until !== undefined)
+      waits.push(ctx.sleep(Math.max(0, until - this.#now)).map(() => ({ what: "slept" })));
+    const heard = await RestatePromise.race(waits);
+    switch (heard.what) {
+      case "mail":
+        await this.take(heard.mails);
+        this.#listen();
+        return;
+      case "slept":
+        this.#now = Math.max(this.#now, until ?? 0);
+        this.#append([{ type: "woke" }]);
+        return;
+      case "child":
+        this.#now = Math.max(this.#now, heard.came.at);
+        children.done(heard.came.call);
+        this.#takeChild(heard.came.fact);
+        return;
+      case "step":
+        this.#step = undefined;
+        this.#takeStep(heard.came);
+        return;
+    }
+  }
+
+  /** A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
+  #takeChild(fact: ChildCame["fact"]): void {
+    if (fact.type === "child_waits") {
+      const { call: key, pending } = fact;
+      const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+      if (JSON.stringify(call?.child?.waiting) !== JSON.stringify(pending))
+        this.#append([timely({ type: "child_waits", call: key, pending, parked: false }, this.#state)]);
+    }
+    this.#append([timely(fact, this.#state)]);
+  }
+
+  #takeStep(came: Came): void {
+    if (this.#took(came).lost || came.lost) return;
+    const { facts = [] } = came;
+    this.#consumed += facts.length;
+    for (const fact of facts) {
+      if (fact.type === "hook_answered") this.#asking.delete(askKey(fact));
+      else if (fact.type === "output_checked") this.#asking.delete("check_output");
+      else if (fact.type === "reconciled") this.#asking.delete(`reconcile:${fact.call}`);
+      else if (fact.type === "abort_asked") this.#asking.clear();
+      this.#append([timely(fact, this.#state)]);
+    }
+    if (came.woke) this.#append([{ type: "woke" }]);
+  }
+
+  /** What the step waits for, for whoever looks at the invocation. */
+  get #stepName(): string {
+    const names = [...this.#begun.keys()].map((name) => name.slice(0, name.lastIndexOf("@")));
+    return names.length === 0 ? "wait" : names.join(" ").slice(0, 200);
+  }
+
+  /** The step itself: begins what is to begin, and waits for the first of all that is at work here. */
+  async #arrivals(): Promise<Came> {
+    const clock = this.#clock;
+    if (!this.#here()) return { by: this.#workplace.id, at: clock.now(), lost: true };
+    this.#live = true;
+    for (;;) {
+      const workplace = this.#workplace;
+      for (const [name, begin] of this.#begun) {
+        // What was intended is done; nothing else is begun by a worker that leaves.
+        const gate = name.startsWith("act:") ? undefined : this.#place.gate();
+        if (gate !== undefined) await gate;
+        workplace.begin(name, begin);
+      }
+      this.#begun.clear();
+      const facts = workplace.after(this.#consumed);
+      if (facts.length > 0)
+        return { by: workplace.id, at: clock.now(), facts: fitting(facts, this.#shell.redact) };
+      const until = this.#until;
+      if (until !== undefined && clock.now() >= until)
+        return { by: workplace.id, at: clock.now(), woke: true };
+      workplace.waits = true;
+      await new Promise<void>((resolve) => {
+        let cancel = (): void => {};
+        const stop = workplace.onWake(() => {
+          cancel();
+          resolve();
+        });
+        if (until === undefined) return;
+        cancel = clock.after(Math.min(Math.max(0, until - clock.now()), longest), () => {
+          stop();
+          resolve();
+        });
+      });
+      workplace.waits = false;
+    }
+  }
+}

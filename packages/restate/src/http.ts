@@ -1,0 +1,51 @@
+// The room of HTTP: one request, answered whenever it is.
+//
+// Not `fetch`: it gives up after five minutes without an answer, and a run may take longer.
+
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+
+const options = { keepAlive: true, maxSockets: 512 };
+const agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
+
+export interface Answered {
+  status: number;
+  text: string;
+}
+
+export function post(
+  url: string,
+  body: string,
+  headers: { [name: string]: string },
+  signal: AbortSignal | undefined,
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const bytes = Buffer.from(body);
+    const { protocol, hostname, port, origin } = new URL(url);
+    const isTls = protocol === "https:";
+    const sent: ClientRequest = (isTls ? httpsRequest : httpRequest)(
+      {
+        method: "POST",
+        hostname: hostname.replace(/^\[|\]$/g, ""),
+        port: port || undefined,
+        // As it was written: a session may be called `..`.
+        path: url.slice(origin.length),
+        headers: { ...headers, "content-length": bytes.length },
+        agent: agents[isTls ? "https:" : "http:"],
+        ...(signal === undefined ? {} : { signal }),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.once("error", reject);
+        response.once("end", () => {
+          // Half an answer ends, too.
+          if (!response.complete) reject(new Error("the connection broke off"));
+          else resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") });
+        });
+      },
+    );
+    sent.once("error", reject);
+    sent.end(bytes);
+  });
+}

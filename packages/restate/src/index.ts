@@ -1,0 +1,13 @@
+// The face of @rondo/restate.
+export {
+  type RestateClient,
+  type RestateClientOptions,
+  RestateSession,
+  type RestateSessionStatus,
+  restateClient,
+} from "./client.ts";
+export type { Followed, FollowSessionOptions } from "./follow.ts";
+export type { IngressOptions } from "./ingress.ts";
+export { type RestateJournal, type RestateJournalOptions, restateJournal } from "./journal.ts";
+export { type RegisterOptions, register } from "./register.ts";
+export { type RestateWorker, type RestateWorkerOptions, restateWorker } from "./worker.ts";

@@ -1,0 +1,132 @@
+// The room of the ingress: how whoever is no worker reaches the objects.
+//
+// Plain HTTP and JSON. A call is tried again while the server cannot be reached or says it is not ready, under one
+// idempotency key, so that it is done once however often it was asked for.
+
+import { randomUUID } from "node:crypto";
+import { messageOf, RondoError } from "@rondo/core";
+import { post } from "./http.ts";
+
+export interface IngressOptions {
+  /** The server's ingress, e.g. `http://127.0.0.1:8080`; several of one cluster are tried in turn. */
+  ingress: string | readonly string[];
+  /** Sent with every request, for a server behind a gateway. */
+  headers?: { readonly [name: string]: string };
+  /** How long a server that cannot be reached is asked again, in milliseconds. Default: 30,000. */
+  patienceMs?: number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Do it once, however often it is asked for. Default: not, for what only reads. */
+  once?: boolean;
+}
+
+export class Ingress {
+  readonly #urls: readonly string[];
+  readonly #headers: { readonly [name: string]: string };
+  readonly #patienceMs: number;
+  #at = 0;
+
+  constructor({ ingress, headers = {}, patienceMs = 30_000 }: IngressOptions) {
+    const urls = typeof ingress === "string" ? [ingress] : [...ingress];
+    if (urls.length === 0) throw new RondoError("invalid_request", "ingress: name at least one address");
+    for (const url of urls)
+      if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+        throw new RondoError("invalid_request", `ingress: ${JSON.stringify(url)} is no http address`);
+    this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
+    this.#headers = headers;
+    this.#patienceMs = patienceMs;
+  }
+
+  /**
+   * Calls a handler and waits for what it returns, however long.
+   * @throws RondoError `network` when no server can be reached; `server_error` for what the server says;
+   *   `aborted` when the signal fired
+   */
+  async call<Out>(
+    service: string,
+    key: string,
+    handler: string,
+    input: unknown,
+    { signal, once = false }: CallOptions = {},
+  ): Promise<Out> {
+    const path = `/${service}/${encodeURIComponent(key)}/${handler}`;
+    const body = JSON.stringify(input);
+    const headers = {
+      "content-type": "application/json",
+      ...this.#headers,
+      ...(once ? { "idempotency-key": randomUUID() } : {}),
+    };
+    let since: number | undefined;
+    for (let attempt = 0; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const url = this.#urls[this.#at % this.#urls.length] ?? "";
+      const came = await this.#ask(url + path, body, headers, signal);
+      if ("value" in came) return came.value as Out;
+      // A long call that breaks off is asked for again: the time counts from the last one that was reached.
+      since ??= Date.now();
+      // What was registered a moment ago is not known at every ingress yet.
+      const patienceMs = came.error.status === 404 ? Math.min(3_000, this.#patienceMs) : this.#patienceMs;
+      if (!came.again || Date.now() - since > patienceMs) throw came.error;
+      this.#at += 1;
+      await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
+    }
+  }
+
+  async #ask(
+    url: string,
+    body: string,
+    headers: { [name: string]: string },
+    signal: AbortSignal | undefined,
+  ): Promise<{ value: unknown } | { error: RondoError; again: boolean }> {
+    try {
+      const response = await post(url, body, headers, signal);
+      const { status, text } = response;
+      if (status >= 200 && status < 300) return { value: text === "" ? undefined : JSON.parse(text) };
+      return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
+    } catch (thrown) {
+      if (signal?.aborted)
+        return {
+          error: new RondoError("aborted", "no longer waited for", { cause: signal.reason }),
+          again: false,
+        };
+      return {
+        error: new RondoError("network", `${url}: the server cannot be reached: ${messageOf(thrown)}`, {
+          cause: thrown,
+          retryable: true,
+        }),
+        again: true,
+      };
+    }
+  }
+}
+
+function refusal(url: string, status: number, text: string): RondoError {
+  let message = text;
+  try {
+    message = (JSON.parse(text) as { message?: string }).message ?? text;
+  } catch {
+    // The text is the message.
+  }
+  const hint =
+    status === 404
+      ? "; is a worker of this namespace registered, and is this the ingress and not the admin port?"
+      : "";
+  return new RondoError(
+    status === 413 ? "payload_too_large" : "server_error",
+    `${url}: ${status} ${message.slice(0, 500)}${hint}`,
+    { status },
+  );
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });

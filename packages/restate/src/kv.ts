@@ -1,0 +1,43 @@
+// The room of key-values: an object's state as texts, and values as JSON.
+
+import {
+  type ObjectContext,
+  type ObjectSharedContext,
+  RestatePromise,
+  type Serde,
+} from "@restatedev/restate-sdk";
+import type { KeyValues } from "./store.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Text as it is. */
+export const textSerde: Serde<string> = {
+  contentType: "text/plain; charset=utf-8",
+  serialize: (text) => encoder.encode(text),
+  deserialize: (bytes) => decoder.decode(bytes),
+};
+
+/** JSON, or nothing at all. */
+export const jsonSerde: Serde<never> = {
+  contentType: "application/json",
+  serialize: (value) => (value === undefined ? new Uint8Array() : encoder.encode(JSON.stringify(value))),
+  deserialize: (bytes) => (bytes.length === 0 ? undefined : JSON.parse(decoder.decode(bytes))) as never,
+};
+
+/** The same for values of a type. */
+export const jsonOf = <T>(): Serde<T> => jsonSerde as unknown as Serde<T>;
+
+export function kvOf(ctx: ObjectContext | ObjectSharedContext): KeyValues {
+  return {
+    // One wait for all: an invocation waits for one thing at a time.
+    get: (keys) =>
+      keys.length === 0
+        ? Promise.resolve([])
+        : RestatePromise.all(
+            keys.map((key) => ctx.get<string>(key, textSerde) as RestatePromise<string | null>),
+          ),
+    keys: () => ctx.stateKeys(),
+    set: (key, value) => (ctx as ObjectContext).set(key, value, textSerde),
+  };
+}

@@ -1,0 +1,61 @@
+// The room of the live server: whoever watches a session is told what happens in this worker, over plain HTTP.
+//
+// Server-sent events, one a thing that happens. Its id is the memory it is of and its number there; who comes back with
+// the last one gets what came since. An id of another memory says nothing: then it begins with all that is kept.
+
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Entry, Hub } from "./hub.ts";
+
+/** Where it is, before the session's id. */
+export const livePath = "/rondo/live/";
+
+/** More than this waiting to be read, in bytes, and a watcher is let go: it may come back with its last id. */
+const mostWaiting = 8 * 2 ** 20;
+
+/** Whether the request was for it. */
+export function serveLive(hub: Hub, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
+  const { pathname, searchParams } = new URL(request.url, "http://worker");
+  if (!pathname.startsWith(livePath)) return false;
+  const session = decoded(pathname.slice(livePath.length));
+  if (request.method !== "GET" || session === undefined) {
+    response.writeHead(request.method === "GET" ? 400 : 405).end();
+    return true;
+  }
+  const last = request.headers["last-event-id"] ?? searchParams.get("after") ?? undefined;
+  response.writeHead(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+  });
+  response.write(`event: open\ndata: ${JSON.stringify({ hub: hub.id })}\n\n`);
+  const stop = hub.watch(session, after(hub.id, last), (entry) => {
+    if (response.stream.destroyed) return;
+    response.write(eventOf(hub.id, entry));
+    if (response.stream.writableLength > mostWaiting) response.stream.close();
+  });
+  const beat = setInterval(() => response.stream.destroyed || response.write(": here\n\n"), 15_000);
+  beat.unref();
+  const end = (): void => {
+    clearInterval(beat);
+    stop();
+  };
+  response.once("close", end);
+  response.stream.once("error", end);
+  return true;
+}
+
+function after(hub: string, last: string | string[] | undefined): number | undefined {
+  if (typeof last !== "string" || last === "now") return undefined;
+  const [id, n] = last.split(":");
+  return id === hub && /^\d+$/.test(n ?? "") ? Number(n) : -1;
+}
+
+const eventOf = (hub: string, { n, ...live }: Entry): string =>
+  `id: ${hub}:${n}\ndata: ${JSON.stringify(live)}\n\n`;
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text) || undefined;
+  } catch {
+    return undefined;
+  }
+}

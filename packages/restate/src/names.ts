@@ -1,0 +1,45 @@
+// The room of names: what the services and their handlers are called, on the worker's side and on the client's.
+//
+// One namespace is one set of services, and the sessions in it. Whoever reads its sessions need not know whose agents
+// they are; two workers of different agents that share a server each take a namespace of their own.
+
+import { RondoError } from "@rondo/core";
+
+/** What services are called in front. */
+export const defaultNamespace = "rondo";
+
+export interface Services {
+  /** A virtual object per session: its records, and whoever drives it. */
+  session: string;
+  /** A virtual object per session: what is said to it. */
+  inbox: string;
+  /** A few virtual objects that know which sessions there are. */
+  index: string;
+  /** A virtual object per session: whole texts of results that were cut. */
+  blobs: string;
+}
+
+/** @throws RondoError `invalid_request` for a namespace that no service can be called by */
+export function servicesOf(namespace: string = defaultNamespace): Services {
+  if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(namespace))
+    throw new RondoError(
+      "invalid_request",
+      `${JSON.stringify(namespace)} cannot be a namespace: it must be 1 to 64 letters, digits, _ or -, a letter first`,
+    );
+  return {
+    session: `${namespace}_session`,
+    inbox: `${namespace}_inbox`,
+    index: `${namespace}_index`,
+    blobs: `${namespace}_blobs`,
+  };
+}
+
+/** How many objects share the list of sessions, so that new ones need not queue behind each other. */
+export const indexShards = 8;
+
+/** The shard that knows a session: the same in every process. */
+export function shardOf(session: string): string {
+  let hash = 0;
+  for (let at = 0; at < session.length; at += 1) hash = (Math.imul(hash, 31) + session.charCodeAt(at)) | 0;
+  return String(Math.abs(hash) % indexShards);
+}

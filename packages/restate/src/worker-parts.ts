@@ -1,0 +1,88 @@
+// The room of the worker's parts: what the handlers in it share.
+
+import { createHash } from "node:crypto";
+import {
+  type Agent,
+  type BlobStore,
+  type Clock,
+  canonical,
+  type JsonObject,
+  type Logger,
+  type Resolved,
+  RondoError,
+  type Tool,
+} from "@rondo/core";
+import type { Hub } from "./hub.ts";
+import type { Services } from "./names.ts";
+import type { Workplaces } from "./workplace.ts";
+
+/** An agent, found by its name and the tools it stands under. */
+export interface AgentAt {
+  name: string;
+  resolved: Resolved;
+  clock: Clock;
+  logger: Logger | undefined;
+  about: JsonObject | undefined;
+  blobs: BlobStore | undefined;
+  /** What its decisions and requests are made of, as a digest. */
+  code: string;
+  /** The tool it is, where it is a sub-agent. */
+  tool: Tool | undefined;
+}
+
+export interface WorkerParts {
+  services: Services;
+  hub: Hub;
+  workplaces: Workplaces;
+  agentAt(path: string): AgentAt;
+  /** Never settles, while the worker is being closed. */
+  gate(): Promise<never> | undefined;
+}
+
+/** Finds agents by name, and keeps what was found. @param blobs for agents that bring none */
+export function agentFinder(
+  agents: { readonly [name: string]: Agent },
+  blobs: BlobStore | undefined,
+): WorkerParts["agentAt"] {
+  const known = new Map<string, AgentAt>();
+  const made = (name: string, agent: Agent, tool: Tool | undefined): AgentAt => {
+    const { resolved, clock, logger, about, blobs: own } = agent.parts;
+    return {
+      name,
+      resolved,
+      clock,
+      logger,
+      about,
+      blobs: own === null ? undefined : (own ?? blobs),
+      code: createHash("sha256")
+        .update(canonical(resolved.options as unknown as JsonObject))
+        .digest("base64url")
+        .slice(0, 22),
+      tool,
+    };
+  };
+  const find = (path: string): AgentAt => {
+    const at = known.get(path);
+    if (at !== undefined) return at;
+    const end = path.lastIndexOf("/");
+    const name = path.slice(end + 1);
+    let found: AgentAt;
+    if (end < 0) {
+      const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+      if (agent === undefined)
+        throw new RondoError(
+          "invalid_request",
+          `this worker has no agent ${JSON.stringify(name)}; it has: ${Object.keys(agents).join(", ")}`,
+        );
+      found = made(name, agent, undefined);
+    } else {
+      const tool = find(path.slice(0, end)).resolved.tools.get(name);
+      if (tool?.subAgent === undefined)
+        throw new RondoError("invalid_request", `${path}: the tool ${name} is no sub-agent`);
+      found = made(name, tool.subAgent.agent(), tool);
+    }
+    known.set(path, found);
+    return found;
+  };
+  return find;
+}

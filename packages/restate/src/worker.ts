@@ -1,0 +1,134 @@
+// The room of the worker: a process that serves agents to Restate.
+//
+// It holds nothing that is not elsewhere as well, but for what is at work at this moment: any number of them may serve
+// the same agents, each at an address of its own.
+
+import { randomUUID } from "node:crypto";
+import { createServer, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import * as restate from "@restatedev/restate-sdk";
+import { type Agent, type BlobStore, memoryBlobs, RondoError } from "@rondo/core";
+import { Hub } from "./hub.ts";
+import { inboxObject } from "./inbox-object.ts";
+import { indexObject } from "./index-object.ts";
+import { serveLive } from "./live-server.ts";
+import { servicesOf } from "./names.ts";
+import { sessionObject } from "./session-object.ts";
+import { agentFinder, type WorkerParts } from "./worker-parts.ts";
+import { Workplaces } from "./workplace.ts";
+
+export interface RestateWorkerOptions {
+  /** The agents, by the names that clients call them by: `[A-Za-z0-9_-]`. */
+  agents: { readonly [name: string]: Agent };
+  /** What the services are called in front: workers of other agents on one server take another. Default: `rondo`. */
+  namespace?: string;
+  /**
+   * The longest that anything may be at work in one piece, in milliseconds. Restate is told to let a step be for this
+   * long. Default: the longest time-out of the agents' tools and clocks, and a minute.
+   */
+  toolTimeoutMs?: number;
+  /** Where whole texts of cut results are kept, for agents that bring no store. Several workers need one they share. Default: this process's memory. */
+  blobs?: BlobStore;
+  /** Public keys of the Restate servers that may call (`publickeyv1_…`). Default: anybody who can reach the port. */
+  identityKeys?: readonly string[];
+  /** Hears what goes wrong with attempts, which Restate makes again. Default: the error output. */
+  log?: (level: "warn" | "error", message: string) => void;
+}
+
+export interface RestateWorker {
+  /** Names this process in what followers are told. */
+  readonly id: string;
+  /** Listens. @param port 0 (the default): a free one @param host default: 127.0.0.1. @returns the address to register */
+  listen(port?: number, host?: string): Promise<string>;
+  /**
+   * Begins nothing more, lets what is under way come back, and lets go: the runs go on where another worker is.
+   * @param options.withinMs what has not come back by then is given up, as in a crash. Default: 10,000
+   */
+  close(options?: { withinMs?: number }): Promise<void>;
+}
+
+const minute = 60_000;
+/** Sub-agents are at work elsewhere, however long. */
+const longestStep = 24 * 60 * minute;
+
+/** @throws RondoError `invalid_request` naming what cannot be used */
+export function restateWorker(options: RestateWorkerOptions): RestateWorker {
+  const { agents, namespace, identityKeys = [], blobs = memoryBlobs() } = options;
+  const log = options.log ?? ((_, message) => void process.stderr.write(`${message}\n`));
+  const names = Object.keys(agents);
+  if (names.length === 0)
+    throw new RondoError("invalid_request", "restateWorker: give it at least one agent");
+  for (const name of names)
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+      throw new RondoError("invalid_request", `restateWorker: ${JSON.stringify(name)} cannot name an agent`);
+  const id = randomUUID().slice(0, 13);
+  const never = new Promise<never>(() => {});
+  let closing = false;
+  const parts: WorkerParts = {
+    services: servicesOf(namespace),
+    hub: new Hub(id),
+    workplaces: new Workplaces(id),
+    agentAt: agentFinder(agents, blobs),
+    gate: () => (closing ? never : undefined),
+  };
+  const abortTimeout = options.toolTimeoutMs ?? longestOf(Object.values(agents)) + minute;
+  const built = restate.endpoint().defaultServiceOptions({
+    abortTimeout,
+    inactivityTimeout: minute,
+    // A worker that died is missed at once, and looked for at a pace that does not hurt.
+    retryPolicy: { initialInterval: 50, maxInterval: 2_000, exponentiationFactor: 2, onMaxAttempts: "pause" },
+    onJournalMismatchErrors: "pause",
+  });
+  if (identityKeys.length > 0) built.withIdentityV1(...identityKeys);
+  let isBuilt = false;
+  built.setLogger(({ level }, ...said) => {
+    // What it says while it is put together is in the docs: that a worker is to be reached by its server alone.
+    if (isBuilt && (level === "error" || level === "warn")) log(level, said.map(String).join(" "));
+  });
+  built.bind(sessionObject(parts)).bind(inboxObject(parts.services)).bind(indexObject(parts.services));
+  const handle = built.http2Handler();
+  isBuilt = true;
+  const connections = new Set<ServerHttp2Session>();
+  let server: Http2Server | undefined;
+
+  return {
+    id,
+    async listen(port = 0, host = "127.0.0.1") {
+      if (server !== undefined) throw new RondoError("invalid_request", "this worker listens already");
+      const own = createServer((request, response) => {
+        if (!serveLive(parts.hub, request, response)) handle(request, response);
+      });
+      own.on("session", (session) => {
+        connections.add(session);
+        session.once("close", () => connections.delete(session));
+        session.on("error", () => {});
+      });
+      server = own;
+      await new Promise<void>((resolve, reject) => {
+        own.once("error", reject);
+        own.listen(port, host, resolve);
+      });
+      const { port: bound } = own.address() as AddressInfo;
+      return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    },
+    async close({ withinMs = 10_000 } = {}) {
+      closing = true;
+      const own = server;
+      server = undefined;
+      await parts.workplaces.idle(withinMs);
+      for (const connection of connections) connection.destroy();
+      parts.workplaces.stopAll();
+      if (own !== undefined) await new Promise<void>((resolve) => own.close(() => resolve()));
+    },
+  };
+}
+
+function longestOf(agents: readonly Agent[]): number {
+  let longest = 0;
+  for (const { parts } of agents) {
+    const { tools, clocks } = parts.resolved.options;
+    longest = Math.max(longest, clocks.totalMs);
+    for (const { timeoutMs, agent } of tools) if (agent === undefined) longest = Math.max(longest, timeoutMs);
+  }
+  return Math.min(longest, longestStep);
+}

@@ -1,0 +1,169 @@
+// The room of the workplace: what an invocation has at work in this process.
+//
+// Restate may hand an invocation out again while what it started is still at work here: a connection broke, a server
+// node died, a step was thought to be stuck. The work then goes on, and whoever asks again is given what came of it;
+// nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
+
+import { type Fact, RondoError } from "@rondo/core";
+import { AtWork, type Shell } from "@rondo/core/driving";
+
+type Driving = ConstructorParameters<typeof AtWork>[1];
+
+/** How long work goes on that nobody asks for any more, in milliseconds. */
+const orphanMs = 60_000;
+
+export class Workplace {
+  /** Names it, among those of all processes. */
+  readonly id: string;
+  readonly atWork: AtWork;
+  #driving: Driving;
+  readonly #came: Fact[] = [];
+  /** How many came before the first in `#came`. */
+  #before = 0;
+  readonly #begun = new Set<string>();
+  #wakers = new Set<() => void>();
+  #orphaned: NodeJS.Timeout | undefined;
+  #waits = false;
+
+  constructor(id: string, shell: Shell, driving: Omit<Driving, "post">) {
+    this.id = id;
+    this.#driving = { ...driving, post: () => {} };
+    this.atWork = new AtWork(shell, {
+      state: () => this.#driving.state(),
+      post: (fact) => {
+        this.#came.push(fact);
+        this.wake();
+      },
+      tell: (event) => this.#driving.tell(event),
+    });
+  }
+
+  /** Another attempt at the invocation goes on here. */
+  attach(driving: Omit<Driving, "post">): void {
+    clearTimeout(this.#orphaned);
+    this.#orphaned = undefined;
+    this.#driving = { ...driving, post: () => {} };
+  }
+
+  /** The attempt is over, and nobody knows yet whether another will come here. */
+  leave(gone: () => void): void {
+    clearTimeout(this.#orphaned);
+    this.#orphaned = setTimeout(() => {
+      this.stop("nobody asks for its result any more");
+      gone();
+    }, orphanMs);
+    this.#orphaned.unref();
+    this.wake();
+  }
+
+  /** Begins something, unless it was begun. */
+  begin(name: string, begin: () => void): void {
+    if (this.#begun.has(name)) return;
+    this.#begun.add(name);
+    begin();
+  }
+
+  /** Everything that is at work is told to stop. */
+  stop(why: string): void {
+    clearTimeout(this.#orphaned);
+    this.atWork.stopAll(new RondoError("aborted", why));
+    this.wake();
+  }
+
+  /** Whether anything was begun here. */
+  get used(): boolean {
+    return this.#begun.size > 0;
+  }
+
+  /** Whether something was begun that has not come back, or was not taken. */
+  get isBusy(): boolean {
+    return this.#waits;
+  }
+
+  /** A step waits here for what was begun. */
+  set waits(waits: boolean) {
+    this.#waits = waits;
+  }
+
+  /** What came after the first `taken` facts. */
+  after(taken: number): readonly Fact[] {
+    if (taken > this.#before) {
+      this.#came.splice(0, taken - this.#before);
+      this.#before = taken;
+    }
+    return this.#came.slice(taken - this.#before);
+  }
+
+  /** Calls back when something may have changed, once. Returns how to prevent that. */
+  onWake(heard: () => void): () => void {
+    this.#wakers.add(heard);
+    return () => this.#wakers.delete(heard);
+  }
+
+  wake(): void {
+    const wakers = this.#wakers;
+    this.#wakers = new Set();
+    for (const heard of wakers) heard();
+  }
+}
+
+/** The workplaces of this process, by invocation. */
+export class Workplaces {
+  readonly #process: string;
+  readonly #byInvocation = new Map<string, Workplace>();
+  #made = 0;
+
+  /** @param process names it, among all processes */
+  constructor(process: string) {
+    this.#process = process;
+  }
+
+  get size(): number {
+    return this.#byInvocation.size;
+  }
+
+  of(invocation: string, shell: Shell, driving: Omit<Driving, "post">): Workplace {
+    const known = this.#byInvocation.get(invocation);
+    if (known !== undefined) {
+      known.attach(driving);
+      return known;
+    }
+    this.#made += 1;
+    const made = new Workplace(`${this.#process}/${this.#made}`, shell, driving);
+    this.#byInvocation.set(invocation, made);
+    return made;
+  }
+
+  /** A new one in place of what is here: others have worked on it since, and what came of this one is nobody's any more. */
+  renew(invocation: string, shell: Shell, driving: Omit<Driving, "post">): Workplace {
+    this.end(invocation);
+    return this.of(invocation, shell, driving);
+  }
+
+  /** The attempt ended, and the invocation may have or not. */
+  leave(invocation: string, workplace: Workplace): void {
+    if (this.#byInvocation.get(invocation) !== workplace) return;
+    workplace.leave(() => {
+      if (this.#byInvocation.get(invocation) === workplace) this.#byInvocation.delete(invocation);
+    });
+  }
+
+  /** The invocation is over. */
+  end(invocation: string): void {
+    const workplace = this.#byInvocation.get(invocation);
+    this.#byInvocation.delete(invocation);
+    workplace?.stop("the run is over");
+  }
+
+  /** Resolves when nothing is at work that was begun, or after `withinMs`. */
+  async idle(withinMs: number): Promise<void> {
+    const end = Date.now() + withinMs;
+    while (Date.now() < end && [...this.#byInvocation.values()].some(({ isBusy }) => isBusy))
+      await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
+  stopAll(): void {
+    for (const workplace of this.#byInvocation.values()) workplace.stop("the worker was closed");
+    this.#byInvocation.clear();
+  }
+}

@@ -1,0 +1,123 @@
+// The room of the drivers' conformance suite: whoever drives a run, it is the same run.
+//
+// Every case plays a script twice, once in a session of core's own on a journal in memory, and once under the driver
+// that is tried. The records must be the same, apart from times and chance. It belongs to no test runner: it returns
+// cases, and a test file registers them.
+
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import {
+  type Agent,
+  type CallView,
+  type Input,
+  type JsonObject,
+  type LogRecord,
+  memoryJournal,
+  type RunResult,
+  type Session,
+} from "@rondo/core";
+import { type DriverScript, driverScripts } from "./driver-scripts.ts";
+
+/** A session as the suite speaks to it. What is said while a run goes on resolves when it is kept. */
+export interface DrivenSession {
+  send(input: Input): Promise<RunResult>;
+  steer(text: string, id: string): void | Promise<void>;
+  followUp(text: string, id: string): void | Promise<void>;
+  approve(call: string): Promise<RunResult>;
+  deny(call: string, reason?: string): Promise<RunResult>;
+  edit(call: string, args: JsonObject): Promise<RunResult>;
+  abort(reason: string): void | Promise<void>;
+  /** Resolves when nobody drives any more. */
+  settled(): Promise<unknown>;
+  pending(): readonly CallView[] | Promise<readonly CallView[]>;
+  records(): readonly LogRecord[] | Promise<readonly LogRecord[]>;
+}
+
+export interface DriverUnderTest {
+  /** Stands before the name of every case. */
+  name: string;
+  /** A new session of the agent, of that id, and how to let go of it. */
+  open(agent: Agent, id: string): Promise<{ session: DrivenSession; close(): void | Promise<void> }>;
+}
+
+export interface DriverCase {
+  name: string;
+  run(): Promise<void>;
+}
+
+/**
+ * The cases a driver must pass.
+ *
+ *     for (const { name, run } of driverSuite({ name: "restate", open })) it(name, run);
+ */
+export function driverSuite(subject: DriverUnderTest): DriverCase[] {
+  return driverScripts.map((script, at) => ({
+    name: `${subject.name}: ${script.name}`,
+    async run(): Promise<void> {
+      const id = `case-${at}`;
+      const wanted = await played(script, id, core);
+      const got = await played(script, id, subject.open);
+      deepStrictEqual(
+        got.map(({ type }) => type),
+        wanted.map(({ type }) => type),
+        "other records, or in another order",
+      );
+      for (const [seq, record] of wanted.entries())
+        deepStrictEqual(got[seq], record, `record ${seq} (${record.type}) is another`);
+      strictEqual(got.length, wanted.length);
+    },
+  }));
+}
+
+async function played(
+  { agent, play }: DriverScript,
+  id: string,
+  open: DriverUnderTest["open"],
+): Promise<LogRecord[]> {
+  const scene = agent();
+  const { session, close } = await open(scene.agent, id);
+  scene.session = session;
+  try {
+    await play(session, scene);
+    const records = await session.records();
+    ok(records.length > 0, "the session has no records");
+    return records.map(withoutTimes);
+  } finally {
+    await close();
+  }
+}
+
+/** What is left when times and chance are taken out. */
+function withoutTimes(record: LogRecord): LogRecord {
+  const text = JSON.stringify({ ...record, at: 0, rand: 0 }, (key, value: unknown) =>
+    timely.has(key) && typeof value === "number" ? 0 : value,
+  );
+  return JSON.parse(text) as LogRecord;
+}
+
+const timely: ReadonlySet<string> = new Set(["until", "wait", "waitMs", "elapsedMs", "ms"]);
+
+/** Core's own driver. */
+const core: DriverUnderTest["open"] = async (agent, id) => {
+  const journal = memoryJournal();
+  const session = await agent.open(id, { journal });
+  return { session: coreSession(session, () => journal.read(id)), close: () => {} };
+};
+
+/** A session of core's as the suite speaks to one. */
+export function coreSession(
+  session: Session,
+  records: () => LogRecord[] | Promise<LogRecord[]>,
+): DrivenSession {
+  return {
+    send: (input) => session.send(input),
+    steer: (text, id) => session.steer(text, id),
+    followUp: (text, id) => session.followUp(text, id),
+    approve: (call) => session.approve(call),
+    deny: (call, reason) => session.deny(call, reason),
+    edit: (call, args) => session.edit(call, args),
+    abort: (reason) => session.abort(reason),
+    settled: () => session.settled(),
+    pending: () => session.pending,
+    records,
+  };
+}
