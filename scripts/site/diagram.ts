@@ -48,7 +48,7 @@ export function loopDiagram(): string {
     if (!table[from].some((row) => row.to.includes(to)))
       throw new Error(`the diagram draws ${from} to ${to}, which the table does not have`);
   const about = "The phases of a run, and which may follow which";
-  return `<div class="loop-diagram"><svg viewBox="0 0 730 430" role="img" aria-label="${about}">${groups.join("")}</svg></div>`;
+  return `<div class="loop-diagram"><svg viewBox="0 0 730 430" role="img" aria-label="${about}">${groups.join("")}</svg><p>Point at a phase to see where it leads. Drawn strong: a run in which nothing goes wrong.</p></div>`;
 }
 
 function node(phase: Phase): string {
