@@ -101,7 +101,7 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
           });
     const hung = await isHung(over, company, silentMs);
     if (mistake === "leave_rejections") void Promise.reject(new Error(`nobody heard what ${name} said`));
-    if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(30_000).fill(ended));
+    if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(200_000).fill(ended));
     tell({ say: "over", name });
     if (hung) {
       const last = (await own.read(name)).slice(-4).map((record) => JSON.stringify(record).slice(0, 300));
@@ -163,9 +163,9 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
 
   if (only !== undefined) return play(only);
   const slots = Promise.all(Array.from({ length: together }, slot));
-  for (let row = 1; row * rowMs < ms; row += 1) {
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, row * rowMs - now())));
-    await measure();
+  while (now() < ms) {
+    await Promise.race([slots, new Promise((resolve) => setTimeout(resolve, Math.min(rowMs, ms - now())))]);
+    if (now() < ms) await measure();
   }
   await slots;
   // As long as nobody worked since the last row, it stands.
