@@ -10,7 +10,7 @@ import { growthOf } from "./contest.ts";
 import { plans } from "./plan.ts";
 import { type Bar, plot } from "./plot.ts";
 import { versionsOf } from "./sizes.ts";
-import { absent, type Subject, subjectNamed, subjects } from "./subjects.ts";
+import { notes, type Subject, subjectNamed, subjects } from "./subjects.ts";
 import { type Outcome, verdictOf } from "./verdict.ts";
 
 export interface Report extends Outcome {
@@ -146,7 +146,7 @@ Import in a fresh process, wall: core ${report.imports?.core.toFixed(1)} ms, cor
 
 ${failures.length === 0 ? "Nobody failed." : failures.join("\n")}
 
-${absent.map(({ title, why }) => `- ${title} is not here: ${why}.`).join("\n")}
+${notes.map((note) => `- ${note}`).join("\n")}
 
 The bounds:
 
