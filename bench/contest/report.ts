@@ -56,8 +56,9 @@ export function render(): void {
   for (const [name, svg] of plotsOf(report)) writeFileSync(join(bench, "plots", `${name}.svg`), svg);
 }
 
-const label = ({ title, protocol }: Subject): string =>
-  protocol === "anthropic-messages" ? `${title} (Anthropic)` : title;
+/** Floors and Rondo stand here twice. */
+const label = ({ title, kind, protocol }: Subject): string =>
+  protocol === "anthropic-messages" && kind !== "peer" ? `${title} (Anthropic)` : title;
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const table = (rows: readonly (readonly string[])[]): string => {
   const [head = [], ...rest] = rows;
@@ -116,6 +117,10 @@ ${cells((figure) => times(figure.cpuRatio))}
 CPU, milliseconds:
 
 ${cells((figure) => figure.cpu.toFixed(0))}
+
+Wall, in units of the \`fetch\` loop's:
+
+${cells((figure) => times(figure.wallRatio))}
 
 Wall, milliseconds:
 
