@@ -6,6 +6,11 @@
 export function byteLength(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
+    // Most of most texts is one byte a character.
+    if (text.charCodeAt(at) < 0x80) {
+      bytes += 1;
+      continue;
+    }
     const point = text.codePointAt(at) as number;
     bytes += sizeOf(point);
     if (point > 0xffff) at += 1;

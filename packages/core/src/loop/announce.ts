@@ -33,7 +33,9 @@ function find(state: State, key: string): Call | undefined {
 
 /** The events a record causes. */
 export function announce(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
-  return [...givenUp(record, before, after), ...announced(record, before, after, session)];
+  const ended = givenUp(record, before, after);
+  const told = announced(record, before, after, session);
+  return ended.length === 0 ? told : [...ended, ...told];
 }
 
 /** A compaction that was begun has an end, also where the run has no more use for it. */
