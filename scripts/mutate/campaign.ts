@@ -50,7 +50,7 @@ const silenceMs = 15_000;
 /** Tests that take longer than this judge nothing, in milliseconds. */
 const longestMs = 1_500;
 /** Mutants a worker is given at once. */
-const portion = 40;
+const portion = 200;
 
 export async function campaign(
   { mutants, sources }: Instrumented,

@@ -144,7 +144,7 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
     if (came === "passed" && !overrun) continue;
     kills.set(id, (kills.get(id) ?? 0) + 1);
     latest = [id, ...latest.filter((one) => one !== id)].slice(0, 20);
-    if (came === "late" || overrun || trial.fromTheStart) {
+    if (came === "late" || trial.fromTheStart) {
       say({
         said: "verdict",
         id: trial.id,
@@ -156,7 +156,13 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
     }
     const again = await attempt(test, ms);
     if (again !== "passed" && !trial.fresh) return false;
-    say({ said: "verdict", id: trial.id, verdict: came === "stuck" ? "hung" : "killed", test: id, ran });
+    say({
+      said: "verdict",
+      id: trial.id,
+      verdict: came === "stuck" || overrun ? "hung" : "killed",
+      test: id,
+      ran,
+    });
     return again === "passed";
   }
   say({ said: "verdict", id: trial.id, verdict: "survived", ran });
