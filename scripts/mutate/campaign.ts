@@ -234,7 +234,9 @@ function trialOf(
   const everywhere = ofFile.get(mutant.file) ?? [];
   const all =
     met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
-  const tests = within(all, seen.tests, options);
+  // What is on from the start wants a process of its own: it gets the tests that are quickly loaded.
+  const quick = met === undefined ? all.filter((id) => options.always?.includes(seen.tests.get(id)?.file ?? "")) : [];
+  const tests = within(quick.length > 0 ? quick : all, seen.tests, options);
   return {
     id: mutant.id,
     tests,
