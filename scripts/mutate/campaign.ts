@@ -102,7 +102,8 @@ async function look(scratch: string, places: Order["places"], options: CampaignO
       worker(join(scratch, `look-${at}.json`), { do: "look", places, files }, 180_000, (said) => {
         if (said.said === "test") {
           if (!said.ok) seen.unfit.push({ id: said.id, why: said.why ?? "" });
-          else if (said.ms <= longestMs) seen.tests.set(said.id, { file: said.file, ms: said.ms });
+          else if (said.ms <= longestMs)
+            seen.tests.set(said.id, { file: said.file, ms: said.ms, asked: said.asked });
           else seen.unfit.push({ id: said.id, why: `takes ${Math.round(said.ms)} ms` });
         }
         if (said.said !== "met") return;
@@ -235,7 +236,8 @@ function trialOf(
   const all =
     met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
   // What is on from the start wants a process of its own: it gets the tests that are quickly loaded.
-  const quick = met === undefined ? all.filter((id) => options.always?.includes(seen.tests.get(id)?.file ?? "")) : [];
+  const quick =
+    met === undefined ? all.filter((id) => options.always?.includes(seen.tests.get(id)?.file ?? "")) : [];
   const tests = within(quick.length > 0 ? quick : all, seen.tests, options);
   return {
     id: mutant.id,
