@@ -50,7 +50,7 @@ const silenceMs = 15_000;
 /** Tests that take longer than this judge nothing, in milliseconds. */
 const longestMs = 1_500;
 /** Mutants a worker is given at once. */
-const portion = 40;
+const portion = 200;
 
 export async function campaign(
   { mutants, sources }: Instrumented,
@@ -102,7 +102,8 @@ async function look(scratch: string, places: Order["places"], options: CampaignO
       worker(join(scratch, `look-${at}.json`), { do: "look", places, files }, 180_000, (said) => {
         if (said.said === "test") {
           if (!said.ok) seen.unfit.push({ id: said.id, why: said.why ?? "" });
-          else if (said.ms <= longestMs) seen.tests.set(said.id, { file: said.file, ms: said.ms });
+          else if (said.ms <= longestMs)
+            seen.tests.set(said.id, { file: said.file, ms: said.ms, asked: said.asked });
           else seen.unfit.push({ id: said.id, why: `takes ${Math.round(said.ms)} ms` });
         }
         if (said.said !== "met") return;
@@ -234,7 +235,10 @@ function trialOf(
   const everywhere = ofFile.get(mutant.file) ?? [];
   const all =
     met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
-  const tests = within(all, seen.tests, options);
+  // What is on from the start wants a process of its own: it gets the tests that are quickly loaded.
+  const quick =
+    met === undefined ? all.filter((id) => options.always?.includes(seen.tests.get(id)?.file ?? "")) : [];
+  const tests = within(quick.length > 0 ? quick : all, seen.tests, options);
   return {
     id: mutant.id,
     tests,
