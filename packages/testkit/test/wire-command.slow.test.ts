@@ -148,7 +148,7 @@ describe("the command rondo-wire", () => {
 
   const python = spawnSync("python3", ["--version"]).status === 0;
   it.skipIf(!python)("serves a program in another language (python3)", async () => {
-    const page = readFileSync(new URL("../../../docs/testing.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../../docs/guide/testing.md", import.meta.url), "utf8");
     const [, program = ""] = /```python\n(.*?)```/s.exec(page) ?? [];
     expect(program).not.toBe("");
     const script = file(
