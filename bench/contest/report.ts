@@ -118,6 +118,10 @@ CPU, milliseconds:
 
 ${cells((figure) => figure.cpu.toFixed(0))}
 
+Of it, the main thread's part (the rest is V8's own threads, which compile and collect garbage):
+
+${cells((figure) => figure.main.toFixed(0))}
+
 Wall, in units of the \`fetch\` loop's:
 
 ${cells((figure) => times(figure.wallRatio))}
