@@ -85,6 +85,8 @@ export class RestateDriver {
   #consumed = 0;
   /** What was begun, and is really begun by the step that waits for it. */
   readonly #begun = new Map<string, () => void>();
+  /** What was begun since the last step, by its name. */
+  readonly #names: string[] = [];
   /** Questions that are being asked. */
   readonly #asking = new Set<string>();
   #step: RestatePromise<Heard> | undefined;
@@ -279,6 +281,7 @@ export class RestateDriver {
   /** Remembers what is to begin; the name is the same whenever the invocation is gone through. */
   #begin(name: string, begin: () => void): void {
     this.#begun.set(`${name}@${this.#state.seq}`, begin);
+    this.#names.push(name);
   }
 
   #ask(name: string, ask: () => void): void {
@@ -379,7 +382,7 @@ export class RestateDriver {
     if (this.#isLocal) {
       // One that was cut short by mail waits on, for what is at work now.
       this.#step ??= ctx
-        .run(this.#stepName, () => this.#arrivals())
+        .run(this.#stepName(), () => this.#arrivals())
         .map((came) => ({ what: "step", came: came as Came }));
       waits.push(this.#step);
       if (this.#live) this.#workplace.wake();
@@ -402,6 +405,8 @@ export class RestateDriver {
         return;
       case "step":
         this.#step = undefined;
+        // Only now does anybody else know what came of it.
+        this.#workplace.waits = false;
         this.#takeStep(heard.came);
         return;
     }
@@ -432,9 +437,9 @@ export class RestateDriver {
     if (came.woke) this.#append([{ type: "woke" }]);
   }
 
-  /** What the step waits for, for whoever looks at the invocation. */
-  get #stepName(): string {
-    const names = [...this.#begun.keys()].map((name) => name.slice(0, name.lastIndexOf("@")));
+  /** What the step waits for, for whoever looks at the invocation. It must be the same in every attempt. */
+  #stepName(): string {
+    const names = this.#names.splice(0);
     return names.length === 0 ? "wait" : names.join(" ").slice(0, 200);
   }
 
@@ -449,6 +454,7 @@ export class RestateDriver {
         // What was intended is done; nothing else is begun by a worker that leaves.
         const gate = name.startsWith("act:") ? undefined : this.#place.gate();
         if (gate !== undefined) await gate;
+        workplace.waits = true;
         workplace.begin(name, begin);
       }
       this.#begun.clear();
@@ -458,7 +464,6 @@ export class RestateDriver {
       const until = this.#until;
       if (until !== undefined && clock.now() >= until)
         return { by: workplace.id, at: clock.now(), woke: true };
-      workplace.waits = true;
       await new Promise<void>((resolve) => {
         let cancel = (): void => {};
         const stop = workplace.onWake(() => {
@@ -471,7 +476,6 @@ export class RestateDriver {
           resolve();
         });
       });
-      workplace.waits = false;
     }
   }
 }
