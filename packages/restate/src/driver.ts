@@ -9,7 +9,7 @@
 // them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
-import { type ObjectContext, RestatePromise, type Serde } from "@restatedev/restate-sdk";
+import { CancelledError, type ObjectContext, RestatePromise, type Serde } from "@restatedev/restate-sdk";
 import { type Action, type Fact, type LogRecord, next, reduce, type State } from "@rondo/core";
 import {
   announce,
@@ -419,7 +419,15 @@ export class RestateDriver {
       if (this.#live) this.#workplace.wake();
     } else if (until !== undefined)
       waits.push(ctx.sleep(Math.max(0, until - this.#now)).map(() => ({ what: "slept" })));
-    const heard = await RestatePromise.race(waits);
+    let heard: Heard;
+    try {
+      heard = await RestatePromise.race(waits);
+    } catch (thrown) {
+      if (!(thrown instanceof CancelledError)) throw thrown;
+      // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
+      this.#append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
+      return;
+    }
     switch (heard.what) {
       case "mail":
         await this.take(heard.mails);

@@ -79,7 +79,10 @@ export class RecordStore {
   /** Appends records as lines, which were numbered before. Without any it only says whether somebody drives. */
   append(lines: readonly string[], driven: boolean): void {
     if (this.#slot >= tailSlots) this.#merge();
-    if (lines.length > 0 && sizeOf(lines) >= wholeSize) return this.#appendChunk(lines, driven);
+    if (sizeOf(lines) >= wholeSize) {
+      this.#appendChunk(lines, driven);
+      return;
+    }
     const piece: TailPiece = {
       slot: this.#slot,
       from: this.#seq,
