@@ -254,6 +254,7 @@ describe("room is made", () => {
     expect(due({ history: many(5) }, {})).toBeUndefined();
     expect(due({ history: many(5) }, small({ auto: false }))).toBeUndefined();
     expect(due({ history: many(5) }, contextOf({ compaction: { at: 0.5 } }))).toBeUndefined();
+    expect(due({ history: many(5) }, {}, { model: 7 })).toBeUndefined();
     const throwing = contextOf({ compaction: { at: 0.5, withoutLimit: "throw" } });
     expect(due({ history: many(5) }, throwing)).toMatchObject({
       facts: [
@@ -352,6 +353,10 @@ describe("room is made", () => {
         },
       ],
     });
+    // Exactly the window fits.
+    const full = { history: many(9), counted: { tokens: 100, length: 9 } };
+    expect(guard(full)).toBeUndefined();
+    expect(guard({ ...full, counted: { tokens: 101, length: 9 } })).toBeDefined();
     expect(guard({ history: many(9) }, { notes: ["a"] })).toMatchObject({
       facts: [{ end: { evidence: { tokens: 103 } } }],
     });
