@@ -212,11 +212,7 @@ function firstFromTheStart(queue: readonly Trial[]): number {
   return at < 0 ? queue.length : at;
 }
 
-function trialOf(
-  mutant: Mutant,
-  seen: Seen,
-  options: CampaignOptions,
-): Trial | undefined {
+function trialOf(mutant: Mutant, seen: Seen, options: CampaignOptions): Trial | undefined {
   const met = seen.metBy.get(mutant.id);
   const atLoad = seen.atLoad.get(mutant.id);
   if (met === undefined && atLoad === undefined) return undefined;
