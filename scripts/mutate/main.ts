@@ -31,7 +31,7 @@ const { values } = parseArgs({
   options: {
     only: { type: "string", default: "loop/,rules/" },
     tests: { type: "string" },
-    budget: { type: "string", default: "2000" },
+    budget: { type: "string", default: "500" },
     workers: { type: "string", default: "2" },
     json: { type: "string" },
     again: { type: "string" },

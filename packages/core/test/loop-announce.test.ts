@@ -44,7 +44,7 @@ describe("of a run", () => {
     expect(told(idle, start)).toStrictEqual([
       { type: "run_start", session: "session", run: 1, input: [user("go")] },
     ]);
-    expect(told(idle, { ...start, input: [], history: [user("a"), user("b")] })).toMatchObject([
+    expect(told(idle, { ...start, input: [], history: [user("a"), user("b"), user("c")] })).toMatchObject([
       { input: [user("b")] },
     ]);
     expect(told(idle, { ...start, only: "compaction" })).toMatchObject([

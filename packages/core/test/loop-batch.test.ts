@@ -74,6 +74,9 @@ describe("a call may start", () => {
       startable([unknownCall("5.0"), unknownCall("5.1")], options({ toolOrder: "parallel" })),
     ).toStrictEqual(["5.0", "5.1"]);
     expect(startable([unknownCall("5.0"), unknownCall("5.1")], options())).toStrictEqual(["5.0"]);
+    expect(startable([unknownCall("5.0"), callOf("5.1", { tool: reader })], options())).toStrictEqual([
+      "5.0",
+    ]);
   });
 
   test("as long as fewer run than may run at once", () => {

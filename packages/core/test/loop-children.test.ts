@@ -185,6 +185,14 @@ describe("a sub-agent is given", () => {
     expect(shares([agent()], leaving())).toStrictEqual({ "5.0": reserved({}) });
   });
 
+  test("an equal share of what is limited, and the whole of the time", () => {
+    const by = leaving({ tokens: 10, until: 150 });
+    expect(shares([agent({}, "5.0"), agent({}, "5.1")], by, {}, { now: 100 })).toStrictEqual({
+      "5.0": reserved({ tokens: 5, until: 150 }),
+      "5.1": reserved({ tokens: 5, until: 150 }),
+    });
+  });
+
   test("no more than its tool asks for, also where nothing is limited", () => {
     const most = { tokens: 3, usd: 0.25, modelCalls: 9 };
     expect(shares([agent({ most })], leaving({ tokens: 10, usd: 1, modelCalls: 2 }))).toStrictEqual({
@@ -334,6 +342,9 @@ describe("what is known of a sub-agent", () => {
       told: 0,
       spent: addSpent(all, all),
     });
+    const more = [...pending, { id: "gone", name: "n", args: {}, session: "s", agents: [] }];
+    const both = parkChild(agent({}, "5.0", { child: before }), waits({ parked: true, pending: more })).child;
+    expect(both?.answers).toStrictEqual([yes("w"), yes("gone")]);
     const left = parkChild(agent({}, "5.0", { child: before }), waits({ parked: true, left: true })).child;
     expect(left).toMatchObject({ parked: false, spent: all });
   });

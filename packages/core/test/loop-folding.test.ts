@@ -16,6 +16,7 @@ import {
   rules,
   stateOf,
   toolOf,
+  unknownCall,
 } from "./loop-support.ts";
 
 const fold = (state: State, fact: object, seq: number = 10, at: number = 2_000): State =>
@@ -856,6 +857,8 @@ describe("a process that takes a run over", () => {
     expect(callAt(after, 2)).toStrictEqual(finished("5.2", { settled: false }));
     expect(callAt(after, 3)).toStrictEqual(callOf("5.3"));
     expect(opened(stateOf()).run?.compacting).toBeUndefined();
+    const unknown = opened(acting([unknownCall("5.0", { startedAt: 1 })]));
+    expect(callAt(unknown)).toStrictEqual(unknownCall("5.0"));
   });
 
   test("asks about a write that was cut off, where it is to", () => {

@@ -290,6 +290,7 @@ describe("the tools a model is offered", () => {
 
   test("are the same list as long as the options are, so that identity tells", () => {
     const { tools } = options();
+    expect(offeredTools(stateOf({}, {}, { tools }))).toBe(tools);
     expect(knownTools(stateOf({}, {}, { tools }))).toBe(tools);
     const mixed = [toolOf("read"), toolOf("reader", { when: "capped" })];
     expect(knownTools(stateOf({}, {}, { tools: mixed }))).toBe(knownTools(stateOf({}, {}, { tools: mixed })));

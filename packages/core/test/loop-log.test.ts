@@ -328,6 +328,25 @@ describe("a request that goes out again", () => {
       expect(prefix.note(request([a], change)).digest).toBe(requestName(request([a], change)));
   });
 
+  test("is looked into again where only one part of it is another object", () => {
+    const same = { tools: [], settings: {} };
+    for (const [one, other] of [
+      [{ system: "a" }, { system: "b" }],
+      [{ outputSchema: { a: 1 } }, { outputSchema: { a: 2 } }],
+      [{ toolChoice: "auto" }, { toolChoice: "none" }],
+    ]) {
+      const prefix = new Prefix();
+      prefix.note(request([a], { ...same, ...one }));
+      expect(prefix.note(request([a], { ...same, ...other })).digest).toBe(
+        requestName(request([a], { ...same, ...other })),
+      );
+    }
+    expect(requestName(request([a], { system: undefined }))).toBe(requestName(request([a], { system: "" })));
+    const bare = new Prefix();
+    bare.note(request([a]));
+    expect(bare.note(request([b])).broke).toBe("message 1");
+  });
+
   test("and only grew breaks nothing", () => {
     expect(after(request([a]), request([a, b]))).toBeUndefined();
     expect(after(request([a, b]), request([a, b]))).toBeUndefined();

@@ -136,6 +136,47 @@ describe("the messages of a request", () => {
     expect(shaped(stateOf({ transformed: { step: 1 } })).by).toStrictEqual([]);
   });
 
+  const results: Message[] = [
+    user("task"),
+    ...Array.from({ length: 6 }, (_, at): Message[] => [
+      answerOf([{ type: "tool_call", id: `c${at}`, name: "read", args: {}, rawArgs: "{}" }]),
+      {
+        role: "tool",
+        callId: `c${at}`,
+        name: "read",
+        content: [{ type: "text", text: "word ".repeat(3_000) }],
+        isError: false,
+      },
+    ]).flat(),
+  ];
+
+  test("are pruned once the cache is cold, where the window is known and fills", () => {
+    const pruned = (
+      more: object,
+      change: object = contextOf({ window: 10_000, prune: { mode: "cache-ttl" } }),
+    ): ReturnType<typeof shaped> =>
+      shaped(stateOf({}, { ...history(...results), now: 10_000_000, ...more }, change));
+    const cold = pruned({ touchedAt: 1_000 });
+    expect([cold.by, cold.stages.map(({ stage }) => stage)]).toStrictEqual([["prune"], ["prune"]]);
+    expect(JSON.stringify([...cold.messages]).length).toBeLessThan(JSON.stringify(results).length);
+    expect(pruned({}).by).toStrictEqual([]);
+    expect(pruned({ touchedAt: 9_999_999 }).by).toStrictEqual([]);
+    expect(pruned({ touchedAt: 1_000 }, contextOf({ prune: { mode: "cache-ttl" } })).by).toStrictEqual([]);
+    expect(pruned({ touchedAt: 1_000 }, contextOf({ window: 10_000 })).by).toStrictEqual([]);
+  });
+
+  test("are guarded where the guard is of requests: shortened for this once, or said not to fit", () => {
+    const guardedBy = (given: object, messages: Message[] = results): ReturnType<typeof shaped> =>
+      shaped(stateOf({}, history(...messages), contextOf(given as never)));
+    const shortened = guardedBy({ window: 10_000, guard: { results: "truncate" } });
+    expect(shortened.by).toStrictEqual(["guard"]);
+    expect(JSON.stringify([...shortened.messages]).length).toBeLessThan(JSON.stringify(results).length);
+    expect(guardedBy({ window: 10_000, guard: { results: "cut" } }).by).toStrictEqual([]);
+    expect(guardedBy({ guard: { results: "truncate" } }).by).toStrictEqual([]);
+    const large = guardedBy({ window: 100, guard: { results: "truncate" } }, [user("word ".repeat(3_000))]);
+    expect(large.overflow).toEqual(expect.any(String));
+  });
+
   const thought = { type: "reasoning", text: "hm" } as never;
   const file = { type: "file", mediaType: "image/png", data: "AA==" } as never;
 
@@ -254,6 +295,7 @@ describe("room is made", () => {
     expect(due({ history: many(5) }, {})).toBeUndefined();
     expect(due({ history: many(5) }, small({ auto: false }))).toBeUndefined();
     expect(due({ history: many(5) }, contextOf({ compaction: { at: 0.5 } }))).toBeUndefined();
+    expect(due({ history: many(5) }, {}, { model: 7 })).toBeUndefined();
     const throwing = contextOf({ compaction: { at: 0.5, withoutLimit: "throw" } });
     expect(due({ history: many(5) }, throwing)).toMatchObject({
       facts: [
@@ -352,6 +394,10 @@ describe("room is made", () => {
         },
       ],
     });
+    // Exactly the window fits.
+    const full = { history: many(9), counted: { tokens: 100, length: 9 } };
+    expect(guard(full)).toBeUndefined();
+    expect(guard({ ...full, counted: { tokens: 101, length: 9 } })).toBeDefined();
     expect(guard({ history: many(9) }, { notes: ["a"] })).toMatchObject({
       facts: [{ end: { evidence: { tokens: 103 } } }],
     });

@@ -61,8 +61,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "noted":
       return [{ type: "nudge", rule: record.rule, text: record.text }];
     case "mode":
-      // A compaction that is under way is not begun again.
-      if (record.mode === "compacting" && before.run?.compacting !== undefined) return [];
+      // A mode that the run is in already changes nothing: a compaction under way is not begun again.
       return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
       return before.inbox
