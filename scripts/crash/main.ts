@@ -75,7 +75,7 @@ if (journal === "restate") {
     process.exit(isClean(outcome) ? 0 : 1);
   } catch (thrown) {
     if (!(thrown instanceof NoServer)) throw thrown;
-    console.error(`crash: there is no server to kill: ${thrown.message}`);
+    console.log(`crash: there is no server to kill: ${thrown.message}`);
     process.exit(3);
   }
 }
