@@ -32,6 +32,9 @@ const { values } = parseArgs({
 const count = whole("sessions", values.sessions);
 const together = whole("together", values.together);
 
+/** How long no session may end, in milliseconds. */
+const patienceMs = 90_000;
+
 const folder = mkdtempSync(join(tmpdir(), "rondo-cluster-"));
 ownFolder(folder);
 const began = performance.now();
@@ -55,6 +58,8 @@ try {
 } finally {
   await cluster?.stop();
   removeFolder(folder);
+  // Whoever still waits for a session that hangs is not waited for.
+  process.exit();
 }
 
 /** @returns whether all is well */
@@ -71,8 +76,15 @@ async function show({ engine, ingress, ...cluster }: Cluster): Promise<boolean> 
     watcher.unwatch(session);
     cluster.ended(session);
     ended += 1;
+    alarm.refresh();
     await happen();
   };
+  /** What hangs is waited for no longer, and told as not completed. */
+  const stuck = Promise.withResolvers<void>();
+  const alarm = setTimeout(() => {
+    tell(`${ended} ended, and no other in ${patienceMs / 1_000} s: waiting no longer`);
+    stuck.resolve();
+  }, patienceMs);
   /** What befalls it, by how many sessions have ended. */
   const events: [after: number, what: () => Promise<void>][] = [
     [
@@ -107,13 +119,16 @@ async function show({ engine, ingress, ...cluster }: Cluster): Promise<boolean> 
   tell(`${count} sessions begin, ${together} at a time`);
   const from = performance.now();
   const waiting = [...sessions];
-  await Promise.all(
+  const all = Promise.all(
     Array.from({ length: together }, async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await run(next);
     }),
   );
+  await Promise.race([all, stuck.promise]);
+  clearTimeout(alarm);
   await watcher.stop();
-  tell(`all have ended, ${(count / ((performance.now() - from) / 1_000)).toFixed(1)} a second`);
+  if (ended === count)
+    tell(`all have ended, ${(count / ((performance.now() - from) / 1_000)).toFixed(1)} a second`);
   const verdict = await verdictOf(journal, sessions, folder, watcher);
   const times = [...cluster.takeovers].sort((one, other) => one - other);
   const ms = (at: number): string => `${times[at]?.toFixed(0) ?? "?"} ms`;
