@@ -18,7 +18,7 @@ export interface Command {
 export const journalOption: OptionSpecs = {
   journal: {
     type: "string",
-    value: "FILE|jsonl:DIR",
+    value: "FILE|jsonl:DIR|restate:URL",
     does: "Where runs are kept: a SQLite file, or a folder of JSONL. Default: $RONDO_JOURNAL, else rondo/runs.db in your state folder",
   },
 };

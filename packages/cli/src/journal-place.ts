@@ -6,20 +6,20 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { messageOf } from "@rondo/core";
-import { type JsonlJournal, jsonlJournal, type SqliteJournal, sqliteJournal } from "@rondo/journal";
+import { type Journal, messageOf } from "@rondo/core";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Arguments } from "./arguments.ts";
 import { Failure, UsageError } from "./failure.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 
-/** A journal on this machine's disk. */
-export type LocalJournal = SqliteJournal | JsonlJournal;
+/** A journal that is open, and is to be closed. */
+export type OpenJournal = Journal & { close(): void | Promise<void> };
 
 export interface JournalPlace {
-  /** A SQLite file, or the folder of a JSONL journal; absolute. */
+  /** A SQLite file, or the folder of a JSONL journal; absolute. For Restate the address of its ingress. */
   file: string;
-  kind: "sqlite" | "jsonl";
+  kind: "sqlite" | "jsonl" | "restate";
   /** Who named it. */
   named: "option" | "environment" | "default";
 }
@@ -36,9 +36,16 @@ export function journalPlace(args: Arguments, env: Environment): JournalPlace {
 }
 
 const jsonl = "jsonl:";
+const restate = "restate:";
 
-/** What a name means: `jsonl:DIR` is a folder of text files, everything else a SQLite file. */
+/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file. */
 export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
+  if (name.startsWith(restate)) {
+    const url = name.slice(restate.length);
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+      throw new UsageError("restate: names no address; write restate:http://127.0.0.1:8080");
+    return { file: url, kind: "restate" };
+  }
   if (!name.startsWith(jsonl)) return { file: resolve(name), kind: "sqlite" };
   const folder = name.slice(jsonl.length);
   if (folder.trim() === "") throw new UsageError("jsonl: names no folder; write jsonl:DIR");
@@ -47,7 +54,7 @@ export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
 
 /** The place as `--journal` names it. */
 export const placeName = ({ file, kind }: JournalPlace): string =>
-  kind === "jsonl" ? `${jsonl}${file}` : file;
+  kind === "sqlite" ? file : `${kind}:${file}`;
 
 function stateFolder(env: Environment): string {
   // As the XDG rules say, a relative path is not one.
@@ -69,17 +76,38 @@ export function whyNotWritable({ file }: JournalPlace): string | undefined {
 }
 
 /** Opens the journal, making it if need be. @throws RondoError that names the file */
-export function openJournal(place: JournalPlace): LocalJournal {
-  if (!existsSync(dirname(place.file))) mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
+export async function openJournal(place: JournalPlace): Promise<OpenJournal> {
+  if (place.kind !== "restate" && !existsSync(dirname(place.file)))
+    mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
   return open(place);
 }
 
-const open = ({ file, kind }: JournalPlace): LocalJournal =>
-  kind === "jsonl" ? jsonlJournal(file) : sqliteJournal(file);
+async function open({ file, kind }: JournalPlace): Promise<OpenJournal> {
+  if (kind === "sqlite") return sqliteJournal(file);
+  return kind === "jsonl" ? jsonlJournal(file) : onRestate(file);
+}
+
+/** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
+async function onRestate(address: string): Promise<OpenJournal> {
+  const { origin, pathname } = new URL(address);
+  const namespace = pathname.replace(/^\/+|\/+$/g, "");
+  let face: typeof import("@rondo/restate");
+  try {
+    face = await import("@rondo/restate");
+  } catch (thrown) {
+    throw new Failure(
+      `restate: needs the package @rondo/restate, which cannot be loaded: ${messageOf(thrown)}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+  return face.restateJournal({ ingress: origin, ...(namespace === "" ? {} : { namespace }) });
+}
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
-export function openKnownJournal(place: JournalPlace): LocalJournal {
-  if (existsSync(place.file)) return open(place);
+export async function openKnownJournal(place: JournalPlace): Promise<OpenJournal> {
+  if (place.kind === "restate" || existsSync(place.file)) return open(place);
   const where =
     place.named === "option"
       ? "name another with --journal"

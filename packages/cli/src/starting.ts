@@ -10,7 +10,7 @@ import type { Console } from "./console.ts";
 import { Failure, UsageError } from "./failure.ts";
 import { journalFlag } from "./goes-on.ts";
 import type { Invocation } from "./invocation.ts";
-import { journalPlace, type LocalJournal, openJournal, whyNotWritable } from "./journal-place.ts";
+import { journalPlace, type OpenJournal, openJournal, whyNotWritable } from "./journal-place.ts";
 import type { ChosenModel } from "./models.ts";
 
 /** What a run is limited by, and what needs no approval in it. */
@@ -98,12 +98,12 @@ export function startedBy(args: Arguments, chosen: ChosenModel): Invocation {
 }
 
 export interface Kept {
-  journal: LocalJournal;
+  journal: OpenJournal;
   flag: string;
 }
 
 /** The journal, or undefined when nothing is to be kept, or nothing can be and nobody asked for it. */
-export function keeping(args: Arguments, console: Console): Kept | undefined {
+export async function keeping(args: Arguments, console: Console): Promise<Kept | undefined> {
   if (args.has("no-journal")) {
     if (args.has("journal")) throw new UsageError("--journal and --no-journal exclude each other; give one");
     return undefined;
@@ -114,7 +114,7 @@ export function keeping(args: Arguments, console: Console): Kept | undefined {
     console.errorLine(`rondo: this run is not kept: ${why}; name a journal with --journal FILE`);
     return undefined;
   }
-  return { journal: openJournal(place), flag: journalFlag(place) };
+  return { journal: await openJournal(place), flag: journalFlag(place) };
 }
 
 /** A new run's id: short, and different from its first letters on, so that a few of them will do. */

@@ -9,7 +9,7 @@
 // them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
-import { type ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
+import { CancelledError, type ObjectContext, RestatePromise, type Serde } from "@restatedev/restate-sdk";
 import { type Action, type Fact, type LogRecord, next, reduce, type State } from "@rondo/core";
 import {
   announce,
@@ -29,7 +29,8 @@ import {
 } from "@rondo/core/driving";
 import type { ChildCalls, ChildCame } from "./child-calls.ts";
 import type { Hub } from "./hub.ts";
-import { fitting } from "./message-size.ts";
+import { textSerde } from "./kv.ts";
+import { fitting, maxFactsBytes } from "./message-size.ts";
 import { lineOf, type RecordStore } from "./store.ts";
 import type { Taken } from "./taken.ts";
 import type { Mail, Saying } from "./wire.ts";
@@ -60,6 +61,8 @@ export interface Came {
   /** It ran where nothing of what is in flight is known. */
   lost?: true;
   woke?: true;
+  /** It lasts, and readers are to see what was appended before it. */
+  write?: true;
 }
 
 type Heard =
@@ -69,6 +72,23 @@ type Heard =
   | { what: "child"; came: ChildCame };
 
 const longest = 2 ** 31 - 1;
+
+/** How long records of a run that waits are kept from readers, in milliseconds. */
+const unwrittenMs = 200;
+/** More than this is written at once, in characters. */
+const groupSize = 32 * 1024;
+
+/** A step as text. What is larger than Restate takes is made to fit there: once it was refused, it would be for ever. */
+const cameSerde: Serde<Came> = {
+  contentType: "application/json",
+  serialize: (came) => {
+    const { facts } = came;
+    const bytes = textSerde.serialize(JSON.stringify(came));
+    if (facts === undefined || bytes.length < maxFactsBytes) return bytes;
+    return textSerde.serialize(JSON.stringify({ ...came, facts: fitting(facts) }));
+  },
+  deserialize: (bytes) => JSON.parse(textSerde.deserialize(bytes)) as Came,
+};
 
 export class RestateDriver {
   readonly #place: DriverPlace;
@@ -85,6 +105,8 @@ export class RestateDriver {
   #consumed = 0;
   /** What was begun, and is really begun by the step that waits for it. */
   readonly #begun = new Map<string, () => void>();
+  /** What was begun since the last step, by its name. */
+  readonly #names: string[] = [];
   /** Questions that are being asked. */
   readonly #asking = new Set<string>();
   #step: RestatePromise<Heard> | undefined;
@@ -93,6 +115,7 @@ export class RestateDriver {
   /** This attempt has come to where the last one was: what is said and done from here on is new. */
   #live = false;
   #unwritten: string[] = [];
+  #unwrittenSize = 0;
   readonly #written: string[] = [];
 
   constructor(place: DriverPlace, state: State, taken: Taken) {
@@ -161,6 +184,7 @@ export class RestateDriver {
 
   /** Writes what was appended to the session's state. @param driven whether somebody still drives */
   flush(driven: boolean): void {
+    this.#unwrittenSize = 0;
     const { store, ctx } = this.#place;
     const tells = !driven && store.driven;
     if (this.#unwritten.length > 0 || tells) store.append(this.#unwritten, driven);
@@ -227,6 +251,7 @@ export class RestateDriver {
       this.#state = reduce(before, record, rules);
       const line = lineOf(record);
       this.#unwritten.push(line);
+      this.#unwrittenSize += line.length;
       this.#written.push(line);
       children.see(record, before, this.#state);
       if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.#state);
@@ -279,6 +304,7 @@ export class RestateDriver {
   /** Remembers what is to begin; the name is the same whenever the invocation is gone through. */
   #begin(name: string, begin: () => void): void {
     this.#begun.set(`${name}@${this.#state.seq}`, begin);
+    this.#names.push(name);
   }
 
   #ask(name: string, ask: () => void): void {
@@ -289,8 +315,9 @@ export class RestateDriver {
 
   async #startTools(action: Action & { do: "start_tools" }): Promise<void> {
     const { ctx, parts, children } = this.#place;
-    this.flush(true);
-    const came = await ctx.run(`intend ${action.calls.join(" ")}`, () => this.#intend());
+    const came = await ctx.run(`intend ${action.calls.join(" ")}`, () => this.#intend(), {
+      serde: cameSerde,
+    });
     const { lost } = this.#took(came);
     // What else was at work is gone: what is to be done now is another question.
     if (lost) return;
@@ -318,6 +345,12 @@ export class RestateDriver {
     if (this.#workplace.used)
       this.#workplace = workplaces.renew(this.#invocation, this.#shell, this.#driving);
     return false;
+  }
+
+  /** Secrets are taken out before anybody keeps what they are in. */
+  #clean(facts: readonly Fact[]): Fact[] {
+    const { redact } = this.#shell;
+    return redact === undefined ? [...facts] : facts.map(redact);
   }
 
   get #clock(): SessionParts["clock"] {
@@ -370,7 +403,8 @@ export class RestateDriver {
   /** Waits for whatever comes first, and takes it. A wait that ran out is a fact. */
   async #wait(until: number | undefined): Promise<void> {
     const { ctx, children } = this.#place;
-    this.flush(true);
+    // Restate has the facts already: the state is written for readers, and each group costs as much as a step.
+    if (!this.#isLocal || this.#unwrittenSize > groupSize) this.flush(true);
     this.#until = until;
     const waits: RestatePromise<Heard>[] = [];
     if (this.#mail !== undefined) waits.push(this.#mail);
@@ -379,13 +413,21 @@ export class RestateDriver {
     if (this.#isLocal) {
       // One that was cut short by mail waits on, for what is at work now.
       this.#step ??= ctx
-        .run(this.#stepName, () => this.#arrivals())
+        .run(this.#stepName(), () => this.#arrivals(), { serde: cameSerde })
         .map((came) => ({ what: "step", came: came as Came }));
       waits.push(this.#step);
       if (this.#live) this.#workplace.wake();
     } else if (until !== undefined)
       waits.push(ctx.sleep(Math.max(0, until - this.#now)).map(() => ({ what: "slept" })));
-    const heard = await RestatePromise.race(waits);
+    let heard: Heard;
+    try {
+      heard = await RestatePromise.race(waits);
+    } catch (thrown) {
+      if (!(thrown instanceof CancelledError)) throw thrown;
+      // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
+      this.#append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
+      return;
+    }
     switch (heard.what) {
       case "mail":
         await this.take(heard.mails);
@@ -402,6 +444,8 @@ export class RestateDriver {
         return;
       case "step":
         this.#step = undefined;
+        // Only now does anybody else know what came of it.
+        this.#workplace.waits = false;
         this.#takeStep(heard.came);
         return;
     }
@@ -430,11 +474,12 @@ export class RestateDriver {
       this.#append([timely(fact, this.#state)]);
     }
     if (came.woke) this.#append([{ type: "woke" }]);
+    if (came.write) this.flush(true);
   }
 
-  /** What the step waits for, for whoever looks at the invocation. */
-  get #stepName(): string {
-    const names = [...this.#begun.keys()].map((name) => name.slice(0, name.lastIndexOf("@")));
+  /** What the step waits for, for whoever looks at the invocation. It must be the same in every attempt. */
+  #stepName(): string {
+    const names = this.#names.splice(0);
     return names.length === 0 ? "wait" : names.join(" ").slice(0, 200);
   }
 
@@ -443,35 +488,37 @@ export class RestateDriver {
     const clock = this.#clock;
     if (!this.#here()) return { by: this.#workplace.id, at: clock.now(), lost: true };
     this.#live = true;
+    const writeAt = clock.now() + unwrittenMs;
     for (;;) {
       const workplace = this.#workplace;
       for (const [name, begin] of this.#begun) {
         // What was intended is done; nothing else is begun by a worker that leaves.
         const gate = name.startsWith("act:") ? undefined : this.#place.gate();
         if (gate !== undefined) await gate;
+        workplace.waits = true;
         workplace.begin(name, begin);
       }
       this.#begun.clear();
       const facts = workplace.after(this.#consumed);
-      if (facts.length > 0)
-        return { by: workplace.id, at: clock.now(), facts: fitting(facts, this.#shell.redact) };
+      if (facts.length > 0) return { by: workplace.id, at: clock.now(), facts: this.#clean(facts) };
       const until = this.#until;
-      if (until !== undefined && clock.now() >= until)
-        return { by: workplace.id, at: clock.now(), woke: true };
-      workplace.waits = true;
+      const now = clock.now();
+      if (until !== undefined && now >= until) return { by: workplace.id, at: now, woke: true };
+      // Whoever reads the session is not to wait for this: it is written, and the wait goes on.
+      if (this.#unwritten.length > 0 && now >= writeAt) return { by: workplace.id, at: now, write: true };
+      const wakeAt = Math.min(until ?? Infinity, this.#unwritten.length > 0 ? writeAt : Infinity);
       await new Promise<void>((resolve) => {
         let cancel = (): void => {};
         const stop = workplace.onWake(() => {
           cancel();
           resolve();
         });
-        if (until === undefined) return;
-        cancel = clock.after(Math.min(Math.max(0, until - clock.now()), longest), () => {
+        if (wakeAt === Infinity) return;
+        cancel = clock.after(Math.min(Math.max(0, wakeAt - now), longest), () => {
           stop();
           resolve();
         });
       });
-      workplace.waits = false;
     }
   }
 }

@@ -6,16 +6,18 @@
 import type { Fact } from "@rondo/core";
 import { maxMessageBytes } from "./wire.ts";
 
-/** Facts as they may go into the journal: without secrets, and none too large. What does not fit with the others waits for the next step. */
-export function fitting(facts: readonly Fact[], redact: ((fact: Fact) => Fact) | undefined): Fact[] {
+/** The most that the facts of one step have together: they are written again, with others, as records. */
+export const maxFactsBytes: number = maxMessageBytes / 2;
+
+/** Facts as they fit into one step: none too large. What does not fit with the others waits for the next. */
+export function fitting(facts: readonly Fact[]): Fact[] {
   const fit: Fact[] = [];
   let total = 0;
   for (const fact of facts) {
-    const clean = redact === undefined ? fact : redact(fact);
-    const bytes = Buffer.byteLength(JSON.stringify(clean));
-    const small = bytes > maxMessageBytes / 2 ? tooLarge(clean, bytes) : clean;
-    if (fit.length > 0 && total + bytes > maxMessageBytes / 2) break;
-    total += Math.min(bytes, maxMessageBytes / 2);
+    const bytes = Buffer.byteLength(JSON.stringify(fact));
+    const small = bytes > maxFactsBytes ? tooLarge(fact, bytes) : fact;
+    if (fit.length > 0 && total + bytes > maxFactsBytes) break;
+    total += Math.min(bytes, maxFactsBytes);
     fit.push(small);
   }
   return fit;
@@ -23,7 +25,7 @@ export function fitting(facts: readonly Fact[], redact: ((fact: Fact) => Fact) |
 
 /** The fact that stands for one that is too large. A fact is written with others, so half a message is the bound. */
 function tooLarge(fact: Fact, bytes: number): Fact {
-  const why = `has ${bytes} bytes, and ${maxMessageBytes / 2} are the most that Restate is given`;
+  const why = `has ${bytes} bytes, and ${maxFactsBytes} are the most that Restate is given`;
   if (fact.type === "tool_finished" || (fact.type === "reconciled" && fact.found === "done")) {
     const text = `Error: the result ${why}. Ask for less, or keep the whole text elsewhere (context.cap with blobs).`;
     const result = { content: [{ type: "text" as const, text }], isError: true, code: "threw" as const };

@@ -19,6 +19,11 @@ const tailSlots = 8;
 /** A chunk grows up to here, in characters. */
 const chunkSize = 48 * 1024;
 
+/** A group from here on, in characters, is a chunk by itself. */
+const wholeSize = 16 * 1024;
+
+const sizeOf = (lines: readonly string[]): number => lines.reduce((sum, { length }) => sum + length, 0);
+
 /** What stands in the first line of a piece. */
 interface Head {
   from: number;
@@ -74,6 +79,10 @@ export class RecordStore {
   /** Appends records as lines, which were numbered before. Without any it only says whether somebody drives. */
   append(lines: readonly string[], driven: boolean): void {
     if (this.#slot >= tailSlots) this.#merge();
+    if (sizeOf(lines) >= wholeSize) {
+      this.#appendChunk(lines, driven);
+      return;
+    }
     const piece: TailPiece = {
       slot: this.#slot,
       from: this.#seq,
@@ -84,6 +93,22 @@ export class RecordStore {
     this.#kv.set(`t${this.#slot}`, written(piece));
     this.#tail.push(piece);
     this.#slot += 1;
+    this.#seq += lines.length;
+  }
+
+  /** A large group is a chunk by itself, with what was in the tail: it is written once. */
+  #appendChunk(lines: readonly string[], driven: boolean): void {
+    const pieces = this.#tail.filter(({ count }) => count > 0);
+    const chunk: Piece = {
+      from: pieces[0]?.from ?? this.#seq,
+      count: pieces.reduce((sum, { count }) => sum + count, lines.length),
+      ...(driven ? { driven: true } : {}),
+      lines: [...pieces.map((piece) => piece.lines), ...lines].join("\n"),
+    };
+    this.#kv.set(chunkKey(chunk.from), written(chunk));
+    this.#chunk = chunk;
+    this.#tail = [];
+    this.#slot = 0;
     this.#seq += lines.length;
   }
 

@@ -75,9 +75,16 @@ export class Workplace {
     return this.#begun.size > 0;
   }
 
-  /** Whether something was begun that has not come back, or was not taken. */
+  /** Whether something is at work here whose outcome Restate does not have yet. */
   get isBusy(): boolean {
-    return this.#waits;
+    const calls = this.#driving.state().run?.turn?.calls ?? [];
+    return (
+      this.#waits ||
+      calls.some(
+        ({ startedAt, result, child }) =>
+          startedAt !== undefined && result === undefined && child === undefined,
+      )
+    );
   }
 
   /** A step waits here for what was begun. */

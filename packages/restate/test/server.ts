@@ -23,6 +23,7 @@ export const whyNoServer: string | undefined = existsSync(binary)
 export interface TestServer {
   ingress: string;
   admin: string;
+  pid: number;
   kill(): void;
   stop(): Promise<void>;
 }
@@ -53,6 +54,7 @@ export async function startServer(): Promise<TestServer> {
   const place = {
     ingress: `http://127.0.0.1:${ingress}`,
     admin: `http://127.0.0.1:${admin}`,
+    pid: child.pid ?? 0,
     kill: () => void child.kill("SIGKILL"),
     stop: async () => {
       await end(child);

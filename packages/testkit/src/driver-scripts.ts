@@ -499,6 +499,35 @@ export const driverScripts: readonly DriverScript[] = [
     },
   },
   {
+    name: "an abort while a sub-agent's tool works",
+    agent: scene(
+      () => [call("research", { task: "look" }), say("never")],
+      (at) => [
+        subAgent({
+          name: "research",
+          description: "looks something up",
+          agent: new Agent({
+            model: scripted([call("wait", { text: "x" }), say("never")]),
+            tools: [
+              taking("wait", (_, signal) => {
+                at.say("at work");
+                return new Promise((_resolve, reject) => {
+                  signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+                });
+              }),
+            ],
+          }),
+        }),
+      ],
+    ),
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("at work");
+      await session.abort("enough");
+      await running;
+    },
+  },
+  {
     name: "a history that is summed up when it fills its window",
     agent: scene(
       () => [],

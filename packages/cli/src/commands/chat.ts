@@ -65,7 +65,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
 async function fresh(args: Arguments, console: Console): Promise<Begun> {
   const chosen = await chooseModel(args.text("model"), console.env);
   const invocation = startedBy(args, chosen);
-  const kept = keeping(args, console);
+  const kept = await keeping(args, console);
   tellModel(chosen, console);
   const journal = kept?.journal ?? memoryJournal();
   return { journal, journalOption: kept?.flag, id: await newId(kept?.journal), invocation };
@@ -78,7 +78,7 @@ async function resumed(given: string, args: Arguments, console: Console): Promis
     if (args.has(option))
       throw new UsageError(`--${option} and --resume exclude each other: a run goes on as it was started`);
   const place = journalPlace(args, console.env);
-  const journal = openKnownJournal(place);
+  const journal = await openKnownJournal(place);
   try {
     const found = await findRun(given, journal, place.file);
     const started = checkStart(found, args.has("force"));

@@ -47,7 +47,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const show = shownBy(args);
   const place = journalPlace(args, console.env);
   const point = pointOf(args);
-  const journal = openKnownJournal(place);
+  const journal = await openKnownJournal(place);
   try {
     const found = await findRun(args.words[0], journal, place.file);
     const { invocation, changed } = forked(found, args);

@@ -29,7 +29,9 @@ export const journal: Command = {
       );
     if (given !== undefined && args.has("journal"))
       throw new UsageError("a journal is named once: by FILE, or by --journal");
-    const { file } = given === undefined ? journalPlace(args, console.env) : placeNamed(given);
+    const { file, kind } = given === undefined ? journalPlace(args, console.env) : placeNamed(given);
+    if (kind === "restate")
+      throw new UsageError("a journal on Restate is checked by its server: restate: names no file to check");
     const report = checkJournal(file, { repair: args.has("repair") });
     const open = report.findings.filter((finding) => !finding.repaired).length;
     if (args.has("json")) console.line(jsonLine(report));

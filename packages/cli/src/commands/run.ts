@@ -31,7 +31,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const task = await taskOf(args, console);
   const chosen = await chooseModel(args.text("model"), console.env);
   const invocation = startedBy(args, chosen);
-  const kept = keeping(args, console);
+  const kept = await keeping(args, console);
   // Not before: until here there is nothing to settle, and Ctrl-C ends the process as it always does.
   const signals = listenForSignals();
   try {

@@ -36,15 +36,15 @@ export const runs: Command = {
       console.errorLine(`no runs yet; rondo run makes the journal ${place.file}`);
       return exitCodes.completed;
     }
-    const journal = openKnownJournal(place);
+    const journal = await openKnownJournal(place);
     try {
-      const sessions = journal.list();
+      const sessions = await journal.list();
       const own = underParents(sessions.map(({ id }) => id));
       const shown = args.has("all") ? own : own.slice(0, limit ?? usualLimit);
       let unreadable = 0;
       for (const { id, depth } of shown.flat()) {
         try {
-          const summary = summaryOf(id, journal.read(id));
+          const summary = summaryOf(id, await journal.read(id));
           console.line(
             args.has("json")
               ? jsonLine(asJson(summary))
