@@ -19,6 +19,7 @@ import { estimate } from "./scenarios/estimate.ts";
 import { imports } from "./scenarios/imports.ts";
 import { journals } from "./scenarios/journals.ts";
 import { loop } from "./scenarios/loop.ts";
+import { restate } from "./scenarios/restate.ts";
 import { resume } from "./scenarios/resume.ts";
 import { steps } from "./scenarios/steps.ts";
 
@@ -31,6 +32,7 @@ const scenarios: Readonly<Record<string, Scenario | Tabled>> = {
   imports,
   estimate,
   journals,
+  restate,
 };
 const inContest = [...Object.keys(plans), "install-size"];
 

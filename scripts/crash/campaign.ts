@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { bundled } from "../bundled.ts";
 import { type Death, type Lived, live } from "./lives.ts";
 import type { Mistake } from "./mistakes.ts";
-import type { JournalKind } from "./place.ts";
+import { folderPlace, type JournalKind } from "./place.ts";
 import { type Came, type Finding, judge, type Wrong, wrongs } from "./verdict.ts";
 import type { LifeOrders } from "./wire.ts";
 
@@ -81,7 +81,7 @@ export async function campaign(options: Campaign): Promise<Outcome> {
     const whole = orders("whole", true);
     // Whoever makes mistakes is measured by one who makes none.
     const first = await live(program, { journal, folder: whole.folder, waits: true }, undefined);
-    const reference = await judge(journal, whole.folder, [first]);
+    const reference = await judge(folderPlace(journal, whole.folder), [first]);
     if (reference.findings.length > 0)
       throw new Error(
         `a run that is never killed goes wrong: ${reference.findings.map(({ words }) => words).join("; ")}`,
@@ -101,7 +101,7 @@ export async function campaign(options: Campaign): Promise<Outcome> {
         if (lived.ended || !lived.killed) break;
       }
       runs += 1;
-      const came = await judge(journal, own.folder, lives, reference);
+      const came = await judge(folderPlace(journal, own.folder), lives, reference);
       unknown += came.unknown;
       note(name, came.findings);
       rmSync(own.folder, { recursive: true });
@@ -168,7 +168,7 @@ export function summaryOf({ kills, wrong, unknown }: Outcome): string {
 export const isClean = ({ wrong }: Outcome): boolean => wrongs.every((one) => wrong[one] === 0);
 
 /** Chance that comes out the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
+export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

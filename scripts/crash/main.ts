@@ -1,9 +1,12 @@
-// npm run -s crash -- [--journal sqlite|jsonl] [--kills N] [--seed S] [--every N] [--only PATTERN] [--jobs N]
+// npm run -s crash -- [--journal sqlite|jsonl|restate] [--kills N] [--seed S] [--every N] [--only PATTERN] [--jobs N]
 //   [--mistake NAME] [--bail]
 //
 // A scripted agent in a real process is killed with SIGKILL at every boundary of its journal, and N times at random
 // instants, and goes on in the next process. Exits with 1 when anything was lost, reordered or repeated; with 2 when it
 // was asked wrongly. `--mistake` makes one on purpose, to see that it is noticed.
+//
+// On Restate the N are three workers' deaths to one of a server's node, at random instants, under runs that go on in
+// whichever worker is alive. Its server is installed first where it is not there; where it cannot be, this exits with 3.
 
 import { parseArgs } from "node:util";
 import { messageOf } from "@rondo/core";
@@ -42,9 +45,40 @@ try {
   refuse(messageOf(thrown));
 }
 const { journal, only, mistake, bail } = values;
-if (journal !== "sqlite" && journal !== "jsonl") refuse(`--journal must be sqlite or jsonl, not ${journal}`);
+if (journal !== "sqlite" && journal !== "jsonl" && journal !== "restate")
+  refuse(`--journal must be sqlite, jsonl or restate, not ${journal}`);
 if (mistake !== undefined && !isMistake(mistake))
   refuse(`there is no mistake ${mistake}; there are ${Object.keys(mistakes).join(", ")}`);
+
+if (journal === "restate") {
+  if (only !== undefined) refuse("--only names boundaries of a journal on this machine, not of restate");
+  if (mistake !== undefined && mistake !== "write_again")
+    refuse(`on restate there is the mistake write_again, not ${mistake}`);
+  // It brings Restate's SDK along, which the others need not load.
+  const { campaignOnRestate } = await import("./restate/campaign.ts");
+  const { NoServer } = await import("../../examples/cluster/engine/engine.ts");
+  try {
+    const outcome = await campaignOnRestate({
+      kills: whole("kills", values.kills),
+      seed: whole("seed", values.seed),
+      writeAgain: mistake === "write_again",
+      bail,
+      hear: (words) => console.log(words),
+    });
+    const { killed, runs, openedMs } = outcome;
+    console.log(
+      `restate, seed ${values.seed}: ${runs} runs, ${killed.workers} workers and ${killed.nodes} nodes killed; a ` +
+        `session whose worker was killed was worked at again in ${openedMs.median.toFixed(0)} ms (median), ` +
+        `${openedMs.most.toFixed(0)} ms at most`,
+    );
+    console.log(summaryOf(outcome));
+    process.exit(isClean(outcome) ? 0 : 1);
+  } catch (thrown) {
+    if (!(thrown instanceof NoServer)) throw thrown;
+    console.log(`crash: there is no server to kill: ${thrown.message}`);
+    process.exit(3);
+  }
+}
 
 const outcome = await campaign({
   journal,

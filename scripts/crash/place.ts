@@ -4,8 +4,31 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobStore, Journal, LogRecord } from "@rondo/core";
-import { fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
-import type { World } from "./scene.ts";
+import { checkJournal, fileBlobs, jsonlJournal, sqliteJournal } from "@rondo/journal";
+import { session, type World } from "./scene.ts";
+
+/** Where a run took place, for whoever judges it. */
+export interface Place {
+  /** The session that it was started in. */
+  readonly session: string;
+  /** Whether a session of its journal belongs to the run: the run's own, or a helper's. */
+  holds(id: string): boolean;
+  /** Its journal, texts kept beside it included. Closed by whoever opened it. */
+  open(): Journal & { blobs: BlobStore };
+  /** What is wrong with the journal's files. */
+  check(): string[];
+  /** What really happened, in order. */
+  effects(): Effect[];
+}
+
+/** The place of a run that has a folder, and a journal in it, to itself. */
+export const folderPlace = (kind: JournalKind, folder: string): Place => ({
+  session,
+  holds: () => true,
+  open: () => openJournal(kind, folder),
+  check: () => checkJournal(journalPath(kind, folder)).findings.map(({ message }) => message),
+  effects: () => effectsOf(folder),
+});
 
 export type JournalKind = "sqlite" | "jsonl";
 

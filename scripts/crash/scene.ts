@@ -31,8 +31,8 @@ export interface World {
 
 /** What somebody outside says to the session while a tool works. */
 export interface Outside {
-  steer(text: string, id: string): void;
-  followUp(text: string, id: string): void;
+  steer(text: string, id: string, session: string): void | Promise<void>;
+  followUp(text: string, id: string, session: string): void | Promise<void>;
 }
 
 export const session = "scene";
@@ -219,11 +219,12 @@ function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent"
       description: "listens to what is said outside",
       inputSchema,
       effect: "read",
-      execute: ({ to = "" }: Args) => {
+      execute: async ({ to = "" }: Args, { idempotencyKey }) => {
         const word = said[to];
+        const [own = ""] = idempotencyKey.split(":");
         // Said again by whoever does not know that it was heard: the id tells.
-        if (word?.lane === "steer") outside.steer(word.text, to);
-        else if (word !== undefined) outside.followUp(word.text, to);
+        if (word?.lane === "steer") await outside.steer(word.text, to, own);
+        else if (word !== undefined) await outside.followUp(word.text, to, own);
         return "listened";
       },
     }),

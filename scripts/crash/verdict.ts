@@ -15,18 +15,9 @@ import {
   textOf,
   type Usage,
 } from "@rondo/core";
-import { checkJournal } from "@rondo/journal";
 import type { Lived } from "./lives.ts";
-import {
-  digestOf,
-  type Effect,
-  effectsOf,
-  type JournalKind,
-  journalPath,
-  openJournal,
-  recordDigest,
-} from "./place.ts";
-import { emptyScene, helperSteps, said, session, steps } from "./scene.ts";
+import { digestOf, type Effect, type Place, recordDigest } from "./place.ts";
+import { emptyScene, helperSteps, said, steps } from "./scene.ts";
 
 /** What can be wrong, as the last line counts it. */
 export const wrongs = ["lost run", "lost record", "reordered", "repeated write"] as const;
@@ -62,9 +53,8 @@ const child = { rules: resolve(agents.helper).rules, steps: helperSteps };
 
 /** Reads a run that should have ended. @param reference one that was never killed; absent: this is it */
 export async function judge(
-  kind: JournalKind,
-  folder: string,
-  lives: readonly Lived[],
+  place: Place,
+  lives: readonly Pick<Lived, "words" | "killed" | "ended" | "errors">[],
   reference?: Came,
 ): Promise<Came> {
   const findings: Finding[] = [];
@@ -72,8 +62,9 @@ export async function judge(
   for (const { killed, ended, errors } of lives)
     if (!killed && !ended)
       found("lost run", `a life ended by itself before its run did: ${errors.slice(0, 2_000)}`);
-  const all = await readAll(kind, folder, lives, found);
-  const effects = effectsOf(folder);
+  const { session } = place;
+  const all = await readAll(place, lives, found);
+  const effects = place.effects();
   const times = new Map<string, number>();
   for (const { kind: effect, key } of effects)
     if (effect === "write") times.set(key, (times.get(key) ?? 0) + 1);
@@ -88,9 +79,9 @@ export async function judge(
   const sessions = new Map<string, SessionCame>();
   for (const [id, records] of all) {
     const about: Found = (wrong, words) => found(wrong, id === session ? words : `${id}: ${words}`);
-    sessions.set(roleOf(id), judgeSession(id, records, effects, about));
+    sessions.set(roleOf(id, session), judgeSession(id, records, effects, about, id === session));
   }
-  costs(sessions, all, found);
+  costs(sessions, all, session, found);
   if (reference !== undefined) {
     if ([...sessions.keys()].sort().join() !== [...reference.sessions.keys()].sort().join())
       found("lost run", `its sessions are ${[...sessions.keys()].join()}`);
@@ -103,21 +94,20 @@ export async function judge(
   return { sessions, unknown, findings };
 }
 
-/** A session by its role: a helper's id holds the number of a record, which no two runs need to share. */
-const roleOf = (id: string): string => (id === session ? id : `helper ${id.slice(id.lastIndexOf(".") + 1)}`);
+/** A session by its role: ids are a run's own, and a helper's holds the number of a record, which no two runs need to share. */
+const roleOf = (id: string, session: string): string =>
+  id === session ? main : `helper ${id.slice(id.lastIndexOf(".") + 1)}`;
+
+/** The role of the session that the run was started in. */
+const main = "scene";
 
 /** The records of each session; and whether what the lives were told of lies on the disk. */
-async function readAll(
-  kind: JournalKind,
-  folder: string,
-  lives: readonly Lived[],
-  found: Found,
-): Promise<Map<string, LogRecord[]>> {
-  const all = new Map<string, LogRecord[]>([[session, []]]);
-  const journal = openJournal(kind, folder);
+async function readAll(place: Place, lives: Heard, found: Found): Promise<Map<string, LogRecord[]>> {
+  const all = new Map<string, LogRecord[]>([[place.session, []]]);
+  const journal = place.open();
   try {
-    for (const { message } of checkJournal(journalPath(kind, folder)).findings) found("lost record", message);
-    for (const { id } of await journal.list()) all.set(id, await journal.read(id));
+    for (const message of place.check()) found("lost record", message);
+    for (const { id } of await journal.list()) if (place.holds(id)) all.set(id, await journal.read(id));
     for (const { words } of lives)
       for (const word of words) {
         if (word.say === "stored" && !all.has(word.session)) all.set(word.session, []);
@@ -140,8 +130,9 @@ function judgeSession(
   records: readonly LogRecord[],
   effects: readonly Effect[],
   found: Found,
+  isMain: boolean,
 ): SessionCame {
-  const { rules, steps: wanted } = id === session ? parent : child;
+  const { rules, steps: wanted } = isMain ? parent : child;
   const { run } = folded(records, rules, found);
   if (run?.end?.reason !== "completed")
     found("lost run", `it ended with ${run?.end?.reason}: ${run?.end?.error?.message}`);
@@ -152,7 +143,7 @@ function judgeSession(
     found("lost run", "it was started twice");
   if (records.filter((record) => record.type === "run_ended").length !== 1)
     found("lost run", "it ended twice, or never");
-  if (id === session) mail(records, found);
+  if (isMain) mail(records, found);
   const { firstDifference } = replay(records, rules);
   if (firstDifference !== undefined)
     found("lost run", `replayed, the request of record ${firstDifference.seq} is another than was sent`);
@@ -165,9 +156,10 @@ function judgeSession(
 }
 
 type Found = (wrong: Wrong, words: string) => void;
+type Heard = readonly Pick<Lived, "words">[];
 
 /** What was acknowledged is there, at its place, as it was. */
-function stored(id: string, lives: readonly Lived[], records: readonly LogRecord[], found: Found): void {
+function stored(id: string, lives: Heard, records: readonly LogRecord[], found: Found): void {
   records.forEach((record, seq) => {
     if (record.seq !== seq) found("reordered", `record ${seq} says it is ${record.seq}`);
   });
@@ -209,11 +201,12 @@ function folded(records: readonly LogRecord[], rules: Rules, found: Found): Stat
 function costs(
   sessions: ReadonlyMap<string, SessionCame>,
   all: ReadonlyMap<string, readonly LogRecord[]>,
+  session: string,
   found: Found,
 ): void {
   for (const [role, { usage }] of sessions) {
     const own = [...all]
-      .filter(([id]) => roleOf(id) === role || role === session)
+      .filter(([id]) => roleOf(id, session) === role || role === main)
       .flatMap(([, records]) => records);
     const answers = own.filter(
       (record) => record.type === "model_finished" || record.type === "summary_finished",

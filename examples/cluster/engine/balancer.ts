@@ -26,6 +26,8 @@ export interface Balancer {
   /** Workers take part from now on, or no more; connections that are open stay. Addresses as `http://127.0.0.1:9080`. */
   add(address: string): void;
   remove(address: string): void;
+  /** Closes all connections: whoever needs one opens another, and it is balanced anew. */
+  cut(): void;
   /** How many connections each worker has. */
   load(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
@@ -40,6 +42,9 @@ export async function startBalancer(workers: readonly string[] = []): Promise<Ba
     socket.once("close", () => sockets.delete(socket));
     // The other half is closed with it; there is nobody to tell.
     socket.on("error", () => {});
+  };
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
   };
   /** To whoever has the fewest connections; whoever refuses was just killed, and the next is asked. */
   const pass = (client: Socket, refused: ReadonlySet<string>): void => {
@@ -82,9 +87,10 @@ export async function startBalancer(workers: readonly string[] = []): Promise<Ba
     add: (worker) => void (load.has(worker) || load.set(worker, 0)),
     remove: (worker) => void load.delete(worker),
     load: () => new Map(load),
+    cut,
     async stop() {
       const closed = new Promise((settle) => server.close(settle));
-      for (const socket of sockets) socket.destroy();
+      cut();
       await closed;
     },
   };

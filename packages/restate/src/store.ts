@@ -131,14 +131,18 @@ export class RecordStore {
   }
 }
 
-/** Records from one on, as lines, for a reader: only the pieces that hold them are looked at. */
+/**
+ * Records from one on, as lines, for a reader: only the pieces that hold them are looked at. The session may be written
+ * to meanwhile: keys are not read at one instant, so that a piece of before may stand beside one of after, with a gap
+ * between them. Then all is read again.
+ */
 export async function readLines(
   kv: KeyValues,
   keys: readonly string[],
   from: number,
 ): Promise<{ seq: number; lines: string[]; driven: boolean }> {
-  const { chunks, tail } = await piecesOf(kv, keys, from);
-  const all = [...chunks, ...tail];
+  let all = await allPieces(kv, keys, from);
+  while (!isWhole(all, from)) all = await allPieces(kv, await kv.keys(), from);
   const last = all.at(-1);
   const lines = all.flatMap((piece) => {
     if (piece.count === 0 || piece.from + piece.count <= from) return [];
@@ -151,6 +155,18 @@ export async function readLines(
     driven: last?.driven === true,
   };
 }
+
+const allPieces = async (kv: KeyValues, keys: readonly string[], from: number): Promise<Piece[]> => {
+  const { chunks, tail } = await piecesOf(kv, keys, from);
+  return [...chunks, ...tail];
+};
+
+/** Whether each piece begins where the one before it ends, and the first not after the first that is wanted. */
+const isWhole = (pieces: readonly Piece[], from: number): boolean =>
+  pieces.every((piece, at) => {
+    const before = pieces[at - 1];
+    return before === undefined ? piece.from <= from : piece.from === before.from + before.count;
+  });
 
 /** The pieces that may hold records from one on, in order; the last there is among them. */
 async function piecesOf(

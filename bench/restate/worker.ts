@@ -1,0 +1,90 @@
+// The program of a worker in the bench: Rondo's loop, or the bare engine's own handler, on Restate's SDK.
+//
+// Argument: which of the two. It remembers the time from one step to the next of each run, and tells when it is asked.
+
+import { createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { createEndpointHandler } from "@restatedev/restate-sdk";
+import { Agent, type AssistantMessage, type Model, type ModelRequest, textOf, tool } from "@rondo/core";
+import { restateWorker } from "@rondo/restate";
+import { bare } from "./bare.ts";
+
+const [which = "rondo"] = process.argv.slice(2);
+
+/** When each run was last seen, and the times from step to step, in milliseconds. */
+let times: number[] = [];
+const last = new Map<string, number>();
+const stepped = (run: string, first: boolean): void => {
+  const now = performance.now();
+  const before = first ? undefined : last.get(run);
+  if (before !== undefined) times.push(now - before);
+  last.set(run, now);
+};
+
+const origin = { api: "bench", provider: "bench", model: "bench" };
+
+/** Calls the tool until as many answers are given as the task says: `ID STEPS`. */
+function stepping(): Model {
+  return {
+    id: "bench",
+    origin,
+    async call({ messages }: ModelRequest): Promise<AssistantMessage> {
+      let step = 1;
+      let task = "";
+      for (const message of messages) {
+        if (message.role === "assistant") step += 1;
+        if (message.role === "user") task ||= textOf(message);
+      }
+      const [run = "", steps] = task.split(" ");
+      stepped(run, step === 1);
+      const args = { step };
+      return step < Number(steps)
+        ? {
+            role: "assistant",
+            content: [
+              { type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) },
+            ],
+            origin,
+            stop: { kind: "tool_use", wire: "tool_use" },
+          }
+        : {
+            role: "assistant",
+            content: [{ type: "text", text: "done" }],
+            origin,
+            stop: { kind: "end_turn", wire: "end_turn" },
+          };
+    },
+  };
+}
+
+const look = tool({
+  name: "look",
+  description: "looks",
+  inputSchema: { type: "object", properties: {} },
+  effect: "read",
+  execute: () => "x".repeat(1_000),
+});
+
+async function listen(): Promise<string> {
+  if (which === "bare") {
+    const server = createServer(createEndpointHandler({ services: [bare(stepped)] }));
+    await new Promise<void>((settle) => server.listen(0, "127.0.0.1", settle));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  const agent = new Agent({
+    model: stepping(),
+    tools: [look],
+    maxSteps: 1_000,
+    // Nothing is cut or summed up: what is kept is what is measured.
+    context: { cap: null, trim: null, prune: null, guard: null, compaction: null },
+  });
+  return restateWorker({ agents: { bench: agent } }).listen();
+}
+
+process.send?.({ listening: await listen() });
+process.on("message", () => {
+  process.send?.({ times });
+  times = [];
+});
+// Whoever started it is gone.
+process.once("disconnect", () => process.exit());

@@ -1,0 +1,202 @@
+// What the loop costs on Restate: steps a second with one worker and with two, and the time from one step to the next,
+// beside the engine's own figures.
+//
+// The floor is a handler of the bare engine on the same server: one object per session, and of each step as many journaled
+// values as Rondo makes, with as many bytes; both are read from the server's own journal of a run of Rondo's. What Rondo
+// keeps besides (the session's records, whoever follows them) is what the ratio shows. The two take turns, round by round.
+
+import { fileURLToPath } from "node:url";
+import { restateClient } from "@rondo/restate";
+import { type Balancer, connectionSettings, startBalancer } from "../../examples/cluster/engine/balancer.ts";
+import { type Engine, NoServer, startEngine } from "../../examples/cluster/engine/engine.ts";
+import { startWorkerProcess, type WorkerProcess } from "../../examples/cluster/engine/worker-process.ts";
+import { median } from "../measure.ts";
+import type { BareWork } from "../restate/bare.ts";
+import type { Tabled } from "../scenario.ts";
+
+const rounds = 5;
+/** Steps of a run: a model's answer, and a tool's result where it asks for one. */
+const steps = 20;
+/** Runs of a round, all under way together. */
+const runs = 24;
+/** Steps of the run whose steps are timed, alone on the server. */
+const alone = 200;
+
+const program = fileURLToPath(new URL("../restate/worker.ts", import.meta.url));
+
+type Which = "rondo" | "bare";
+
+/** One of the two: its workers, behind one address. */
+interface Side {
+  which: Which;
+  balancer: Balancer;
+  workers: WorkerProcess[];
+  /** Does a run of so many steps. */
+  run(id: string, steps: number): Promise<void>;
+  /** Takes the times of steps that the workers remember. */
+  collect(): Promise<number[]>;
+}
+
+export const restate: Tabled = {
+  about:
+    "the loop on Restate, one node of the server, beside a handler of the bare engine that journals as many values of as many bytes",
+  async table() {
+    let engine: Engine;
+    try {
+      engine = await startEngine({ settings: connectionSettings });
+    } catch (thrown) {
+      if (thrown instanceof NoServer) return `not measured: ${thrown.message}`;
+      throw thrown;
+    }
+    const sides: Side[] = [];
+    try {
+      const rondo = await rondoSide(engine);
+      sides.push(rondo);
+      await rondo.run("warm", steps);
+      const journaled = await journaledBy(engine, "warm", steps);
+      const bare = await bareSide(engine, journaled);
+      sides.push(bare);
+      return await compared(bare, rondo, journaled);
+    } finally {
+      for (const { workers, balancer } of sides) {
+        await Promise.all(workers.map((worker) => worker.stop()));
+        await balancer.stop();
+      }
+      await engine.stop();
+    }
+  },
+};
+
+async function compared(
+  bare: Side,
+  rondo: Side,
+  journaled: readonly (readonly number[])[],
+): Promise<{ head: string[]; rows: string[][] }> {
+  const rows: string[][] = [];
+  const row = (what: string, own: readonly number[], floor: readonly number[], digits: number): void => {
+    const ratio = median(own.map((one, at) => one / (floor[at] ?? Number.NaN)));
+    rows.push([what, "", median(own).toFixed(digits), median(floor).toFixed(digits), ratio.toFixed(2)]);
+  };
+  for (const workers of [1, 2]) {
+    const rates = { rondo: [] as number[], bare: [] as number[] };
+    for (let round = 0; round <= rounds; round += 1)
+      for (const side of round % 2 === 0 ? [bare, rondo] : [rondo, bare]) {
+        const rate = await rateOf(side, workers, `${workers}-${round}`);
+        // The first is not counted: connections are opened, code is compiled.
+        if (round > 0) rates[side.which].push(rate);
+      }
+    row(`steps a second, ${workers} worker${workers === 1 ? "" : "s"}`, rates.rondo, rates.bare, 0);
+  }
+  const times = { rondo: [] as number[][], bare: [] as number[][] };
+  for (let round = 0; round <= rounds; round += 1)
+    for (const side of round % 2 === 0 ? [bare, rondo] : [rondo, bare]) {
+      const taken = await timesOf(side, `alone-${round}`);
+      if (round > 0) times[side.which].push(taken);
+    }
+  for (const [name, share] of [
+    ["p50", 0.5],
+    ["p99", 0.99],
+  ] as const) {
+    const at = (rounds: readonly (readonly number[])[]): number[] =>
+      rounds.map((one) => one[Math.floor(one.length * share)] ?? Number.NaN);
+    row(`a durable step, ms, ${name}`, at(times.rondo), at(times.bare), 2);
+  }
+  const values = journaled.reduce((sum, step) => sum + step.length, 0) / journaled.length;
+  const bytes = journaled.flat().reduce((sum, size) => sum + size, 0) / journaled.length;
+  rows.push(["journaled values a step", "", values.toFixed(1), values.toFixed(1), ""]);
+  rows.push(["journaled bytes a step", "", bytes.toFixed(0), bytes.toFixed(0), ""]);
+  return { head: ["", "", "Rondo", "bare engine", "ratio"], rows };
+}
+
+/** Steps a second of all runs together. */
+async function rateOf(side: Side, workers: number, round: string): Promise<number> {
+  side.workers.forEach(({ address }, at) => {
+    if (at < workers) side.balancer.add(address);
+    else side.balancer.remove(address);
+  });
+  side.balancer.cut();
+  const from = performance.now();
+  await Promise.all(Array.from({ length: runs }, (_, at) => side.run(`${round}-${at}`, steps)));
+  return (runs * steps) / ((performance.now() - from) / 1_000);
+}
+
+/** The time of each step of a run that is alone, in milliseconds, the shortest first. */
+async function timesOf(side: Side, id: string): Promise<number[]> {
+  await side.collect();
+  await side.run(id, alone);
+  return (await side.collect()).sort((one, other) => one - other);
+}
+
+async function sideOf(
+  engine: Engine,
+  which: Which,
+  run: (id: string, steps: number) => Promise<void>,
+): Promise<Side> {
+  const balancer = await startBalancer();
+  let heard: ((times: number[]) => void) | undefined;
+  const workers = await Promise.all(
+    [1, 2].map(() =>
+      startWorkerProcess(program, [which], (words) => heard?.((words as { times: number[] }).times)),
+    ),
+  );
+  for (const { address } of workers.slice(0, 1)) balancer.add(address);
+  await engine.register(balancer.address);
+  return {
+    which,
+    balancer,
+    workers,
+    run,
+    async collect() {
+      const all: number[] = [];
+      for (const worker of workers) {
+        const told = new Promise<number[]>((settle) => {
+          heard = settle;
+        });
+        worker.tell("times");
+        all.push(...(await told));
+      }
+      return all;
+    },
+  };
+}
+
+async function rondoSide(engine: Engine): Promise<Side> {
+  const client = restateClient({ ingress: engine.ingress, agent: "bench" });
+  return sideOf(engine, "rondo", async (id, count) => {
+    const { end, steps: made } = await client.session(id).send(`${id} ${count}`);
+    if (end?.reason !== "completed" || made !== count)
+      throw new Error(`a run of ${count} steps ended with ${end?.reason} after ${made}`);
+  });
+}
+
+async function bareSide(engine: Engine, journaled: readonly (readonly number[])[]): Promise<Side> {
+  return sideOf(engine, "bare", async (id, count) => {
+    const work: BareWork = {
+      steps: Array.from({ length: count }, (_, at) => journaled[at % journaled.length] ?? []),
+    };
+    const response = await fetch(`${engine.ingress}/bare/${id}/run`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(work),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the bare engine's run failed: ${text}`);
+  });
+}
+
+/** What the SDK and the server put around a value, in bytes. */
+const wrapping = 12;
+
+/** The sizes of the values that a run of Rondo's journaled, shared out among its steps in their order. */
+async function journaledBy(engine: Engine, session: string, count: number): Promise<number[][]> {
+  const rows = await engine.query(
+    "select j.raw_length as size from sys_journal j join sys_invocation i on j.id = i.id " +
+      `where i.target_service_key = '${session}' and j.entry_type = 'Notification: Run' order by i.created_at, j.index`,
+  );
+  const sizes = rows.map(({ size }) => Math.max(1, Number(size) - wrapping));
+  if (sizes.length < count)
+    throw new Error(`the server's journal has ${sizes.length} values of a run of ${count} steps`);
+  return Array.from({ length: count }, (_, at) =>
+    sizes.slice(Math.round((at * sizes.length) / count), Math.round(((at + 1) * sizes.length) / count)),
+  );
+}

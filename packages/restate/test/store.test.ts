@@ -1,0 +1,36 @@
+// Records in an object's key-value state, as a reader sees them who reads while somebody writes.
+
+import { sampleRecords } from "@rondo/testkit";
+import { expect, test } from "vitest";
+import { type KeyValues, lineOf, RecordStore, readLines } from "../src/store.ts";
+
+test("a reader is shown no gap when records are written between the reading of one key and of the next", async () => {
+  const state = new Map<string, string>();
+  const kv: KeyValues = {
+    get: async (keys) => keys.map((key) => state.get(key) ?? null),
+    keys: async () => [...state.keys()],
+    set: (key, value) => void state.set(key, value),
+  };
+  const { store } = await RecordStore.load(kv, []);
+  const lines = sampleRecords(0, 60).map(lineOf);
+  const write = (count: number): void => {
+    for (let at = 0; at < count && store.seq < lines.length; at += 1)
+      store.append(lines.slice(store.seq, store.seq + 1), true);
+  };
+  write(3);
+  for (const between of [1, 5, 9, 2, 12]) {
+    // The keys are of before, the values of after: as a shared handler reads them.
+    const torn: KeyValues = {
+      ...kv,
+      get: async (keys) => {
+        write(between);
+        return kv.get(keys);
+      },
+    };
+    for (const from of [0, 2]) {
+      const read = await readLines(torn, await kv.keys(), from);
+      expect(read.lines).toEqual(lines.slice(from, read.seq));
+    }
+  }
+  expect(store.seq).toBeGreaterThan(50);
+});
