@@ -1,7 +1,7 @@
 // The room of the store: a session's records in its object's key-value state.
 //
 // What is appended goes to a few small keys, the tail, one after the other; when they are full, they go into a chunk
-// together and are used again. So an append writes what is new, a record is written two or three times in all, and a session
+// together and are used again. So an append writes what is new, a record is written about three times in all, and a session
 // has few keys however often it was appended to. Keys of the tail that are in a chunk already are stale, and known by
 // their first record's number. Values are text: a line of JSON about the piece, then a line a record.
 
