@@ -4,7 +4,6 @@
 // on. One that nobody drives can be appended to and leased, so a fork can be made, and a process of its own can go on.
 
 import {
-  type BlobStore,
   checkAppend,
   checkFrom,
   checkSessionId,
@@ -48,7 +47,6 @@ export interface RestateJournal extends Journal {
   watch(session: string, heard: () => void): () => void;
   /** Stops looking. The server stays as it is. */
   close(): void;
-  readonly blobs?: BlobStore;
 }
 
 /**

@@ -15,8 +15,6 @@ export interface Services {
   inbox: string;
   /** A few virtual objects that know which sessions there are. */
   index: string;
-  /** A virtual object per session: whole texts of results that were cut. */
-  blobs: string;
 }
 
 /** @throws RondoError `invalid_request` for a namespace that no service can be called by */
@@ -30,7 +28,6 @@ export function servicesOf(namespace: string = defaultNamespace): Services {
     session: `${namespace}_session`,
     inbox: `${namespace}_inbox`,
     index: `${namespace}_index`,
-    blobs: `${namespace}_blobs`,
   };
 }
 

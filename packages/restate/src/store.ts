@@ -1,7 +1,7 @@
 // The room of the store: a session's records in its object's key-value state.
 //
 // What is appended goes to a few small keys, the tail, one after the other; when they are full, they go into a chunk
-// together and are used again. So an append writes what is new, a record is written about twice in all, and a session
+// together and are used again. So an append writes what is new, a record is written about three times in all, and a session
 // has few keys however often it was appended to. Keys of the tail that are in a chunk already are stale, and known by
 // their first record's number. Values are text: a line of JSON about the piece, then a line a record.
 
@@ -16,8 +16,8 @@ export interface KeyValues {
 }
 
 const tailSlots = 8;
-/** A chunk grows up to here, in characters. */
-const chunkSize = 48 * 1024;
+/** A chunk that is smaller, in characters, is written again with what comes next. */
+const smallChunk = 8 * 1024;
 
 /** A group from here on, in characters, is a chunk by itself. */
 const wholeSize = 16 * 1024;
@@ -119,7 +119,7 @@ export class RecordStore {
     this.#slot = 0;
     const first = pieces[0];
     if (first === undefined) return;
-    const grows = last !== undefined && last.lines.length < chunkSize / 2;
+    const grows = last !== undefined && last.lines.length < smallChunk;
     const all = grows ? [last, ...pieces] : pieces;
     const chunk: Piece = {
       from: grows ? last.from : first.from,
