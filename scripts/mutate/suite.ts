@@ -9,11 +9,9 @@ import { basename, join } from "node:path";
 import { root } from "../packages.ts";
 
 /** Properties, and tables over every reference system: as long as all the rest together. */
-const slow =
-  /^(promises|.*properties|x-(endings|table|views)|one-writer|slow-journal|structured-partial|ledger|redact)\./;
+const slow = /^(promises|.*properties|x-(endings|table|views)|structured-partial|ledger|redact)\./;
 /** Of rooms that are not mutated: they meet the loop by the way only. */
-const elsewhere =
-  /^(cap|cap-head-tail|context-prune|context-log|coerce|render|memory-journal|migrations|clock|compact-.*)\./;
+const elsewhere = /^(cap|cap-head-tail|context-prune|context-log|coerce|render|migrations|compact-.*)\./;
 
 /** Files with tests, absolute; the quickest kills first. */
 export function killSet(): string[] {

@@ -45,7 +45,7 @@ describe("of a run", () => {
       { type: "run_start", session: "session", run: 1, input: [user("go")] },
     ]);
     expect(told(idle, { ...start, input: [], history: [user("a"), user("b"), user("c")] })).toMatchObject([
-      { input: [user("b")] },
+      { input: [user("c")] },
     ]);
     expect(told(idle, { ...start, only: "compaction" })).toMatchObject([
       { type: "run_start" },
