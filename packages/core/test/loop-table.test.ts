@@ -107,7 +107,8 @@ describe("a run that is cancelled", () => {
       facts: [
         { call: "5.0", result: { code: "not_executed", content: [{ text: texts.notExecuted("write") }] } },
         { call: "5.1", result: { code: "aborted", content: [{ text: texts.aborted("write") }] } },
-        { call: "5.2", result: { code: "aborted" } },
+        // A crash cut it off, and no abort: nobody knows what came of it.
+        { call: "5.2", result: { code: "outcome_unknown" } },
       ],
     });
     expect(onlyFact(stateOf(cancelled))).toMatchObject({ type: "run_ended", end: { reason: "aborted" } });
