@@ -46,21 +46,26 @@ const prompt = (number) => `Do the work, agent #${number}.`;
 
 let from;
 let cpuFrom;
+let mainFrom;
 if (!work.cold) {
   await run(prompt(0));
   executed = 0;
   argued = 0;
   from = performance.now();
   cpuFrom = process.cpuUsage();
+  mainFrom = process.threadCpuUsage();
 }
 const done = await Promise.all(Array.from({ length: work.agents }, (_, at) => run(prompt(at + 1))));
 const { user, system } = process.cpuUsage(cpuFrom);
 const wall = performance.now() - (from ?? 0);
+const main = process.threadCpuUsage(mainFrom);
 writeFileSync(
   work.report,
   JSON.stringify({
     // Milliseconds. Cold: since the process began.
     cpu: (user + system) / 1000,
+    // Of it, what the main thread spent: the rest compiles and collects garbage beside it.
+    main: (main.user + main.system) / 1000,
     wall,
     rss: peakMemory(),
     executed,

@@ -60,7 +60,9 @@ export async function measure(cell: Cell, rounds: number): Promise<Figure[]> {
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const at = (index: number): number => sorted[index] ?? Number.NaN;
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? at(half) : (at(half - 1) + at(half)) / 2;
 }
 
 /** A table for a terminal: columns as wide as they must be, numbers to the right. */

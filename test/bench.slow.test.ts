@@ -133,7 +133,7 @@ describe("a cell of the bench", () => {
 describe("the check of a subject's work", () => {
   const plan = plans["200kb-arguments"] as Plan;
   const { requests, heard, text, executed, argued, results } = expectedOf(plan.turns);
-  const did: Did = { cpu: 1, wall: 1, rss: 1, executed, argued, agents: [{ text, heard }] };
+  const did: Did = { cpu: 1, main: 1, wall: 1, rss: 1, executed, argued, agents: [{ text, heard }] };
   const sent: Sent = { requests, bytes: 1, streamed: true, results, tools: 1 };
 
   it("passes for the work of the plan", () => {
@@ -167,6 +167,7 @@ describe("the verdict", () => {
           protocol,
           runs: 1,
           cpu,
+          main: cpu,
           wall: cpu,
           rss: 1,
           cpuRatio: ratio,

@@ -15,6 +15,8 @@ export interface Figure {
   runs: number;
   /** Milliseconds; peak memory in kilobytes. Medians over the rounds. */
   cpu: number;
+  /** The main thread's part of the CPU: the rest compiles and collects garbage beside it. */
+  main: number;
   wall: number;
   rss: number;
   /** CPU and wall in units of the floor's in the same round: the median over the rounds. Absent where the floor did not run. */
@@ -93,6 +95,7 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
         protocol: subject.protocol,
         runs: cell.size,
         cpu: median([...cell.values()].map(({ cpu }) => cpu)),
+        main: median([...cell.values()].map(({ main }) => main)),
         wall: median([...cell.values()].map(({ wall }) => wall)),
         rss: median([...cell.values()].map(({ rss }) => rss)),
         ...(cpuRatios.length === 0 ? {} : { cpuRatio: median(cpuRatios), wallRatio: median(wallRatios) }),
@@ -127,6 +130,7 @@ export function rowsOf(scenario: string, figures: readonly Figure[]): string[][]
       subjectNamed(one.subject).title,
       one.protocol,
       one.cpu.toFixed(0),
+      one.main.toFixed(0),
       one.wall.toFixed(0),
       (one.rss / 1024).toFixed(0),
       times(one.cpuRatio),
@@ -135,4 +139,14 @@ export function rowsOf(scenario: string, figures: readonly Figure[]): string[][]
     ]);
 }
 
-export const columns = ["", "", "ms CPU", "ms wall", "MB peak", "CPU ratio", "wall ratio", "runs"];
+export const columns = [
+  "",
+  "",
+  "ms CPU",
+  "main thread",
+  "ms wall",
+  "MB peak",
+  "CPU ratio",
+  "wall ratio",
+  "runs",
+];

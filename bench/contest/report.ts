@@ -10,7 +10,7 @@ import { growthOf } from "./contest.ts";
 import { plans } from "./plan.ts";
 import { type Bar, plot } from "./plot.ts";
 import { versionsOf } from "./sizes.ts";
-import { absent, type Subject, subjectNamed, subjects } from "./subjects.ts";
+import { notes, type Subject, subjectNamed, subjects } from "./subjects.ts";
 import { type Outcome, verdictOf } from "./verdict.ts";
 
 export interface Report extends Outcome {
@@ -56,8 +56,9 @@ export function render(): void {
   for (const [name, svg] of plotsOf(report)) writeFileSync(join(bench, "plots", `${name}.svg`), svg);
 }
 
-const label = ({ title, protocol }: Subject): string =>
-  protocol === "anthropic-messages" ? `${title} (Anthropic)` : title;
+/** Floors and Rondo stand here twice. */
+const label = ({ title, kind, protocol }: Subject): string =>
+  protocol === "anthropic-messages" && kind !== "peer" ? `${title} (Anthropic)` : title;
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const table = (rows: readonly (readonly string[])[]): string => {
   const [head = [], ...rest] = rows;
@@ -117,6 +118,14 @@ CPU, milliseconds:
 
 ${cells((figure) => figure.cpu.toFixed(0))}
 
+Of it, the main thread's part (the rest is V8's own threads, which compile and collect garbage):
+
+${cells((figure) => figure.main.toFixed(0))}
+
+Wall, in units of the \`fetch\` loop's:
+
+${cells((figure) => times(figure.wallRatio))}
+
 Wall, milliseconds:
 
 ${cells((figure) => figure.wall.toFixed(0))}
@@ -146,7 +155,7 @@ Import in a fresh process, wall: core ${report.imports?.core.toFixed(1)} ms, cor
 
 ${failures.length === 0 ? "Nobody failed." : failures.join("\n")}
 
-${absent.map(({ title, why }) => `- ${title} is not here: ${why}.`).join("\n")}
+${notes.map((note) => `- ${note}`).join("\n")}
 
 The bounds:
 

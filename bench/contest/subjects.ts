@@ -76,12 +76,14 @@ export const subjects: readonly Subject[] = [
   { ...rondo("rondo-in-process", "Rondo, no wire", "none", "fetch"), packages: ["@rondo/core"] },
 ];
 
-/** What could not be had, and why: kept with the results. */
-export const absent: readonly { title: string; why: string }[] = [
-  {
-    title: "pi 1.x",
-    why: "the registry has no @earendil-works/pi-schema, nor @earendil-works/pi-telemetry over 0.87.1, which it needs: 0.87.1 is the newest that installs",
-  },
+/** What could not be had, what was chosen, and why: kept with the results. */
+export const notes: readonly string[] = [
+  "pi is 0.87.1, the newest that installs: later ones need @earendil-works/pi-schema or a newer @earendil-works/pi-telemetry, which the registry did not have.",
+  "Strands asks for openai 6 and is given the 7 that the OpenAI SDK's own runner is: they share a folder.",
+  "The Anthropic SDK's runner is told `thread: false`: by default the server keeps the conversation and a request carries only what is new, which is other work.",
+  "LangGraph's prebuilt agent is deprecated in favour of LangChain's `createAgent`, which is built on LangGraph too: both are here.",
+  "Telemetry and tracing of the peers are off where they can be.",
+  "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 
 export function subjectNamed(name: string): Subject {

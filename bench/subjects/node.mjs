@@ -1,3 +1,5 @@
+// The loop by hand over `node:http`, speaking Chat Completions.
+
 import { byHand } from "./by-hand.mjs";
 import { sendByNode } from "./send-node.mjs";
 

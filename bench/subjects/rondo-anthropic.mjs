@@ -1,3 +1,5 @@
+// Rondo over its default transport, speaking Anthropic's protocol.
+
 import { anthropic } from "@rondo/models";
 import { agentOver } from "./rondo-agent.mjs";
 

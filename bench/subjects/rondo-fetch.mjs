@@ -1,3 +1,5 @@
+// Rondo over `fetch`, as where there is no node:http.
+
 import { fetchClient, openaiCompatible } from "@rondo/models";
 import { agentOver } from "./rondo-agent.mjs";
 

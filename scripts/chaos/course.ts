@@ -44,8 +44,13 @@ export class Company {
   /** When it last heard anything of the run, by `performance.now()`. */
   heardAt: number = performance.now();
 
-  readonly hear = (event: RondoEvent): void => {
+  /** A reader got something of it. */
+  alive(): void {
     this.heardAt = performance.now();
+  }
+
+  readonly hear = (event: RondoEvent): void => {
+    this.alive();
     const count = (this.#counts.get(event.type) ?? 0) + 1;
     this.#counts.set(event.type, count);
     for (const deed of this.#left)
@@ -130,19 +135,20 @@ const byFace: { readonly [face in "run" | "stream" | "steps"]: ByFace } = {
   async stream(seed, plan, agent, company) {
     const chance = new Chance(seed, plan.name, "reader");
     const stream = agent.stream(task, { session: plan.name, signal: company.signal, onEvent: company.hear });
-    return read(chance, stream, stream.result, 60);
+    return read(chance, company, stream, stream.result, 60);
   },
 
   async steps(seed, plan, agent, company) {
     const chance = new Chance(seed, plan.name, "reader");
     const steps = agent.steps(task, { session: plan.name, signal: company.signal, onEvent: company.hear });
-    return read(chance, steps, steps.result, 8);
+    return read(chance, company, steps, steps.result, 8);
   },
 };
 
 /** Reads as readers do: to the end, slowly, or only so far. @returns undefined when it broke off */
 async function read(
   chance: Chance,
+  company: Company,
   items: AsyncIterable<unknown>,
   result: Promise<RunResult>,
   many: number,
@@ -152,6 +158,7 @@ async function read(
   let number = 0;
   for await (const _item of items) {
     number += 1;
+    company.alive();
     if (pace === "slowly") await new Promise((resolve) => setImmediate(resolve));
     if (pace === "so far" && number >= most) break;
   }

@@ -14,7 +14,7 @@ import { examine } from "./examine.ts";
 import { planOf } from "./plan.ts";
 import { sceneOf } from "./scene.ts";
 import { type Orders, tell } from "./words.ts";
-import { effectsIn, WorldInFile } from "./world.ts";
+import { effectsIn, type World, WorldInFile } from "./world.ts";
 
 const kinds: readonly JournalKind[] = ["sqlite", "jsonl"];
 
@@ -51,7 +51,15 @@ export async function live({
 }: Orders & { be: "mortal" }): Promise<void> {
   if (mistake === "forget_records" && life > 0) for (const kind of kinds) dropLastGroup(kind, folder);
   const opened = { sqlite: openJournal("sqlite", folder), jsonl: openJournal("jsonl", folder) };
-  const world = new WorldInFile(folder);
+  const real = new WorldInFile(folder);
+  const world: World = {
+    effect(key, done) {
+      real.effect(key);
+      // Left to chance, it would seldom die just there.
+      if (mistake === "write_again" && life < 2 && done === "noted") process.kill(process.pid, "SIGKILL");
+    },
+    happened: (key) => real.happened(key),
+  };
   const known = new Set<string>();
   for (const kind of kinds) for (const { id } of await opened[kind].list()) known.add(id);
   tell({ say: "resumed", sessions: known.size });

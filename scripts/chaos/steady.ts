@@ -63,8 +63,9 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
   const kept: unknown[] = [];
   const began = performance.now();
   const now = (): number => performance.now() - began;
-  // No clock of any agent is as long: who is silent for that time waits for something that never comes.
-  const silentMs = mistake === "never_settle" ? 3_000 : 60_000;
+  // The longest clock of any agent is that of a tool without its own, 120 s, in which a result may wait for a busy disk:
+  // who is silent for longer waits for something that never comes.
+  const silentMs = mistake === "never_settle" ? 3_000 : 150_000;
   let next = 0;
   let ended = 0;
   let measured = -1;
@@ -101,7 +102,7 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
           });
     const hung = await isHung(over, company, silentMs);
     if (mistake === "leave_rejections") void Promise.reject(new Error(`nobody heard what ${name} said`));
-    if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(30_000).fill(ended));
+    if (mistake === "keep_sessions") kept.push(await journal.read(name), new Array(200_000).fill(ended));
     tell({ say: "over", name });
     if (hung) {
       const last = (await own.read(name)).slice(-4).map((record) => JSON.stringify(record).slice(0, 300));
@@ -163,9 +164,9 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
 
   if (only !== undefined) return play(only);
   const slots = Promise.all(Array.from({ length: together }, slot));
-  for (let row = 1; row * rowMs < ms; row += 1) {
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, row * rowMs - now())));
-    await measure();
+  while (now() < ms) {
+    await Promise.race([slots, new Promise((resolve) => setTimeout(resolve, Math.min(rowMs, ms - now())))]);
+    if (now() < ms) await measure();
   }
   await slots;
   // As long as nobody worked since the last row, it stands.
@@ -173,20 +174,25 @@ export async function steady(orders: Orders & { be: "steady" }): Promise<void> {
   if (kept.length < 0) throw new Error("what is kept is kept");
 }
 
-/** Waits until it is over, or nothing was heard for so long. */
+/**
+ * Waits until it is over, or nothing was heard for so long. The time is counted in turns that the process really had: one
+ * that stood still for a minute has heard nothing, and nobody is to blame.
+ */
 async function isHung(over: Promise<void>, company: Company, silentMs: number): Promise<boolean> {
+  const turnMs = 1_000;
   let timer: NodeJS.Timeout | undefined;
   const silent = new Promise<boolean>((resolve) => {
-    const look = (): void => {
-      const left = company.heardAt + silentMs - performance.now();
-      if (left <= 0) resolve(true);
-      else timer = setTimeout(look, left);
-    };
-    look();
+    let heardAt = company.heardAt;
+    let turns = 0;
+    timer = setInterval(() => {
+      turns = company.heardAt === heardAt ? turns + 1 : 0;
+      heardAt = company.heardAt;
+      if (turns * turnMs >= silentMs) resolve(true);
+    }, turnMs);
   });
   try {
     return await Promise.race([over.then(() => false), silent]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }

@@ -76,7 +76,7 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
       // What fails, fails before it had its effect; what hangs or is late may have had it.
       const fails = roll % 100 >= 85 && roll % 100 < 92;
       if (fails) await work(roll, context);
-      world.effect(context.idempotencyKey);
+      world.effect(context.idempotencyKey, done);
       await work(roll, context).catch(() => {});
       return `${done} ${on}`;
     };

@@ -61,5 +61,10 @@ const line = 3;
 
 export function tell(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
-  for (let sent = 0; sent < bytes.length; ) sent += writeSync(line, bytes, sent);
+  try {
+    for (let sent = 0; sent < bytes.length; ) sent += writeSync(line, bytes, sent);
+  } catch {
+    // Whoever gave the orders is gone: nobody is left to work for.
+    process.exit(3);
+  }
 }

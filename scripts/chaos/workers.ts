@@ -33,7 +33,6 @@ export function work(program: string, orders: Orders, hear: (word: Word) => void
     { stdio: ["ignore", "ignore", "pipe", "pipe"] },
   );
   let whole = false;
-  let killed = false;
   let errors = "";
   let text = "";
   const line = child.stdio[3] as Socket;
@@ -54,11 +53,8 @@ export function work(program: string, orders: Orders, hear: (word: Word) => void
   return {
     ended: new Promise((resolve, reject) => {
       child.once("error", reject);
-      child.once("close", () => resolve({ whole, killed, errors }));
+      child.once("close", (_code, signal) => resolve({ whole, killed: signal === "SIGKILL", errors }));
     }),
-    kill() {
-      killed = true;
-      child.kill("SIGKILL");
-    },
+    kill: () => void child.kill("SIGKILL"),
   };
 }

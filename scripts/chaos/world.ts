@@ -7,8 +7,8 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface World {
-  /** A tool does what it does, under its key. */
-  effect(key: string): void;
+  /** A tool does what it does, under its key. @param done what the tool says of it */
+  effect(key: string, done: string): void;
   happened(key: string): boolean;
 }
 

@@ -50,7 +50,7 @@ const silenceMs = 15_000;
 /** Tests that take longer than this judge nothing, in milliseconds. */
 const longestMs = 1_500;
 /** Mutants a worker is given at once. */
-const portion = 40;
+const portion = 200;
 
 export async function campaign(
   { mutants, sources }: Instrumented,
@@ -102,7 +102,8 @@ async function look(scratch: string, places: Order["places"], options: CampaignO
       worker(join(scratch, `look-${at}.json`), { do: "look", places, files }, 180_000, (said) => {
         if (said.said === "test") {
           if (!said.ok) seen.unfit.push({ id: said.id, why: said.why ?? "" });
-          else if (said.ms <= longestMs) seen.tests.set(said.id, { file: said.file, ms: said.ms });
+          else if (said.ms <= longestMs)
+            seen.tests.set(said.id, { file: said.file, ms: said.ms, asked: said.asked });
           else seen.unfit.push({ id: said.id, why: `takes ${Math.round(said.ms)} ms` });
         }
         if (said.said !== "met") return;
@@ -130,10 +131,9 @@ async function tryAll(
 ): Promise<Tried[]> {
   const outcome = new Map<string, Tried>();
   const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]));
-  const ofFile = testsOfFiles(mutants, seen);
   const queue: Trial[] = [];
   for (const mutant of mutants) {
-    const trial = trialOf(mutant, seen, ofFile, options);
+    const trial = trialOf(mutant, seen, options);
     if (trial !== undefined) queue.push(trial);
     else {
       const one: Tried = { mutant, verdict: "unmet", ran: 0 };
@@ -149,7 +149,7 @@ async function tryAll(
     const mutant = byId.get(id) as Mutant;
     // What is made while loading is made without the mutant, unless it was on before.
     if (verdict === "survived" && !trial.fromTheStart && seen.atLoad.has(id)) {
-      queue.push({ ...trial, fromTheStart: true });
+      queue.push({ ...trial, fromTheStart: true, fresh: false });
       return;
     }
     const one: Tried = { mutant, verdict, ran, ...(test === undefined ? {} : { test }) };
@@ -212,28 +212,14 @@ function firstFromTheStart(queue: readonly Trial[]): number {
   return at < 0 ? queue.length : at;
 }
 
-function testsOfFiles(mutants: readonly Mutant[], seen: Seen): Map<string, string[]> {
-  const sets = new Map<string, Set<string>>();
-  for (const { id, file } of mutants) {
-    const set = sets.get(file) ?? new Set();
-    sets.set(file, set);
-    for (const test of seen.metBy.get(id)?.keys() ?? []) set.add(test);
-  }
-  return new Map([...sets].map(([file, set]) => [file, [...set]]));
-}
-
-function trialOf(
-  mutant: Mutant,
-  seen: Seen,
-  ofFile: ReadonlyMap<string, string[]>,
-  options: CampaignOptions,
-): Trial | undefined {
+function trialOf(mutant: Mutant, seen: Seen, options: CampaignOptions): Trial | undefined {
   const met = seen.metBy.get(mutant.id);
   const atLoad = seen.atLoad.get(mutant.id);
   if (met === undefined && atLoad === undefined) return undefined;
-  const everywhere = ofFile.get(mutant.file) ?? [];
-  const all =
-    met === undefined ? (everywhere.length > 0 ? everywhere : [...seen.tests.keys()]) : [...met.keys()];
+  // What is made while loading wants a process of its own. Whoever looks at it meets no switch any more: all tests are
+  // asked that ask the rooms directly, or where there are none, all there are.
+  const direct = [...seen.tests].filter(([, { file }]) => options.always?.includes(file)).map(([id]) => id);
+  const all = met !== undefined ? [...met.keys()] : direct.length > 0 ? direct : [...seen.tests.keys()];
   const tests = within(all, seen.tests, options);
   return {
     id: mutant.id,

@@ -55,6 +55,14 @@ interface Stryker {
 
 const folder = import.meta.dirname;
 
+/**
+ * Sees to it that the instrumenter is there.
+ * @throws Error when it cannot be installed
+ */
+export async function installed(): Promise<void> {
+  await stryker();
+}
+
 async function stryker(): Promise<Stryker> {
   const path = join(folder, "node_modules/@stryker-mutator/instrumenter/dist/src/index.js");
   if (!existsSync(path)) {

@@ -1,47 +1,81 @@
-import { appendFileSync, globSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// npm run -s mutate [-- --only FILE,… --tests FILE,… --budget MS --workers N --json FILE --again FILE --log FILE]
+//
+// Changes the loop and the rules in thousands of small ways, one at a time, and sees whether a test notices. Prints the
+// score of each file and the survivors that survivors.md does not explain; exits with 1 when a room's score is below 90.
+// `--only loop/next.ts,rules/`: these files; `--again FILE`: what survived in the results that `--json FILE` wrote.
+// `--log FILE`: each verdict as it comes, a line of JSON each.
+
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../packages.ts";
-import { campaign } from "./campaign.ts";
+import { campaign, type Tried } from "./campaign.ts";
+import { keyOf, readExplained } from "./explained.ts";
 import { instrument, sourcesIn } from "./instrument.ts";
+import { isKilled, reportOf } from "./report.ts";
+import { isAlways, killSet } from "./suite.ts";
+
+const wanted = 90;
+
+function refuse(words: string): never {
+  console.error(`mutate: ${words}`);
+  process.exit(2);
+}
+
+function whole(name: string, text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) refuse(`--${name} must be a whole number above 0, not ${text}`);
+  return Number(text);
+}
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string" },
-    budget: { type: "string", default: "4000" },
+    only: { type: "string", default: "loop/,rules/" },
+    tests: { type: "string" },
+    budget: { type: "string", default: "500" },
     workers: { type: "string", default: "2" },
     json: { type: "string" },
+    again: { type: "string" },
+    log: { type: "string" },
   },
 });
+
 const base = join(root, "packages/core/src");
-const files = sourcesIn(base, ["loop", "rules"]).filter(
-  (f) => !values.only || values.only.split(",").some((o) => f.startsWith(o)),
-);
+const only = values.only.split(",");
+const files = sourcesIn(base, ["loop", "rules"]).filter((file) => only.some((one) => file.startsWith(one)));
+if (files.length === 0) refuse(`there is no source ${values.only} in the loop or the rules`);
+const tests = values.tests?.split(",").map((path) => resolve(root, path)) ?? killSet();
 const made = await instrument(base, files);
-const tests = [
-  join(import.meta.dirname, "model-check.test.ts"),
-  ...globSync("packages/core/test/*.test.ts", { cwd: root })
-    .filter((p) => !/\.slow\.|promises|properties|x-(endings|table|views)|one-writer|redact|structured-partial|ledger|cap|prune|slow-journal|coerce|render/.test(p))
-.map((p) =>
-    join(root, p),
-  ),
-];
-const out = await campaign(made, {
-  files: tests,
-  workers: Number(values.workers),
-  budgetMs: Number(values.budget),
-  always: tests.filter((p) => /decisions|loop-/.test(p)),
-  tried: (t) => {
-    if (values.json) appendFileSync(values.json + "l", JSON.stringify(t) + "\n");
+
+/** What was killed before stays killed; the rest is tried again. */
+const before =
+  values.again === undefined
+    ? []
+    : (JSON.parse(readFileSync(values.again, "utf8")) as Tried[]).filter(isKilled);
+const dead = new Map(before.map((one) => [keyOf(one.mutant), one]));
+const left = made.mutants.filter((mutant) => !dead.has(keyOf(mutant)));
+const { tried, unfit } = await campaign(
+  { ...made, mutants: left },
+  {
+    files: tests,
+    always: tests.filter(isAlways),
+    workers: whole("workers", values.workers),
+    budgetMs: whole("budget", values.budget),
+    hear: (line) => console.error(line),
+    ...(values.log === undefined
+      ? {}
+      : { tried: (one: Tried) => appendFileSync(values.log as string, `${JSON.stringify(one)}\n`) }),
   },
-  hear: (l) => console.log(l),
-});
-for (const u of out.unfit) console.log("unfit", u.id, u.why.slice(0, 300));
-const by = new Map<string, Record<string, number>>();
-for (const t of out.tried) {
-  const r = by.get(t.mutant.file) ?? {};
-  r[t.verdict] = (r[t.verdict] ?? 0) + 1;
-  by.set(t.mutant.file, r);
-}
-for (const [f, r] of by) console.log(f, r);
-if (values.json) writeFileSync(values.json, JSON.stringify(out, null, 1));
+);
+for (const { id, why } of unfit) console.error(`left out: ${id.replace(root, "")}: ${why.split("\n")[0]}`);
+
+const all = [
+  ...tried,
+  ...made.mutants.flatMap((mutant) => {
+    const known = dead.get(keyOf(mutant));
+    return known === undefined || mutant.leftOut !== undefined ? [] : [{ ...known, mutant }];
+  }),
+].sort((a, b) => Number(a.mutant.id) - Number(b.mutant.id));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(all, null, 1)}\n`);
+const { lines, rooms } = reportOf(all, readExplained(join(import.meta.dirname, "survivors.md")));
+for (const line of lines) console.log(line);
+process.exitCode = rooms.every(({ score }) => score >= wanted) ? 0 : 1;

@@ -20,6 +20,8 @@ export type Order = {
 export interface TestFacts {
   readonly file: string;
   readonly ms: number;
+  /** How often it asks the switches. */
+  readonly asked: number;
 }
 
 export interface Trial {
@@ -42,6 +44,7 @@ export type Said =
       readonly id: string;
       readonly file: string;
       readonly ms: number;
+      readonly asked: number;
       readonly ok: boolean;
       readonly why?: string;
     }

@@ -122,7 +122,7 @@ function faceOf(one: (name: string, body: Body, values: readonly unknown[]) => v
 }
 
 export const test: Face = faceOf(declare);
-export const it: Face = test;
+export const it: Face = faceOf(declare);
 export const describe: Face = faceOf((name, body, values) => {
   const above = suite;
   suite = { name, above, before: [], after: [], once: [] };

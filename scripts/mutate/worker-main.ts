@@ -84,11 +84,12 @@ async function look(files: readonly string[]): Promise<void> {
     for (const test of tests.values()) {
       const met: Map<string, number> = new Map();
       switches.met = met;
+      switches.asked = 0;
       const began = performance.now();
       const ok = (await attempt(test, 60_000)) === "passed";
       const ms = performance.now() - began;
       switches.met = undefined;
-      say({ said: "test", id: test.id, file, ms, ok, ...(ok ? {} : { why }) });
+      say({ said: "test", id: test.id, file, ms, asked: switches.asked, ok, ...(ok ? {} : { why }) });
       if (ok) say({ said: "met", test: test.id, mutants: [...met] });
     }
   }
@@ -115,7 +116,7 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
   let ran = 0;
   const limits = new Map(trial.tests.map((id, at) => [id, trial.limits[at] as number]));
   for (const id of inOrder(trial.tests, facts)) {
-    const { file, ms } = facts[id] as TestFacts;
+    const { file, ms, asked } = facts[id] as TestFacts;
     if (performance.now() - told > 1_000) {
       told = performance.now();
       say({ said: "alive" });
@@ -138,13 +139,16 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
     switches.on = trial.id;
     switches.left = limits.get(id) as number;
     switches.overrun = false;
+    switches.asked = 0;
+    switches.fuel = 20_000 + 10 * asked;
     const came = await attempt(test, ms);
     if (!trial.fromTheStart) switches.on = "";
     const { overrun } = switches;
+    switches.fuel = Number.POSITIVE_INFINITY;
     if (came === "passed" && !overrun) continue;
     kills.set(id, (kills.get(id) ?? 0) + 1);
     latest = [id, ...latest.filter((one) => one !== id)].slice(0, 20);
-    if (came === "late" || overrun || trial.fromTheStart) {
+    if (came === "late" || trial.fromTheStart) {
       say({
         said: "verdict",
         id: trial.id,
@@ -156,7 +160,13 @@ async function tryOne(trial: Trial, facts: { readonly [id: string]: TestFacts })
     }
     const again = await attempt(test, ms);
     if (again !== "passed" && !trial.fresh) return false;
-    say({ said: "verdict", id: trial.id, verdict: came === "stuck" ? "hung" : "killed", test: id, ran });
+    say({
+      said: "verdict",
+      id: trial.id,
+      verdict: came === "stuck" || overrun ? "hung" : "killed",
+      test: id,
+      ran,
+    });
     return again === "passed";
   }
   say({ said: "verdict", id: trial.id, verdict: "survived", ran });

@@ -40,8 +40,10 @@ export function givenBy(...lists: readonly (readonly Provided[] | undefined)[]):
 
 /** How one call resolves keys: what was given, else what the key makes, once. */
 export function resolver(given: Given): <T>(key: Dependency<T>) => Promise<T> {
-  const made = new Map<string, Promise<unknown>>();
+  // Most calls resolve nothing.
+  let made: Map<string, Promise<unknown>> | undefined;
   return <T>(key: Dependency<T>): Promise<T> => {
+    made ??= new Map();
     let known = made.get(key.id);
     if (known === undefined) {
       // In an async function also a throw of `create` is a rejection, and it is the same one each time.

@@ -9,6 +9,8 @@ import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./mess
 export interface MessageList extends Iterable<Message> {
   readonly length: number;
   at(index: number): Message | undefined;
+  /** True when the other list is a prefix of this one; false when that cannot be told without looking at every message. */
+  extends?(other: MessageList): boolean;
 }
 
 /** A tool as the model sees it. Compare by identity: an unchanged tool is the same object at every step. */

@@ -53,21 +53,13 @@ function shown(content: ContentPart[]): ContentPart[] {
 /** Half a surrogate pair makes a whole request invalid; a terminal's control sequences speak to terminals, and to readers of the history, behind the model's back. */
 function harmless(part: ContentPart): ContentPart {
   if (part.type !== "text") return part;
-  const text = hasControls(part.text) ? cleanOutput(part.text) : part.text;
+  const text = controls.test(part.text) ? cleanOutput(part.text) : part.text;
   if (text === part.text && text.isWellFormed()) return part;
   return { ...part, text: text.toWellFormed() };
 }
 
-/** Control characters other than newline and tab; a line that ends with CR LF is as good as one that ends with LF. */
-function hasControls(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (
-      code < 32
-        ? code !== 10 && code !== 9 && !(code === 13 && text.charCodeAt(at + 1) === 10)
-        : code >= 127 && code <= 159
-    )
-      return true;
-  }
-  return false;
-}
+/**
+ * Control characters other than newline and tab; a line that ends with CR LF is as good as one that ends with LF. A
+ * pattern, not a loop: in a young process, whose loops are still interpreted, it costs a sixth.
+ */
+const controls = /\p{Cc}(?<![\t\n\r])|\r(?!\n)/u;

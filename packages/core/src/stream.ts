@@ -45,13 +45,12 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
 
   push(item: T): void {
     if (this.#ended) return;
-    const reader = this.#waiting.shift();
-    if (reader !== undefined) {
-      reader.resolve({ done: false, value: item });
+    if (this.#waiting.length > 0) {
+      this.#waiting.shift()?.resolve({ done: false, value: item });
       return;
     }
-    const last = this.#items.at(-1);
-    const joined = this.length > this.#joinBeyond && last !== undefined ? this.#join(last, item) : undefined;
+    const last = this.length > this.#joinBeyond ? this.#items.at(-1) : undefined;
+    const joined = last === undefined ? undefined : this.#join(last, item);
     if (joined !== undefined) this.#items[this.#items.length - 1] = joined;
     else this.#items.push(item);
   }

@@ -37,7 +37,7 @@ describe("closing calls", () => {
   const three = [finished("5.0"), callOf("5.1"), callOf("5.2", { startedAt: 3 })];
 
   test("gives each that has no result the one it is told, in their order", () => {
-    expect(closeSome(acting(three), (call) => result("skipped", call.key))).toEqual({
+    expect(closeSome(acting(three), (call) => result("skipped", call.key))).toStrictEqual({
       do: "record",
       facts: ["5.1", "5.2"].map((call) => ({
         type: "tool_finished",
@@ -51,12 +51,12 @@ describe("closing calls", () => {
     expect(closeSome(acting(three), () => undefined)).toBeUndefined();
     expect(closeSome(acting([finished("5.0")]), () => result("skipped", ""))).toBeUndefined();
     expect(closeSome(stateOf(), () => result("skipped", ""))).toBeUndefined();
-    expect(openCalls(stateOf())).toEqual([]);
+    expect(openCalls(stateOf())).toStrictEqual([]);
   });
 
   test("all of them asks no hook any more about what it has yet to see", () => {
     const calls = [finished("5.0", { settled: false }), finished("5.1"), callOf("5.2", { settled: false })];
-    expect(closeAll(acting(calls), () => result("aborted", "over"))).toEqual({
+    expect(closeAll(acting(calls), () => result("aborted", "over"))).toStrictEqual({
       do: "record",
       facts: [
         { type: "hook_answered", hook: "afterTool", call: "5.0" },
@@ -66,7 +66,7 @@ describe("closing calls", () => {
     expect(closeAll(acting([finished("5.0")]), () => result("aborted", ""))).toBeUndefined();
     expect(
       factOf(closeAll(acting([finished("5.0", { settled: false })]), () => result("aborted", ""))),
-    ).toEqual({
+    ).toStrictEqual({
       type: "hook_answered",
       hook: "afterTool",
       call: "5.0",
@@ -86,7 +86,7 @@ describe("a write that was cut off", () => {
   const asking = { onInterrupted: "ask" as const };
 
   test("says that its outcome is unknown, and nothing is said of any other call", () => {
-    expect(interruptedResult(cut(), acting([]), rules)).toEqual(unknown);
+    expect(interruptedResult(cut(), acting([]), rules)).toStrictEqual(unknown);
     expect(interruptedResult(callOf("5.0"), acting([]), rules)).toBeUndefined();
     const { options: _options, ...bare } = acting([]);
     expect(interruptedResult(cut(), bare, rules)).toBeUndefined();
@@ -95,7 +95,7 @@ describe("a write that was cut off", () => {
   test("says what its tool found out", () => {
     const reconciled = { ...textResult, content: [...textResult.content] };
     expect(interruptedResult(cut({ reconciled }), acting([]), rules)).toBe(reconciled);
-    expect(interruptedResult(cut({ reconciled: "unknown" }), acting([]), rules)).toEqual(unknown);
+    expect(interruptedResult(cut({ reconciled: "unknown" }), acting([]), rules)).toStrictEqual(unknown);
   });
 
   test("waits for whoever is asked, or has said that it is to run again", () => {
@@ -109,31 +109,31 @@ describe("a write that was cut off", () => {
   test("asks nobody when the run ends or lands", () => {
     const call = cut({ permission: { answer: "ask" } });
     const stopping = { reason: "turn_stopped" as const, ...because };
-    expect(interruptedResult(call, acting([], { stopping }, {}, asking), rules)).toEqual(unknown);
+    expect(interruptedResult(call, acting([], { stopping }, {}, asking), rules)).toStrictEqual(unknown);
     const landing = { reason: "max_steps" as const, ...because };
-    expect(interruptedResult(call, acting([], { landing }, {}, asking), rules)).toEqual(unknown);
+    expect(interruptedResult(call, acting([], { landing }, {}, asking), rules)).toStrictEqual(unknown);
   });
 
   test("says why it does not run again: who said no, or what does not fit", () => {
     const state = acting([], {}, {}, asking);
     const denied = cut({ permission: { answer: "deny", reason: "twice is once too often" } });
-    expect(interruptedResult(denied, state, rules)).toEqual(
+    expect(interruptedResult(denied, state, rules)).toStrictEqual(
       result(
         "outcome_unknown",
         `${texts.outcomeUnknown("write")} ${texts.denied("twice is once too often")}`,
       ),
     );
-    expect(interruptedResult(cut({ permission: { answer: "deny" } }), state, rules)?.content).toEqual([
+    expect(interruptedResult(cut({ permission: { answer: "deny" } }), state, rules)?.content).toStrictEqual([
       { type: "text", text: `${texts.outcomeUnknown("write")} ${texts.denied(undefined)}` },
     ]);
-    expect(interruptedResult(cut(), state, rules)?.content).toEqual([
+    expect(interruptedResult(cut(), state, rules)?.content).toStrictEqual([
       { type: "text", text: `${texts.outcomeUnknown("write")} ${texts.denied(undefined)}` },
     ]);
     const bad = cut({
       permission: { answer: "allow" },
       check: { ok: false, error: "at is missing", code: "invalid_args" },
     });
-    expect(interruptedResult(bad, state, rules)).toEqual(
+    expect(interruptedResult(bad, state, rules)).toStrictEqual(
       result(
         "outcome_unknown",
         `${texts.outcomeUnknown("write")} ${texts.invalidArgs("write", "at is missing")}`,
@@ -150,20 +150,20 @@ describe("a denied call", () => {
     deniedResult(callOf("5.0", { ...(permission && { permission }), ...change }), acting([]), rules);
 
   test("reads the reason, or none", () => {
-    expect(denied({ answer: "deny", reason: "not today" })).toEqual(
+    expect(denied({ answer: "deny", reason: "not today" })).toStrictEqual(
       result("denied", texts.denied("not today")),
     );
-    expect(denied({ answer: "stop" })).toEqual(result("denied", texts.denied(undefined)));
-    expect(denied(undefined, { tool: toolOf("write", { permission: "deny" }) })).toEqual(
+    expect(denied({ answer: "stop" })).toStrictEqual(result("denied", texts.denied(undefined)));
+    expect(denied(undefined, { tool: toolOf("write", { permission: "deny" }) })).toStrictEqual(
       result("denied", texts.denied(undefined)),
     );
   });
 
   test("reads that the hook failed, where nobody said no", () => {
-    expect(denied({ answer: "deny", reason: "boom", failed: true })).toEqual(
+    expect(denied({ answer: "deny", reason: "boom", failed: true })).toStrictEqual(
       result("hook_failed", texts.permissionFailed("boom")),
     );
-    expect(denied({ answer: "deny", failed: true })).toEqual(
+    expect(denied({ answer: "deny", failed: true })).toStrictEqual(
       result("hook_failed", texts.permissionFailed("")),
     );
   });
@@ -183,10 +183,10 @@ const output = { schema: { type: "object" }, decodeRetries: 1 };
 describe("typed output", () => {
   test("is asked for by a mode, with words in the history only where they are stored", () => {
     const plain = { type: "mode", mode: "output", attempt: 2, rule: "output", evidence: { attempt: 2 } };
-    expect(factOf(outputMode(2, stateOf(), rules))).toEqual(plain);
-    expect(factOf(outputMode(2, stateOf({}, {}, { output }), rules))).toEqual(plain);
+    expect(factOf(outputMode(2, stateOf(), rules))).toStrictEqual(plain);
+    expect(factOf(outputMode(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
     const { options: _options, ...bare } = stateOf();
-    expect(factOf(outputMode(2, bare, rules))).toEqual(plain);
+    expect(factOf(outputMode(2, bare, rules))).toStrictEqual(plain);
     const stored = { output: { ...output, request: "stored" as const } };
     const words = (error: string | undefined): object => ({
       ...plain,
@@ -235,7 +235,7 @@ describe("typed output", () => {
   test("of a landing is checked once, where the run ends by that landing with an answer", () => {
     const landed = (run: object, change = { output } as object): unknown =>
       checkLanded(stateOf({ landing, stopping, lastText: "{}", ...run }, {}, change));
-    expect(landed({})).toEqual({ do: "check_output", text: "{}" });
+    expect(landed({})).toStrictEqual({ do: "check_output", text: "{}" });
     expect(landed({ checked: { ok: true } })).toBeUndefined();
     expect(landed({}, {})).toBeUndefined();
     expect(landed({ landing: undefined })).toBeUndefined();
@@ -289,7 +289,7 @@ describe("an answer that comes together with an abort", () => {
 
   test("is judged, and none of its calls runs", () => {
     const verdict = { do: "answer", code: "not_executed", text: texts.notExecuted("write") };
-    expect(unjudged(" ", calls)).toEqual({
+    expect(unjudged(" ", calls)).toStrictEqual({
       type: "turn_judged",
       verdicts: [verdict, verdict],
       follows: { do: "stop", reason: "aborted" },
@@ -315,7 +315,7 @@ describe("the end of a run", () => {
     factOf(end(stateOf(run), { reason: "completed", ...because, ...why } as never, keep as never));
 
   test("names its rule and its evidence", () => {
-    expect(ended({})).toEqual({
+    expect(ended({})).toStrictEqual({
       type: "run_ended",
       end: { reason: "completed", ...because, landed: false, resumable: true },
       text: "",
@@ -379,7 +379,7 @@ describe("the end of a run", () => {
   test("that a turn, a tool or a person asked for says why, and nothing is ended otherwise", () => {
     expect(endStopped(stateOf())).toBeUndefined();
     const stopping = { reason: "done_tool" as const, ...because, text: "bye" };
-    expect(factOf(endStopped(stateOf({ stopping })))).toEqual({
+    expect(factOf(endStopped(stateOf({ stopping })))).toStrictEqual({
       type: "run_ended",
       end: { reason: "done_tool", ...because, landed: false, resumable: true },
       text: "bye",
@@ -399,7 +399,7 @@ describe("the end of a run", () => {
       },
       text: texts.compacted(),
     };
-    expect(factOf(endCompaction(stateOf({}, { compacted }), rules))).toEqual(fact);
+    expect(factOf(endCompaction(stateOf({}, { compacted }), rules))).toStrictEqual(fact);
     expect(factOf(endCompaction(stateOf(), rules))).toMatchObject({ end: { evidence: { helped: false } } });
   });
 });

@@ -77,7 +77,7 @@ const only = (...detectors: DetectorName[]): LoopDetection => ({ detectors });
 describe("the detectors", () => {
   test("C8.64 generic_repeat warns at 10 equal calls, in these words, and blocks after 20 with equal outcomes", async () => {
     const { warnings, blocked, ran, result } = await watch(repeated(22, call("look", { a: 1, b: 2 })));
-    expect(warnings).toEqual([
+    expect(warnings).toStrictEqual([
       {
         after: 10,
         text: "WARNING: You have called look 10 times with identical arguments. If this is not making progress, stop retrying and report the task as failed.",
@@ -94,22 +94,22 @@ describe("the detectors", () => {
   test("C8.64 equal calls with changing outcomes are warned of, again for every ten more, and never blocked", async () => {
     const counting = (count: () => number): Tool[] => [echo("look", { execute: () => `number ${count()}` })];
     const { warnings, blocked, ran } = await watch(repeated(29, call("look")), true, counting);
-    expect(warnings.map(({ after }) => after)).toEqual([10, 20]);
+    expect(warnings.map(({ after }) => after)).toStrictEqual([10, 20]);
     expect(warnings[1]?.text).toContain("called look 20 times");
-    expect([blocked, ran]).toEqual([[], 29]);
+    expect([blocked, ran]).toStrictEqual([[], 29]);
   });
 
   test("C8.64 a call is its name and its arguments, whatever the order of their keys", async () => {
     const order = await watch(repeated(5, call("look", { a: 1, b: 2 }), call("look", { b: 2, a: 1 })));
-    expect(order.warnings.map(({ after }) => after)).toEqual([10]);
+    expect(order.warnings.map(({ after }) => after)).toStrictEqual([10]);
     const other = Array.from({ length: 25 }, (_, n) => call("look", { n }));
-    expect((await watch([...other, say("done")])).warnings).toEqual([]);
+    expect((await watch([...other, say("done")])).warnings).toStrictEqual([]);
   });
 
   test("C8.64 unknown_tool_repeat comes first: at 10 calls of a tool that is none, whatever their arguments", async () => {
     const nowhere = Array.from({ length: 12 }, (_, n) => call("nowhere", { n }));
     const { warnings, ran } = await watch([...nowhere, say("done")]);
-    expect(warnings.map(({ after }) => after)).toEqual([10]);
+    expect(warnings.map(({ after }) => after)).toStrictEqual([10]);
     expect(warnings[0]?.text).toMatch(
       /^CRITICAL: You have called nowhere 10 times and there is no such tool/,
     );
@@ -133,7 +133,7 @@ describe("the detectors", () => {
       [...other, call("peek"), ...other, say("done")],
       only("global_circuit_breaker"),
     );
-    expect([apart.blocked, apart.ran]).toEqual([[], 59]);
+    expect([apart.blocked, apart.ran]).toStrictEqual([[], 59]);
   });
 
   test("C8.64 known_poll_no_progress warns of polls without progress at 10 and blocks them after 20; polls with progress are free", async () => {
@@ -142,12 +142,12 @@ describe("the detectors", () => {
       expect(warnings).toHaveLength(1);
       expect(warnings[0]).toMatchObject({ after: 10 });
       expect(warnings[0]?.text).toMatch(/^WARNING: You have polled \w+ 10 times/);
-      expect([ran, blocked.length]).toEqual([20, 1]);
+      expect([ran, blocked.length]).toStrictEqual([20, 1]);
       expect(blocked[0]).toMatch(/^CRITICAL: \w+ has been polled 20 times/);
     }
     const moving = (count: () => number): Tool[] => [echo("process", { execute: () => `line ${count()}` })];
     const free = await watch(repeated(25, call("process", { action: "log" })), true, moving);
-    expect([free.warnings, free.blocked]).toEqual([[], []]);
+    expect([free.warnings, free.blocked]).toStrictEqual([[], []]);
     const started = await watch(repeated(10, call("process", { action: "start" })));
     expect(started.warnings[0]?.text).toContain("called process 10 times");
     const own = await watch(repeated(10, call("peek")), { isPoll: ({ name }) => name === "peek" });
@@ -159,19 +159,19 @@ describe("the detectors", () => {
       repeated(11, call("look"), call("peek")),
       only("ping_pong"),
     );
-    expect(warnings.map(({ after }) => after)).toEqual([10, 20]);
+    expect(warnings.map(({ after }) => after)).toStrictEqual([10, 20]);
     expect(warnings[0]?.text).toMatch(/^WARNING: You are alternating .* \(10 calls in a row\)/);
-    expect([ran, blocked.length]).toEqual([21, 1]);
+    expect([ran, blocked.length]).toStrictEqual([21, 1]);
     expect(blocked[0]).toMatch(/^CRITICAL: You have alternated .* 20 times/);
     const moving = (count: () => number): Tool[] => [echo("peek", { execute: () => `at ${count()}` })];
     const free = await watch(repeated(14, call("look"), call("peek")), only("ping_pong"), moving);
-    expect([free.blocked, free.ran]).toEqual([[], 28]);
+    expect([free.blocked, free.ran]).toStrictEqual([[], 28]);
     const three = repeated(8, call("look"), call("peek"), call("process"));
-    expect((await watch(three, only("ping_pong"))).warnings).toEqual([]);
+    expect((await watch(three, only("ping_pong"))).warnings).toStrictEqual([]);
   });
 
   test("C8.64 the first detector in the order that sees something is heard", async () => {
-    expect(detectorNames).toEqual([
+    expect(detectorNames).toStrictEqual([
       "unknown_tool_repeat",
       "global_circuit_breaker",
       "known_poll_no_progress",
@@ -194,7 +194,7 @@ describe("the detectors", () => {
 describe("what comes of it", () => {
   test("C8.64 it is off unless asked for, in the preset and elsewhere", async () => {
     const { warnings, blocked, ran } = await watch(repeated(35, call("look")), false);
-    expect([warnings, blocked, ran]).toEqual([[], [], 35]);
+    expect([warnings, blocked, ran]).toStrictEqual([[], [], 35]);
     for (const options of [{ model: scripted([]) }, steerable({ model: scripted([]) })])
       expect(resolve(options).rules.list.map(({ name }) => name)).not.toContain("loop_detection");
   });
@@ -204,7 +204,7 @@ describe("what comes of it", () => {
       Array.from({ length: 22 }, (_, n) => call("peek", { n: n + from }));
     const nine = repeated(9, call("look")).slice(0, -1);
     const { warnings } = await watch([...nine, ...others(0), ...nine, say("done")]);
-    expect(warnings).toEqual([]);
+    expect(warnings).toStrictEqual([]);
     const near = await watch([...nine, ...others(0).slice(0, 5), call("look"), say("done")]);
     expect(near.warnings).toHaveLength(1);
   });
@@ -213,9 +213,13 @@ describe("what comes of it", () => {
     const small = { warnAt: 2, criticalAt: 3, window: 30 };
     const script = repeated(4, call("look"));
     const block = await watch(script, small);
-    expect([block.ran, block.result.end?.reason, block.result.text]).toEqual([3, "completed", "done"]);
+    expect([block.ran, block.result.end?.reason, block.result.text]).toStrictEqual([3, "completed", "done"]);
     const land = await watch(script, { ...small, onCritical: "land" });
-    expect([land.ran, land.result.end?.reason, land.result.end?.landed]).toEqual([3, "no_progress", true]);
+    expect([land.ran, land.result.end?.reason, land.result.end?.landed]).toStrictEqual([
+      3,
+      "no_progress",
+      true,
+    ]);
     expect(land.result.text).toBe("done");
     const halt = await watch(script, { ...small, onCritical: "stop" });
     expect(halt.result.end).toMatchObject({
@@ -232,13 +236,13 @@ describe("what comes of it", () => {
     const others = ["a", "b", "c"].map((n) => call("peek", { n }));
     const { blocked, ran } = await watch([look, look, look, look, look, ...others, look, say("done")], small);
     // Two were blocked; the three others pushed the window on, and it may be tried again.
-    expect([blocked.length, ran]).toEqual([2, 7]);
+    expect([blocked.length, ran]).toStrictEqual([2, 7]);
   });
 
   test("equal calls of one answer are counted one by one, and the rest of them is blocked", async () => {
     const many = calls(Array.from({ length: 24 }, () => ["look"] as const));
     const { ran, blocked } = await watch([many, say("done")]);
-    expect([ran, blocked.length]).toEqual([20, 4]);
+    expect([ran, blocked.length]).toStrictEqual([20, 4]);
   });
 
   test("what it says follows from the records alone: a replay makes every request again, warnings and all", async () => {

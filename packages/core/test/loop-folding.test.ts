@@ -16,6 +16,7 @@ import {
   rules,
   stateOf,
   toolOf,
+  unknownCall,
 } from "./loop-support.ts";
 
 const fold = (state: State, fact: object, seq: number = 10, at: number = 2_000): State =>
@@ -45,13 +46,13 @@ describe("every record", () => {
       { type: "late_result", call: "1.0" },
       { type: "woke" },
     ])
-      expect(fold(idle, fact)).toEqual({ ...idle, seq: 11, now: 2_000 });
+      expect(fold(idle, fact)).toStrictEqual({ ...idle, seq: 11, now: 2_000 });
     const { end: _end, ...over } = fold(stateOf(), { type: "run_ended", end: { reason: "completed" } })
       .run as Run;
     const ended = fold(stateOf(), { type: "run_ended", end: { reason: "completed" } });
     expect(over.text).toBe("");
-    expect(fold(ended, { type: "noted", text: "late", rule: "r" }).run).toEqual(ended.run);
-    expect(fold(stateOf(), { type: "woke" }).run).toEqual(stateOf().run);
+    expect(fold(ended, { type: "noted", text: "late", rule: "r" }).run).toStrictEqual(ended.run);
+    expect(fold(stateOf(), { type: "woke" }).run).toStrictEqual(stateOf().run);
   });
 
   test("is told to every rule that remembers, with the state before it; what did not change is not copied", () => {
@@ -71,11 +72,11 @@ describe("every record", () => {
     ];
     const by = { ...rules, list };
     const started = stateOf({}, {}, {}, by);
-    expect(started.memories).toEqual([undefined, undefined, 1]);
+    expect(started.memories).toStrictEqual([undefined, undefined, 1]);
     const after = reduce(started, recordOf({ type: "woke" }), by);
-    expect(after.memories).toEqual([undefined, undefined, 2]);
-    expect(started.memories).toEqual([undefined, undefined, 1]);
-    expect(told).toEqual([["woke", 1]]);
+    expect(after.memories).toStrictEqual([undefined, undefined, 2]);
+    expect(started.memories).toStrictEqual([undefined, undefined, 1]);
+    expect(told).toStrictEqual([["woke", 1]]);
     const still = { ...rules, list: list.slice(0, 2) };
     expect(reduce(started, recordOf({ type: "woke" }), still).memories).toBe(started.memories);
   });
@@ -115,7 +116,7 @@ describe("a run starts", () => {
 
   test("not while another one is open", () => {
     const open = stateOf({ steps: 4 });
-    expect(begin(open).run).toEqual(open.run);
+    expect(begin(open).run).toStrictEqual(open.run);
   });
 
   test("behind the history there is, or over the one it brings; then nobody has counted it", () => {
@@ -125,10 +126,10 @@ describe("a run starts", () => {
       history: Log.of([user("old") as never]),
     };
     const on = begin(before);
-    expect([...on.history]).toEqual([user("old"), user("go")]);
-    expect([on.counted, on.rewritten]).toEqual([{ tokens: 5, length: 1 }, []]);
+    expect([...on.history]).toStrictEqual([user("old"), user("go")]);
+    expect([on.counted, on.rewritten]).toStrictEqual([{ tokens: 5, length: 1 }, []]);
     const over = begin({ ...before, ids: Names.empty().add("gone") }, { history: [user("other")] });
-    expect([...over.history]).toEqual([user("other"), user("go")]);
+    expect([...over.history]).toStrictEqual([user("other"), user("go")]);
     expect(over.counted).toBeUndefined();
     expect(over.rewritten).toHaveLength(1);
     expect(over.ids.has("gone")).toBe(false);
@@ -137,7 +138,7 @@ describe("a run starts", () => {
   test("knowing the ids of the calls it is given", () => {
     const message = answerOf([toolCall("a") as never, toolCall("b") as never]);
     const given = begin({ ...emptyState, ids: Names.empty().add("kept") }, { input: [message] });
-    expect(["a", "b", "kept", "c"].map((id) => given.ids.has(id))).toEqual([true, true, true, false]);
+    expect(["a", "b", "kept", "c"].map((id) => given.ids.has(id))).toStrictEqual([true, true, true, false]);
     expect(begin(emptyState, { history: [message] }).ids.has("b")).toBe(true);
   });
 
@@ -147,7 +148,7 @@ describe("a run starts", () => {
       compacting: { rule: "asked", evidence: {}, summaries: [], failures: 0 },
     });
     const parent = { session: "s", call: "1.0", depth: 1, budget: {} };
-    expect(begin(emptyState, { parent }).run?.parent).toEqual(parent);
+    expect(begin(emptyState, { parent }).run?.parent).toStrictEqual(parent);
   });
 });
 
@@ -161,7 +162,7 @@ describe("messages", () => {
 
   test("are queued once by their id, also before there is a run", () => {
     const two = fold(fold(emptyState, queued("a")), queued("b", "follow_up"));
-    expect(two.inbox).toEqual([
+    expect(two.inbox).toStrictEqual([
       { id: "a", lane: "steer", message: user("a") },
       { id: "b", lane: "follow_up", message: user("b") },
     ]);
@@ -174,8 +175,8 @@ describe("messages", () => {
       { inbox: [queued("a"), queued("b")] as never },
     );
     const after = fold(waiting, { type: "delivered", lane: "steer", ids: ["b"] });
-    expect(after.inbox.map(({ id }) => id)).toEqual(["a"]);
-    expect([...after.history].at(-1)).toEqual(user("b"));
+    expect(after.inbox.map(({ id }) => id)).toStrictEqual(["a"]);
+    expect([...after.history].at(-1)).toStrictEqual(user("b"));
     expect(after.run).toMatchObject({
       answer: undefined,
       checked: undefined,
@@ -192,10 +193,10 @@ describe("modes", () => {
 
   test("landing holds from the first time on", () => {
     const landed = mode({}, { mode: "landing", reason: "max_steps", cancel: false });
-    expect(landed.landing).toEqual({ reason: "max_steps", ...because });
+    expect(landed.landing).toStrictEqual({ reason: "max_steps", ...because });
     expect(landed.cancelledAt).toBeUndefined();
     const first = { reason: "deadline", rule: "clock", evidence: {} };
-    expect(mode({ landing: first }, { mode: "landing", reason: "max_steps" }).landing).toEqual(first);
+    expect(mode({ landing: first }, { mode: "landing", reason: "max_steps" }).landing).toStrictEqual(first);
   });
 
   test("landing in a hurry cancels what is in flight, and a compaction that waits", () => {
@@ -219,7 +220,7 @@ describe("modes", () => {
       stopping: { reason: "no_progress", ...because },
     });
     expect(mode({}, { ...stop, cancel: true }).stopping).not.toHaveProperty("error");
-    expect(mode({}, { ...stop, error }).stopping?.error).toEqual(error);
+    expect(mode({}, { ...stop, error }).stopping?.error).toStrictEqual(error);
     expect(mode({ call: modelCall }, { ...stop, cancel: true }).cancelledAt).toBe(2_000);
     expect(mode({ call: modelCall }, stop).cancelledAt).toBeUndefined();
     expect(mode({}, { ...stop, cancel: true }).cancelledAt).toBeUndefined();
@@ -232,7 +233,7 @@ describe("modes", () => {
       checked: undefined,
       output: { attempt: 1, error: "no" },
     });
-    expect(mode({}, { mode: "output", attempt: 0 }).output).toEqual({ attempt: 0 });
+    expect(mode({}, { mode: "output", attempt: 0 }).output).toStrictEqual({ attempt: 0 });
     const worded = fold(stateOf(), {
       type: "mode",
       mode: "output",
@@ -240,14 +241,18 @@ describe("modes", () => {
       message: user("as JSON"),
       ...because,
     });
-    expect([...worded.history].at(-1)).toEqual(user("as JSON"));
+    expect([...worded.history].at(-1)).toStrictEqual(user("as JSON"));
     expect(fold(stateOf(), { type: "mode", mode: "output", attempt: 0, ...because }).history.length).toBe(1);
   });
 
   test("compacting begins once; hiding a tool and notes are remembered with who spoke", () => {
-    expect(mode({}, { mode: "compacting" }).compacting).toEqual({ ...because, summaries: [], failures: 0 });
+    expect(mode({}, { mode: "compacting" }).compacting).toStrictEqual({
+      ...because,
+      summaries: [],
+      failures: 0,
+    });
     const under = { rule: "other", evidence: {}, summaries: ["one"], failures: 1 };
-    expect(mode({ compacting: under }, { mode: "compacting" }).compacting).toEqual(under);
+    expect(mode({ compacting: under }, { mode: "compacting" }).compacting).toStrictEqual(under);
     expect(mode({ hidden: ["a"], spoken: ["x"] }, { mode: "hide_tool", tool: "b" })).toMatchObject({
       hidden: ["a", "b"],
       spoken: ["x", "some_rule"],
@@ -312,8 +317,8 @@ describe("a model call", () => {
       message: answerOf(parts as never),
       checks: [check, { ok: false, error: "no", code: "unknown_tool" }],
     });
-    const [one, two, three] = after.run?.turn?.calls as Call[];
-    expect(one).toEqual({
+    const [one, two, three] = [callAt(after), callAt(after, 1), callAt(after, 2)];
+    expect(one).toStrictEqual({
       key: "10.0",
       id: "a",
       name: "write",
@@ -348,9 +353,9 @@ describe("a model call", () => {
       state,
     );
     const ids = ["a", "call_10_1", "a_10_2", "old_10_3", "call_10_4"];
-    expect(after.run?.turn?.calls.map(({ id }) => id)).toEqual(ids);
-    expect(callsOf(after.run?.turn?.message as never).map(({ id }) => id)).toEqual(ids);
-    expect(after.run?.turn?.message.content[0]).toEqual({ type: "text", text: "so" });
+    expect(after.run?.turn?.calls.map(({ id }) => id)).toStrictEqual(ids);
+    expect(callsOf(after.run?.turn?.message as never).map(({ id }) => id)).toStrictEqual(ids);
+    expect(after.run?.turn?.message.content[0]).toStrictEqual({ type: "text", text: "so" });
     for (const id of ids) expect(after.ids.has(id)).toBe(true);
     const kept = answerOf([toolCall("z") as never]);
     const same = fold(stateOf({ call: modelCall }), { type: "model_finished", message: kept, checks: [] });
@@ -372,7 +377,7 @@ describe("a model call", () => {
       failure: { error, at: 2_000, rand: 0.5, partial },
     });
     const bare = runAfter(stateOf({ call: modelCall }), { type: "model_failed", error });
-    expect(bare.failure).toEqual({ error, at: 2_000, rand: 0.5 });
+    expect(bare.failure).toStrictEqual({ error, at: 2_000, rand: 0.5 });
     expect(bare.spend).toMatchObject({ uncounted: 0, usd: 0 });
     expect(runAfter(stateOf(), { type: "model_failed", error }).modelCalls).toBe(0);
   });
@@ -417,7 +422,9 @@ describe("a judgement", () => {
       reduced,
       stopping: { reason: "error", ...because },
     });
-    expect(judged({ failure, reduced }, { follows: { do: "ask_again" } }).run?.reduced).toEqual(reduced);
+    expect(judged({ failure, reduced }, { follows: { do: "ask_again" } }).run?.reduced).toStrictEqual(
+      reduced,
+    );
   });
 
   test("of an answer without calls closes the turn, and the answer is kept", () => {
@@ -443,7 +450,7 @@ describe("a judgement", () => {
       { follows: { do: "finish" } },
       { counted: { tokens: 9, length: 1 } },
     );
-    expect(uncounted.counted).toEqual({ tokens: 9, length: 1 });
+    expect(uncounted.counted).toStrictEqual({ tokens: 9, length: 1 });
   });
 
   test("leaves out of the history what is not to be stored, or has no parts", () => {
@@ -492,25 +499,25 @@ describe("a judgement", () => {
       store: false,
       ...because,
     });
-    expect(twice.run?.turn).toEqual(after.run?.turn);
-    expect(judged({}, {}).run).toEqual(stateOf().run);
+    expect(twice.run?.turn).toStrictEqual(after.run?.turn);
+    expect(judged({}, {}).run).toStrictEqual(stateOf().run);
   });
 
   test("leads to what it says", () => {
     const run = stateOf({ notes: ["a"] }).run as Run;
     expect(follow(run, { do: "act" }, because)).toBe(run);
-    expect(follow(run, { do: "finish" }, because).answer).toEqual({ text: "" });
-    expect(follow(run, { do: "land", reason: "max_steps" }, because).landing).toEqual({
+    expect(follow(run, { do: "finish" }, because).answer).toStrictEqual({ text: "" });
+    expect(follow(run, { do: "land", reason: "max_steps" }, because).landing).toStrictEqual({
       reason: "max_steps",
       ...because,
     });
     const landing = { reason: "deadline" as const, rule: "clock", evidence: {} };
     expect(follow({ ...run, landing }, { do: "land", reason: "max_steps" }, because).landing).toBe(landing);
-    expect(follow(run, { do: "stop", reason: "refused" }, because).stopping).toEqual({
+    expect(follow(run, { do: "stop", reason: "refused" }, because).stopping).toStrictEqual({
       reason: "refused",
       ...because,
     });
-    expect(follow(run, { do: "stop", reason: "error", text: "t", error }, because).stopping).toEqual({
+    expect(follow(run, { do: "stop", reason: "error", text: "t", error }, because).stopping).toStrictEqual({
       reason: "error",
       ...because,
       text: "t",
@@ -518,7 +525,7 @@ describe("a judgement", () => {
     });
     const stopping = { reason: "aborted" as const, rule: "abort", evidence: {} };
     expect(follow({ ...run, stopping }, { do: "stop", reason: "refused" }, because).stopping).toBe(stopping);
-    expect(follow(run, { do: "ask_again" }, because)).toEqual(run);
+    expect(follow(run, { do: "ask_again" }, because)).toStrictEqual(run);
     const drop = { kind: "some", at: 1 } as never;
     const all = {
       do: "ask_again",
@@ -538,7 +545,9 @@ describe("a judgement", () => {
       dropped: [drop],
       compacting: { ...because, summaries: [], failures: 0 },
     });
-    expect(follow({ ...run, failures: 3 }, { do: "ask_again", reduce: "other" } as never, because)).toEqual({
+    expect(
+      follow({ ...run, failures: 3 }, { do: "ask_again", reduce: "other" } as never, because),
+    ).toStrictEqual({
       ...run,
       failures: 3,
     });
@@ -562,7 +571,7 @@ describe("a call of the open turn", () => {
       again: undefined,
       reconciled: undefined,
     });
-    expect(callAt(after, 1)).toEqual(callOf("5.1"));
+    expect(callAt(after, 1)).toStrictEqual(callOf("5.1"));
   });
 
   test("has its first result, counted where it ran", () => {
@@ -570,7 +579,7 @@ describe("a call of the open turn", () => {
     const after = finish(state);
     expect(callAt(after)).toMatchObject({ result: done, settled: true });
     expect(after.run?.toolCalls).toBe(1);
-    expect(finish(after, { isError: true }).run).toEqual(after.run);
+    expect(finish(after, { isError: true }).run).toStrictEqual(after.run);
     expect(finish(state, {}, "5.1").run?.toolCalls).toBe(0);
     expect(finish(state, { code: "reconciled" }, "5.1").run?.toolCalls).toBe(1);
     expect(finish(state, {}, "9.9").run).toBe(state.run);
@@ -589,7 +598,7 @@ describe("a call of the open turn", () => {
   test("that says the work is done stops the run, with its words", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const evidence = { tool: "write", call: "5.0" };
-    expect(finish(state, { done: true }).run?.stopping).toEqual({
+    expect(finish(state, { done: true }).run?.stopping).toStrictEqual({
       reason: "done_tool",
       rule: "done_tool",
       evidence,
@@ -603,12 +612,12 @@ describe("a call of the open turn", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const capped = { bytes: 9, keptBytes: 1, lines: 1 };
     const cut = finish(state, { ref: "r1", capped });
-    expect([[...cut.outputs], cut.readable]).toEqual([["r1"], true]);
+    expect([[...cut.outputs], cut.readable]).toStrictEqual([["r1"], true]);
     expect(JSON.stringify(cut.ledger)).toContain("r1");
     const kept = finish(state, { ref: "r1" });
-    expect([[...kept.outputs], kept.readable]).toEqual([["r1"], undefined]);
+    expect([[...kept.outputs], kept.readable]).toStrictEqual([["r1"], undefined]);
     expect(JSON.stringify(kept.ledger)).not.toContain("r1");
-    expect([...finish(state, { capped }).outputs]).toEqual([]);
+    expect([...finish(state, { capped }).outputs]).toStrictEqual([]);
     expect(finish(state, { capped }).readable).toBeUndefined();
   });
 
@@ -629,27 +638,27 @@ describe("a call of the open turn", () => {
 
   test("is not touched any more once it is over", () => {
     const state = acting([finished("5.0"), callOf("5.1")]);
-    expect(callAt(fold(state, { type: "tool_started", call: "5.0" }))).toEqual(finished("5.0"));
+    expect(callAt(fold(state, { type: "tool_started", call: "5.0" }))).toStrictEqual(finished("5.0"));
     const unseen = acting([finished("5.0", { settled: false }), callOf("5.1")]);
     const seen = fold(unseen, { type: "hook_answered", hook: "afterTool", call: "5.0" });
     expect(callAt(seen)).toMatchObject({ settled: true, result: done });
     const changed = { content: [], isError: true };
     const replaced = fold(unseen, { type: "hook_answered", hook: "afterTool", call: "5.0", result: changed });
-    expect(callAt(replaced).result).toEqual(changed);
+    expect(callAt(replaced).result).toStrictEqual(changed);
   });
 
   test("that was cut off is what its tool found out", () => {
     const state = acting([callOf("5.0", { interrupted: true }), callOf("5.1")]);
     const found = (change: object, call: string = "5.0"): State =>
       fold(state, { type: "reconciled", call, ...change });
-    expect(callAt(found({ found: "done", result: done })).reconciled).toEqual(done);
+    expect(callAt(found({ found: "done", result: done })).reconciled).toStrictEqual(done);
     expect(callAt(found({ found: "unknown" })).reconciled).toBe("unknown");
     expect(callAt(found({ found: "nothing" }))).toMatchObject({
       interrupted: false,
       permission: { answer: "allow" },
     });
     expect(callAt(found({ found: "nothing" }))).not.toHaveProperty("reconciled");
-    expect(callAt(found({ found: "unknown" }, "5.1"), 1)).toEqual(callOf("5.1"));
+    expect(callAt(found({ found: "unknown" }, "5.1"), 1)).toStrictEqual(callOf("5.1"));
     const over = acting([finished("5.0", { interrupted: true, settled: false })]);
     expect(callAt(fold(over, { type: "reconciled", call: "5.0", found: "unknown" }))).not.toHaveProperty(
       "reconciled",
@@ -686,10 +695,10 @@ describe("an answer of somebody who was asked", () => {
 
   test("denies it, and stops the run where it says so", () => {
     const no = given({ answer: "deny", reason: "not today" });
-    expect(callAt(no).permission).toEqual({ answer: "deny", reason: "not today" });
-    expect(callAt(given({ answer: "deny" })).permission).toEqual({ answer: "deny" });
+    expect(callAt(no).permission).toStrictEqual({ answer: "deny", reason: "not today" });
+    expect(callAt(given({ answer: "deny" })).permission).toStrictEqual({ answer: "deny" });
     expect(no.run?.stopping).toBeUndefined();
-    expect(given({ answer: "deny", stop: true }).run?.stopping).toEqual({
+    expect(given({ answer: "deny", stop: true }).run?.stopping).toStrictEqual({
       reason: "turn_stopped",
       rule: "approval",
       evidence: { call: "5.0" },
@@ -699,7 +708,7 @@ describe("an answer of somebody who was asked", () => {
 
   test("counts the first time only, and a hook's word stands", () => {
     const allowed = callOf("5.0", { permission: { answer: "allow" } });
-    expect(callAt(given({ answer: "deny" }, allowed))).toEqual(allowed);
+    expect(callAt(given({ answer: "deny" }, allowed))).toStrictEqual(allowed);
     expect(callAt(given({ answer: "deny" }, callOf("5.0"))).permission?.answer).toBe("deny");
   });
 
@@ -712,11 +721,11 @@ describe("an answer of somebody who was asked", () => {
 
   test("is awaited from the time it was asked", () => {
     const after = fold(acting([callOf("5.0"), callOf("5.1")]), { type: "approval_asked", calls: ["5.1"] });
-    expect(after.run?.turn?.calls.map((call) => call.asked)).toEqual([false, true]);
+    expect(after.run?.turn?.calls.map((call) => call.asked)).toStrictEqual([false, true]);
   });
 
   test("that names a grant which does not cover the call lets nothing run", () => {
-    expect(callAt(given({ answer: "approve", grant: "nobody's" }))).toEqual(asked);
+    expect(callAt(given({ answer: "approve", grant: "nobody's" }))).toStrictEqual(asked);
   });
 });
 
@@ -727,14 +736,14 @@ describe("hooks", () => {
   test("of permission say whether a call may run, or that the run is to stop", () => {
     const said = (change: object): State =>
       hook(two, { hook: "permission", call: "5.0", answer: "allow", ...change });
-    expect(callAt(said({})).permission).toEqual({ answer: "allow" });
-    expect(callAt(said({ answer: "deny", reason: "no", error: "boom" })).permission).toEqual({
+    expect(callAt(said({})).permission).toStrictEqual({ answer: "allow" });
+    expect(callAt(said({ answer: "deny", reason: "no", error: "boom" })).permission).toStrictEqual({
       answer: "deny",
       reason: "no",
       failed: true,
     });
     expect(said({ answer: "deny", text: "t" }).run?.stopping).toBeUndefined();
-    expect(said({ answer: "stop", text: "bye" }).run?.stopping).toEqual({
+    expect(said({ answer: "stop", text: "bye" }).run?.stopping).toStrictEqual({
       reason: "turn_stopped",
       rule: "permission",
       evidence: { call: "5.0" },
@@ -746,7 +755,7 @@ describe("hooks", () => {
   test("before a tool may change its arguments, or answer for it", () => {
     const said = (change: object, call: Call = callOf("5.0")): Call =>
       callAt(hook(acting([call, callOf("5.1")]), { hook: "beforeTool", call: "5.0", ...change }));
-    expect(said({})).toEqual(callOf("5.0", { prepared: true }));
+    expect(said({})).toStrictEqual(callOf("5.0", { prepared: true }));
     const check = { ok: true, args: { at: 2 }, keys: null };
     expect(said({ args: { at: "2" }, check })).toMatchObject({ args: { at: 2 }, check });
     const bad = { ok: false, error: "no", code: "invalid_args" };
@@ -788,14 +797,14 @@ describe("hooks", () => {
       tools: ["read"],
       toolChoice: "none",
     }).run;
-    expect(prepared?.prepared).toEqual({ step: 2, model: 1, tools: ["read"], toolChoice: "none" });
+    expect(prepared?.prepared).toStrictEqual({ step: 2, model: 1, tools: ["read"], toolChoice: "none" });
     expect(prepared?.broken).toBeUndefined();
     const edit = { keep: 1 };
-    expect(hook(state, { hook: "transformContext", step: 2, edit }).run?.transformed).toEqual({
+    expect(hook(state, { hook: "transformContext", step: 2, edit }).run?.transformed).toStrictEqual({
       step: 2,
       edit,
     });
-    expect(hook(state, { hook: "transformContext", step: 2 }).run?.transformed).toEqual({ step: 2 });
+    expect(hook(state, { hook: "transformContext", step: 2 }).run?.transformed).toStrictEqual({ step: 2 });
   });
 
   test("of the run that fail break it", () => {
@@ -804,7 +813,7 @@ describe("hooks", () => {
       ["transformContext", { step: 1 }],
       ["onFinish", { messages: [] }],
     ] as const)
-      expect(hook(stateOf(), { hook: name, ...more, error: "boom" }).run?.broken).toEqual({
+      expect(hook(stateOf(), { hook: name, ...more, error: "boom" }).run?.broken).toStrictEqual({
         kind: "internal",
         message: `the ${name} hook failed: boom`,
         retryable: false,
@@ -818,7 +827,7 @@ describe("hooks", () => {
     expect(none.run).toMatchObject({ finishAsked: true, answer: { text: "x" } });
     const more = hook(state, { hook: "onFinish", messages: [user("also")] });
     expect(more.run).toMatchObject({ finishAsked: true, answer: undefined, checked: undefined });
-    expect([...more.history].at(-1)).toEqual(user("also"));
+    expect([...more.history].at(-1)).toStrictEqual(user("also"));
   });
 });
 
@@ -845,9 +854,11 @@ describe("a process that takes a run over", () => {
     expect(callAt(after, 0)).not.toHaveProperty("permission");
     expect(callAt(after, 1).interrupted).toBe(false);
     expect(callAt(after, 1)).not.toHaveProperty("startedAt");
-    expect(callAt(after, 2)).toEqual(finished("5.2", { settled: false }));
-    expect(callAt(after, 3)).toEqual(callOf("5.3"));
+    expect(callAt(after, 2)).toStrictEqual(finished("5.2", { settled: false }));
+    expect(callAt(after, 3)).toStrictEqual(callOf("5.3"));
     expect(opened(stateOf()).run?.compacting).toBeUndefined();
+    const unknown = opened(acting([unknownCall("5.0", { startedAt: 1 })]));
+    expect(callAt(unknown)).toStrictEqual(unknownCall("5.0"));
   });
 
   test("asks about a write that was cut off, where it is to", () => {
@@ -873,7 +884,7 @@ describe("a process that takes a run over", () => {
   test("leaves a fork none of the sub-agents that were at work", () => {
     const child = { session: "c", reserved: {}, spent: {}, parked: false, waiting: [], answers: [], told: 0 };
     const state = acting([callOf("5.0", { child: child as never }), callOf("5.1")]);
-    expect(callAt(opened(state)).child).toEqual(child);
+    expect(callAt(opened(state)).child).toStrictEqual(child);
     expect(callAt(opened(state, { from: [] }))).not.toHaveProperty("child");
   });
 
@@ -884,7 +895,7 @@ describe("a process that takes a run over", () => {
     const after = opened(state, { options: options({ tools }) });
     expect(after.counted).toBeUndefined();
     expect(after.run?.model).toBe(0);
-    expect(callAt(after).tool).toEqual(tools[1]);
+    expect(callAt(after).tool).toStrictEqual(tools[1]);
     expect(callAt(after, 1)).not.toHaveProperty("tool");
     expect(opened(state)).toMatchObject({ counted, run: { model: 1 } });
   });
@@ -897,8 +908,8 @@ describe("a process that takes a run over", () => {
     expect(under([first, second]).run?.model).toBe(1);
     expect(under([second, first]).run?.model).toBe(0);
     expect(under([{ ...first, id: "other" }, first]).run?.model).toBe(0);
-    expect(under([first, second]).counted).toEqual({ tokens: 5, length: 1 });
-    expect(callAt(under([first]))).toEqual(callOf("5.0"));
+    expect(under([first, second]).counted).toStrictEqual({ tokens: 5, length: 1 });
+    expect(callAt(under([first]))).toStrictEqual(callOf("5.0"));
   });
 });
 
@@ -920,7 +931,7 @@ describe("the end and the abort", () => {
       end,
       text: "bye",
     });
-    expect([...after.history].at(-1)).toEqual(keep);
+    expect([...after.history].at(-1)).toStrictEqual(keep);
     expect(fold(state, { type: "run_ended", end }).history).toBe(state.history);
   });
 
@@ -929,7 +940,7 @@ describe("the end and the abort", () => {
       runAfter(stateOf(run), { type: "abort_asked", reason: "enough", ...change });
     expect(asked({})).toMatchObject({ abort: { at: 2_000, reason: "enough" }, cancelledAt: 2_000 });
     expect(asked({}).abort).not.toHaveProperty("error");
-    expect(asked({}, { error }).abort?.error).toEqual(error);
+    expect(asked({}, { error }).abort?.error).toStrictEqual(error);
     expect(asked({ cancelledAt: 7 }).cancelledAt).toBe(7);
     const abort = { at: 1, reason: "first" };
     expect(asked({ abort }).abort).toBe(abort);
@@ -955,9 +966,9 @@ describe("the end and the abort", () => {
   test("of the check of an output says what came of it", () => {
     const checked = (change: object): unknown =>
       runAfter(stateOf(), { type: "output_checked", ok: true, ...change }).checked;
-    expect(checked({})).toEqual({ ok: true });
-    expect(checked({ value: 0 })).toEqual({ ok: true, value: 0 });
-    expect(checked({ ok: false, error: "no" })).toEqual({ ok: false, error: "no" });
+    expect(checked({})).toStrictEqual({ ok: true });
+    expect(checked({ value: 0 })).toStrictEqual({ ok: true, value: 0 });
+    expect(checked({ ok: false, error: "no" })).toStrictEqual({ ok: false, error: "no" });
   });
 });
 
@@ -980,7 +991,7 @@ describe("what a sub-agent spent", () => {
     ).toMatchObject({
       spend: { tokens: 3 },
     });
-    expect(fold(ended, { type: "late_result", call: "1.0" }).run).toEqual(ended.run);
+    expect(fold(ended, { type: "late_result", call: "1.0" }).run).toStrictEqual(ended.run);
   });
 
   test("is unknown in money when either is", () => {

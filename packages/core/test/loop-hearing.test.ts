@@ -41,8 +41,8 @@ describe("the time to wake", () => {
     const other = callOf("5.1", { startedAt: 100, tool: toolOf("write", { timeoutMs: 5_000 }) });
     expect(wakeTime(acting([other, running, callOf("5.2")]), none)).toBe(700);
     expect(wakeTime(acting([callOf("5.2")]), none)).toBeUndefined();
-    expect(wait(acting([running]), none)).toEqual({ do: "wait", until: 700 });
-    expect(wait(acting([]), none)).toEqual({ do: "wait" });
+    expect(wait(acting([running]), none)).toStrictEqual({ do: "wait", until: 700 });
+    expect(wait(acting([]), none)).toStrictEqual({ do: "wait" });
   });
 
   test("of a call whose tool nobody knows is at once", () => {
@@ -68,9 +68,9 @@ describe("the time to wake", () => {
     const late: Bare = { name: "clock", wakeAt: () => 300 };
     const early: Bare = { name: "clock", wakeAt: () => 150 };
     const retrying = stateOf({ notBefore: 200 }, { now: 100 });
-    expect(waitForRetry(retrying, none)).toEqual({ do: "wait", until: 200 });
-    expect(waitForRetry(retrying, withRules(late))).toEqual({ do: "wait", until: 200 });
-    expect(waitForRetry(retrying, withRules(early))).toEqual({ do: "wait", until: 150 });
+    expect(waitForRetry(retrying, none)).toStrictEqual({ do: "wait", until: 200 });
+    expect(waitForRetry(retrying, withRules(late))).toStrictEqual({ do: "wait", until: 200 });
+    expect(waitForRetry(retrying, withRules(early))).toStrictEqual({ do: "wait", until: 150 });
     expect(waitForRetry(stateOf({ notBefore: 200 }, { now: 200 }), none)).toBeUndefined();
     expect(waitForRetry(stateOf({ notBefore: 200 }, { now: 201 }), none)).toBeUndefined();
     expect(waitForRetry(stateOf(), none)).toBeUndefined();
@@ -92,19 +92,19 @@ describe("a rule that decides", () => {
   const fact = (one: object): object => ({ do: "record", facts: [one] });
 
   test("becomes one record, with its name and its evidence", () => {
-    expect(heard({ do: "land", reason: "max_steps" })).toEqual(
+    expect(heard({ do: "land", reason: "max_steps" })).toStrictEqual(
       fact({ type: "mode", mode: "landing", reason: "max_steps", cancel: false, ...because }),
     );
-    expect(heard({ do: "land", reason: "max_steps", cancel: true })).toEqual(
+    expect(heard({ do: "land", reason: "max_steps", cancel: true })).toStrictEqual(
       fact({ type: "mode", mode: "landing", reason: "max_steps", cancel: true, ...because }),
     );
-    expect(heard({ do: "nudge", text: "look again" })).toEqual(
+    expect(heard({ do: "nudge", text: "look again" })).toStrictEqual(
       fact({ type: "noted", text: "look again", ...because }),
     );
-    expect(heard({ do: "hide_tool", tool: "write" })).toEqual(
+    expect(heard({ do: "hide_tool", tool: "write" })).toStrictEqual(
       fact({ type: "mode", mode: "hide_tool", tool: "write", ...because }),
     );
-    expect(heard({ do: "stop", reason: "turn_stopped" })).toEqual(
+    expect(heard({ do: "stop", reason: "turn_stopped" })).toStrictEqual(
       fact({
         type: "run_ended",
         end: { reason: "turn_stopped", ...because, landed: false, resumable: true },
@@ -121,10 +121,10 @@ describe("a rule that decides", () => {
     );
     const stopping = { type: "mode", mode: "stopping", reason: "turn_stopped", cancel: true, ...because };
     const turn = { seq: 5, message: answerOf([]), calls: [callOf("5.0")] };
-    expect(heard({ do: "stop", reason: "turn_stopped" }, { turn })).toEqual(fact(stopping));
+    expect(heard({ do: "stop", reason: "turn_stopped" }, { turn })).toStrictEqual(fact(stopping));
     const call = { startedAt: 1, step: 1, attempt: 1 };
-    expect(heard({ do: "stop", reason: "turn_stopped" }, { call })).toEqual(fact(stopping));
-    expect(heard({ do: "stop", reason: "turn_stopped", error }, { call })).toEqual(
+    expect(heard({ do: "stop", reason: "turn_stopped" }, { call })).toStrictEqual(fact(stopping));
+    expect(heard({ do: "stop", reason: "turn_stopped", error }, { call })).toStrictEqual(
       fact({ ...stopping, error }),
     );
   });
@@ -188,8 +188,8 @@ describe("a rule that decides", () => {
       against("three", "5.1"),
     );
     const state = stateOf({}, { memories: ["a", "b", "c", "d"] });
-    expect(spokenAgainst(callOf("5.0"), state, both)).toEqual({ code: "limit", text: "one b" });
-    expect(spokenAgainst(callOf("5.1"), state, both)).toEqual({ code: "limit", text: "three d" });
+    expect(spokenAgainst(callOf("5.0"), state, both)).toStrictEqual({ code: "limit", text: "one b" });
+    expect(spokenAgainst(callOf("5.1"), state, both)).toStrictEqual({ code: "limit", text: "three d" });
     expect(spokenAgainst(callOf("5.2"), state, both)).toBeUndefined();
   });
 });
@@ -200,7 +200,9 @@ describe("somebody is asked", () => {
   const ask = (calls: Call[], change: object = parallel): unknown => askLeave(acting(calls, {}, {}, change));
 
   test("about each call that needs leave, once", () => {
-    expect(ask([callOf("5.0", { tool: guarded }), callOf("5.1"), callOf("5.2", { tool: guarded })])).toEqual({
+    expect(
+      ask([callOf("5.0", { tool: guarded }), callOf("5.1"), callOf("5.2", { tool: guarded })]),
+    ).toStrictEqual({
       do: "ask",
       calls: ["5.0", "5.2"],
     });
@@ -220,7 +222,7 @@ describe("somebody is asked", () => {
   test("about the call as it would run: after the beforeTool hook", () => {
     const hooks = { ...parallel, hooks: ["beforeTool"] };
     expect(ask([callOf("5.0", { tool: guarded })], hooks)).toBeUndefined();
-    expect(ask([callOf("5.0", { tool: guarded, prepared: true })], hooks)).toEqual({
+    expect(ask([callOf("5.0", { tool: guarded, prepared: true })], hooks)).toStrictEqual({
       do: "ask",
       calls: ["5.0"],
     });
@@ -233,7 +235,7 @@ describe("somebody is asked", () => {
     ];
     const use = (calls: Call[], given = grants): unknown =>
       useGrant(acting(calls, {}, { grants: given }, parallel));
-    expect(use([callOf("5.0"), callOf("5.1", { tool: guarded })])).toEqual({
+    expect(use([callOf("5.0"), callOf("5.1", { tool: guarded })])).toStrictEqual({
       do: "record",
       facts: [{ type: "approval_given", call: "5.1", approval: { answer: "approve", grant: "writes" } }],
     });
@@ -260,7 +262,7 @@ describe("tools of calls that were cut off", () => {
   const asks = (...calls: Call[]): unknown => reconcileCalls(acting(calls), none);
 
   test("are asked what came of them, each once", () => {
-    expect(asks(cut("5.0"), callOf("5.1", { tool }), cut("5.2"))).toEqual({
+    expect(asks(cut("5.0"), callOf("5.1", { tool }), cut("5.2"))).toStrictEqual({
       do: "reconcile",
       calls: ["5.0", "5.2"],
     });
@@ -271,7 +273,7 @@ describe("tools of calls that were cut off", () => {
   });
 
   test("are waited for until something else is to be looked at", () => {
-    expect(asks(cut("5.0"), callOf("5.1", { startedAt: 500, tool }))).toEqual({
+    expect(asks(cut("5.0"), callOf("5.1", { startedAt: 500, tool }))).toStrictEqual({
       do: "reconcile",
       calls: ["5.0"],
       until: 700,
@@ -286,14 +288,14 @@ describe("leave that was given beforehand", () => {
 
   test("is held once, however often it is said", () => {
     const once = allow(held(), grant);
-    expect(once.grants).toEqual([{ ...grant, used: 0 }]);
+    expect(once.grants).toStrictEqual([{ ...grant, used: 0 }]);
     expect(allow(once, { ...grant, tool: "read" })).toBe(once);
-    expect(allow(once, { id: "h", tool: "read" }).grants.map(({ id }) => id)).toEqual(["g", "h"]);
+    expect(allow(once, { id: "h", tool: "read" }).grants.map(({ id }) => id)).toStrictEqual(["g", "h"]);
   });
 
   test("is taken back by its id", () => {
     const both = held({ ...grant, used: 1 }, { ...grant, id: "h", used: 0 });
-    expect(revoke(both, "g").grants).toEqual([
+    expect(revoke(both, "g").grants).toStrictEqual([
       { ...grant, used: 1, revoked: true },
       { ...grant, id: "h", used: 0 },
     ]);

@@ -51,7 +51,7 @@ describe("a turn is judged", () => {
         judging({ follows: { do: "finish" }, ...because }),
       ),
     );
-    expect(judged).toEqual({
+    expect(judged).toStrictEqual({
       type: "turn_judged",
       verdicts: [{ do: "run" }, { do: "run" }],
       follows: { do: "act" },
@@ -59,11 +59,11 @@ describe("a turn is judged", () => {
       rule: "second",
       ...because,
     });
-    expect(asked).toEqual(["c", texts]);
+    expect(asked).toStrictEqual(["c", texts]);
   });
 
   test("as final where no rule speaks, or as the end where it failed", () => {
-    expect(judgeTurn(stateOf({ turn: turn({ calls: [] }) }), none)).toEqual({
+    expect(judgeTurn(stateOf({ turn: turn({ calls: [] }) }), none)).toStrictEqual({
       type: "turn_judged",
       verdicts: [],
       follows: { do: "finish" },
@@ -71,7 +71,7 @@ describe("a turn is judged", () => {
       rule: "default",
       evidence: {},
     });
-    expect(judgeTurn(stateOf({ failure }), none)).toEqual({
+    expect(judgeTurn(stateOf({ failure }), none)).toStrictEqual({
       type: "turn_judged",
       verdicts: [],
       follows: { do: "stop", reason: "error", error },
@@ -85,7 +85,7 @@ describe("a turn is judged", () => {
     const not = { do: "answer", code: "not_executed", text: texts.notExecuted("write") };
     for (const follows of [{ do: "finish" }, { do: "stop", reason: "refused" }]) {
       const judged = judgeTurn(stateOf({ turn: turn() }), withRules(judging({ follows, ...because })));
-      expect(judged.verdicts).toEqual([not, not]);
+      expect(judged.verdicts).toStrictEqual([not, not]);
     }
   });
 
@@ -95,7 +95,7 @@ describe("a turn is judged", () => {
       stateOf({ turn: turn() }),
       withRules(judging({ follows: { do: "act" }, answerAll, ...because })),
     );
-    expect(judged.verdicts).toEqual([
+    expect(judged.verdicts).toStrictEqual([
       { do: "answer", code: "truncated", text: "no 5.0" },
       { do: "answer", code: "truncated", text: "no 5.1" },
     ]);
@@ -136,7 +136,7 @@ describe("a landing turn", () => {
 
   test("is the last, whatever is in it: its calls are refused", () => {
     const act = withRules(judging({ follows: { do: "act" }, ...because }));
-    expect(landed({ turn: turn() }, act)).toEqual({
+    expect(landed({ turn: turn() }, act)).toStrictEqual({
       type: "turn_judged",
       verdicts: [limit, limit],
       follows: { do: "stop", reason: "max_steps" },
@@ -216,14 +216,14 @@ describe("a call is judged", () => {
   const bad = { ok: false, error: "at is missing", code: "invalid_args" } as const;
 
   test("to run, where nothing speaks against it", () => {
-    expect(verdict(callOf("5.0"))).toEqual({ do: "run" });
+    expect(verdict(callOf("5.0"))).toStrictEqual({ do: "run" });
     const { options: _options, ...bare } = stateOf({ turn: turn({ calls: [callOf("5.99")] }) });
-    expect(judgeTurn(bare, withRules(act)).verdicts).toEqual([{ do: "run" }]);
+    expect(judgeTurn(bare, withRules(act)).verdicts).toStrictEqual([{ do: "run" }]);
   });
 
   test("as one too many, by its place in the answer", () => {
-    expect(verdict(callOf("5.2"), { maxCallsPerTurn: 3 })).toEqual({ do: "run" });
-    expect(verdict(callOf("5.3"), { maxCallsPerTurn: 3 })).toEqual(
+    expect(verdict(callOf("5.2"), { maxCallsPerTurn: 3 })).toStrictEqual({ do: "run" });
+    expect(verdict(callOf("5.3"), { maxCallsPerTurn: 3 })).toStrictEqual(
       answer("too_many_calls", texts.tooManyCalls("write", 3)),
     );
     expect(verdict(callOf("5.4"), { maxCallsPerTurn: 3 })).toMatchObject({ code: "too_many_calls" });
@@ -232,18 +232,18 @@ describe("a call is judged", () => {
   test("as of an unknown tool, saying which there are", () => {
     const unknown = { ok: false, error: "no such tool", code: "unknown_tool" } as const;
     const said = answer("unknown_tool", texts.unknownTool("nobody", ["read", "write", "guarded"], undefined));
-    expect(verdict(unknownCall("5.0", { check: unknown }))).toEqual(said);
-    expect(verdict(unknownCall("5.0", { check: unknown, argsError: "cut off" }))).toEqual(said);
+    expect(verdict(unknownCall("5.0", { check: unknown }))).toStrictEqual(said);
+    expect(verdict(unknownCall("5.0", { check: unknown, argsError: "cut off" }))).toStrictEqual(said);
   });
 
   test("as unreadable, or as not fitting", () => {
-    expect(verdict(callOf("5.0", { check: bad, argsError: "cut off", rawArgs: '{"at' }))).toEqual(
+    expect(verdict(callOf("5.0", { check: bad, argsError: "cut off", rawArgs: '{"at' }))).toStrictEqual(
       answer("invalid_args", texts.badJson("write", "cut off", '{"at')),
     );
-    expect(verdict(callOf("5.0", { check: bad }))).toEqual(
+    expect(verdict(callOf("5.0", { check: bad }))).toStrictEqual(
       answer("invalid_args", texts.invalidArgs("write", "at is missing")),
     );
-    expect(verdict(callOf("5.0", { argsError: "cut off" }))).toEqual({ do: "run" });
+    expect(verdict(callOf("5.0", { argsError: "cut off" }))).toStrictEqual({ do: "run" });
   });
 
   test("by the first rule that has a word on it, asked with its own memory", () => {
@@ -252,13 +252,13 @@ describe("a call is judged", () => {
       judgeCall: (memory, call) =>
         call.key === "5.0" ? ({ do: "answer", code, text: String(memory) } as never) : undefined,
     });
-    expect(verdict(callOf("5.0"), {}, { name: "mute" }, says("one", "limit"), says("two", "denied"))).toEqual(
-      {
-        rule: "one",
-        ...answer("limit", "2"),
-      },
-    );
-    expect(verdict(callOf("5.1"), {}, says("one", "limit"))).toEqual({ do: "run" });
+    expect(
+      verdict(callOf("5.0"), {}, { name: "mute" }, says("one", "limit"), says("two", "denied")),
+    ).toStrictEqual({
+      rule: "one",
+      ...answer("limit", "2"),
+    });
+    expect(verdict(callOf("5.1"), {}, says("one", "limit"))).toStrictEqual({ do: "run" });
   });
 });
 
@@ -267,34 +267,35 @@ describe("the tools a model is offered", () => {
     offeredTools(stateOf(run, more, change)).map(({ definition }) => definition.name);
 
   test("are all there are, without the hidden ones, and only the chosen ones", () => {
-    expect(names({})).toEqual(["read", "write", "guarded"]);
-    expect(names({ hidden: ["write"] })).toEqual(["read", "guarded"]);
-    expect(names({ prepared: { step: 1 } })).toEqual(["read", "write", "guarded"]);
-    expect(names({ prepared: { step: 1, tools: ["guarded", "read"] } })).toEqual(["read", "guarded"]);
-    expect(names({ prepared: { step: 1, tools: [] } })).toEqual([]);
-    expect(names({ hidden: ["read"], prepared: { step: 1, tools: ["guarded", "read"] } })).toEqual([
+    expect(names({})).toStrictEqual(["read", "write", "guarded"]);
+    expect(names({ hidden: ["write"] })).toStrictEqual(["read", "guarded"]);
+    expect(names({ prepared: { step: 1 } })).toStrictEqual(["read", "write", "guarded"]);
+    expect(names({ prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual(["read", "guarded"]);
+    expect(names({ prepared: { step: 1, tools: [] } })).toStrictEqual([]);
+    expect(names({ hidden: ["read"], prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual([
       "guarded",
     ]);
     const { run: _run, ...idle } = stateOf();
-    expect(offeredTools(idle)).toEqual([]);
+    expect(offeredTools(idle)).toStrictEqual([]);
     const { options: _options, ...bare } = stateOf();
-    expect(offeredTools(bare)).toEqual([]);
-    expect(knownTools(bare)).toEqual([]);
+    expect(offeredTools(bare)).toStrictEqual([]);
+    expect(knownTools(bare)).toStrictEqual([]);
   });
 
   test("have the ones that read kept texts once there is one to read", () => {
     const tools = [toolOf("read"), toolOf("reader", { when: "capped" })];
-    expect(names({}, { tools })).toEqual(["read"]);
-    expect(names({}, { tools }, { readable: true })).toEqual(["read", "reader"]);
+    expect(names({}, { tools })).toStrictEqual(["read"]);
+    expect(names({}, { tools }, { readable: true })).toStrictEqual(["read", "reader"]);
   });
 
   test("are the same list as long as the options are, so that identity tells", () => {
     const { tools } = options();
+    expect(offeredTools(stateOf({}, {}, { tools }))).toBe(tools);
     expect(knownTools(stateOf({}, {}, { tools }))).toBe(tools);
     const mixed = [toolOf("read"), toolOf("reader", { when: "capped" })];
     expect(knownTools(stateOf({}, {}, { tools: mixed }))).toBe(knownTools(stateOf({}, {}, { tools: mixed })));
     expect(definitionsOf(tools)).toBe(definitionsOf(tools));
-    expect(definitionsOf(tools)).toEqual(tools.map(({ definition }) => definition));
+    expect(definitionsOf(tools)).toStrictEqual(tools.map(({ definition }) => definition));
   });
 });
 
@@ -319,7 +320,7 @@ describe("what a model call costs", () => {
       cachedInputTokens: 300_000,
       cacheWriteTokens: 200_000,
     };
-    expect(more(usage)).toEqual({
+    expect(more(usage)).toStrictEqual({
       usage: {
         inputTokens: 1_000_001,
         outputTokens: 100_000,
@@ -341,20 +342,20 @@ describe("what a model call costs", () => {
     expect(more({ inputTokens: 1 }, { price }, false, { ...spend, usd: undefined })).toMatchObject({
       usd: undefined,
     });
-    expect(more(undefined)).toEqual({ ...spend, usd: undefined, uncounted: 2 });
-    expect(more({})).toEqual({ ...spend, usd: undefined, uncounted: 2 });
-    expect(more({ cachedInputTokens: 5 })).toEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more(undefined)).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more({})).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
   });
 
   test("is nothing for a model that costs nothing, though nobody counted", () => {
-    expect(more(undefined, { price: { input: 0, output: 0 } })).toEqual({ ...spend, uncounted: 2 });
+    expect(more(undefined, { price: { input: 0, output: 0 } })).toStrictEqual({ ...spend, uncounted: 2 });
     expect(more(undefined, { price: { input: 0, output: 1 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, { price: { input: 1, output: 0 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, {})).toMatchObject({ usd: undefined });
   });
 
   test("is nothing where it failed and nobody counted, and is counted where somebody did", () => {
-    expect(more(undefined, { price }, true)).toEqual(spend);
+    expect(more(undefined, { price }, true)).toStrictEqual(spend);
     expect(more({ inputTokens: 1_000_000 }, { price }, true)).toMatchObject({ usd: 2.5 });
   });
 

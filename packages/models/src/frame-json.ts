@@ -127,7 +127,8 @@ export class FrameJson {
   }
 }
 
-const special = /["\\\u0000-\u001f]/;
+/** What a text in JSON cannot hold as it is, and a little more. */
+const special = /["\\\p{Cc}]/u;
 
 /** What is written between two quotes, when it is one text and no more than that. */
 function textWritten(written: string): string | undefined {

@@ -54,7 +54,8 @@ export async function* followSession(
   const live: { id: string; data: { record?: LogRecord; event?: RondoEvent } }[] = [];
   let wake: (() => void) | undefined;
   let over = signal?.aborted === true;
-  let looks = true;
+  // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
+  let looks = given === undefined || workers.length === 0;
   const end = (): void => {
     over = true;
     wake?.();

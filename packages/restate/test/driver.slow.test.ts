@@ -1,13 +1,13 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
 import { sqliteJournal } from "@rondo/journal";
-import { coreSession, type DrivenSession, driverSuite } from "@rondo/testkit";
+import { coreSession, type DrivenSession, testDriver } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
 describe("the driver of core, on SQLite", () => {
-  for (const { name, run } of driverSuite({
+  for (const { name, run } of testDriver({
     name: "sqlite",
     open: async (agent, id) => {
       const journal = sqliteJournal(":memory:");
@@ -30,7 +30,7 @@ describe.skipIf(whyNoServer !== undefined)(
 
     afterAll(() => server.stop());
 
-    for (const { name, run } of driverSuite({
+    for (const { name, run } of testDriver({
       name: "restate",
       open: async (agent, id) => {
         cases += 1;

@@ -1,7 +1,7 @@
 // The journal's conformance suite against a real server.
 
 import { Agent } from "@rondo/core";
-import { journalSuite, say, scripted } from "@rondo/testkit";
+import { say, scripted, testJournal } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type RestateWorker, register, restateJournal, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
@@ -32,7 +32,7 @@ describe.skipIf(whyNoServer !== undefined)(
       return restateJournal({ ingress: server.ingress, namespace: place, lookMs: 20 });
     };
 
-    for (const { name, run } of journalSuite({
+    for (const { name, run } of testJournal({
       name: "restate",
       open,
       durable: true,

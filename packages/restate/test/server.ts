@@ -23,14 +23,18 @@ export const whyNoServer: string | undefined = existsSync(binary)
 export interface TestServer {
   ingress: string;
   admin: string;
-  pid: number;
-  kill(): void;
+  /** Kills it, and starts it again over what it had kept. */
+  restart(): Promise<TestServer>;
   stop(): Promise<void>;
 }
 
 export async function startServer(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "rondo-restate-"));
-  const [node, ingress, admin] = await freePorts(3);
+  return serverIn(folder, await freePorts(3));
+}
+
+async function serverIn(folder: string, ports: readonly number[]): Promise<TestServer> {
+  const [node, ingress, admin] = ports;
   const child = spawn(binary, ["--no-logo", "--base-dir", folder, "--node-name", "test"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
@@ -54,8 +58,10 @@ export async function startServer(): Promise<TestServer> {
   const place = {
     ingress: `http://127.0.0.1:${ingress}`,
     admin: `http://127.0.0.1:${admin}`,
-    pid: child.pid ?? 0,
-    kill: () => void child.kill("SIGKILL"),
+    restart: async () => {
+      await end(child);
+      return serverIn(folder, ports);
+    },
     stop: async () => {
       await end(child);
       rmSync(folder, { recursive: true, force: true });

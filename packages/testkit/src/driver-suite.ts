@@ -1,8 +1,7 @@
 // The room of the drivers' conformance suite: whoever drives a run, it is the same run.
 //
 // Every case plays a script twice, once in a session of core's own on a journal in memory, and once under the driver
-// that is tried. The records must be the same, apart from times and chance. It belongs to no test runner: it returns
-// cases, and a test file registers them.
+// that is tried. The records must be the same, apart from times and chance.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import {
@@ -15,6 +14,7 @@ import {
   type RunResult,
   type Session,
 } from "@rondo/core";
+import { type Check, checksOf, type RegisterTest } from "./check.ts";
 import { type DriverScript, driverScripts } from "./driver-scripts.ts";
 
 /** A session as the suite speaks to it. What is said while a run goes on resolves when it is kept. */
@@ -39,20 +39,17 @@ export interface DriverUnderTest {
   open(agent: Agent, id: string): Promise<{ session: DrivenSession; close(): void | Promise<void> }>;
 }
 
-export interface DriverCase {
-  name: string;
-  run(): Promise<void>;
-}
-
 /**
- * The cases a driver must pass.
+ * What a driver must do, script by script.
  *
- *     for (const { name, run } of driverSuite({ name: "restate", open })) it(name, run);
+ *     for (const { name, run } of testDriver({ name: "restate", open })) test(name, run);
+ *
+ * @param test the runner's: registers the checks as well
  */
-export function driverSuite(subject: DriverUnderTest): DriverCase[] {
-  return driverScripts.map((script, at) => ({
-    name: `${subject.name}: ${script.name}`,
-    async run(): Promise<void> {
+export function testDriver(subject: DriverUnderTest, test?: RegisterTest): Check[] {
+  const checks = driverScripts.map((script, at): [string, () => Promise<void>] => [
+    script.name,
+    async () => {
       const id = `case-${at}`;
       const wanted = await played(script, id, core);
       const got = await played(script, id, subject.open);
@@ -65,7 +62,8 @@ export function driverSuite(subject: DriverUnderTest): DriverCase[] {
         deepStrictEqual(got[seq], record, `record ${seq} (${record.type}) is another`);
       strictEqual(got.length, wanted.length);
     },
-  }));
+  ]);
+  return checksOf(subject.name, checks, test);
 }
 
 async function played(

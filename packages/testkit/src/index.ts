@@ -6,9 +6,8 @@ export type { Check, RegisterTest } from "./check.ts";
 export {
   coreSession,
   type DrivenSession,
-  type DriverCase,
   type DriverUnderTest,
-  driverSuite,
+  testDriver,
 } from "./driver-suite.ts";
 export {
   type JournalUnderTest,

@@ -105,6 +105,15 @@ describe("the rules themselves", () => {
     ).toMatch(words);
   });
 
+  test("Chat Completions takes an answer back as it was sent", () => {
+    const answer = { role: "assistant", content: "hi", refusal: null, annotations: [] };
+    const body = {
+      model: "m",
+      messages: [{ role: "user", content: "x" }, answer, { role: "user", content: "y" }],
+    };
+    expect(checkOpenaiChatRequest(body)).toEqual([]);
+  });
+
   test.each<[string, Json, RegExp]>([
     [
       "reasoning alone",

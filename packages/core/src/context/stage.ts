@@ -42,12 +42,13 @@ export function knownWindow(
   facts: WindowFacts,
   first: keyof WindowFacts = "contextWindow",
 ): number | undefined {
-  const known = [facts.contextWindow, facts.maxInputTokens].map((tokens) =>
-    tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined,
-  );
-  const [window, input] = known;
+  const window = known(facts.contextWindow);
+  const input = known(facts.maxInputTokens);
   return first === "contextWindow" ? (window ?? input) : (input ?? window);
 }
+
+const known = (tokens: number | undefined): number | undefined =>
+  tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined;
 
 /** The list with each replacement in its place; the same list when there are none. */
 export function withEdits(messages: MessageList, edits: readonly Replacement[]): MessageList {

@@ -135,21 +135,14 @@ export function refIn(result: ToolMessage): string | undefined {
   )?.[1];
 }
 
-const measured = new WeakMap<Message, number>();
-
-/** Tokens of a result, by its bytes; 0 for what is none. */
+/** Tokens of a result, by its bytes; 0 for what is none. The history's log keeps the sum: each is measured once. */
 function resultTokens(message: Message): number {
   if (message?.role !== "tool") return 0;
-  let tokens = measured.get(message);
-  if (tokens === undefined) {
-    let bytes = 0;
-    for (const part of partsOf(message))
-      if (part.type === "file") bytes += 8_000;
-      else if (part.type === "text" && typeof part.text === "string") bytes += byteLength(part.text);
-    tokens = Math.ceil(bytes / 4);
-    measured.set(message, tokens);
-  }
-  return tokens;
+  let bytes = 0;
+  for (const part of partsOf(message))
+    if (part.type === "file") bytes += 8_000;
+    else if (part.type === "text" && typeof part.text === "string") bytes += byteLength(part.text);
+  return Math.ceil(bytes / 4);
 }
 
 /** Where the last answer stands, behind which its results are; the end where there is none. */

@@ -33,7 +33,9 @@ function find(state: State, key: string): Call | undefined {
 
 /** The events a record causes. */
 export function announce(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
-  return [...givenUp(record, before, after), ...announced(record, before, after, session)];
+  const ended = givenUp(record, before, after);
+  const told = announced(record, before, after, session);
+  return ended.length === 0 ? told : [...ended, ...told];
 }
 
 /** A compaction that was begun has an end, also where the run has no more use for it. */
@@ -59,8 +61,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "noted":
       return [{ type: "nudge", rule: record.rule, text: record.text }];
     case "mode":
-      // A compaction that is under way is not begun again.
-      if (record.mode === "compacting" && before.run?.compacting !== undefined) return [];
+      // A mode that the run is in already changes nothing: a compaction under way is not begun again.
       return after.run === before.run ? [] : modeChanged(record);
     case "delivered":
       return before.inbox

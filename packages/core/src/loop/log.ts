@@ -47,8 +47,8 @@ export class Log<T> implements Iterable<T> {
   }
 
   /** True when the other list is a prefix of this one, as far as that can be told without looking at every item. */
-  extends(other: Log<T>): boolean {
-    return this.#items === other.#items && this.length >= other.length;
+  extends(other: { readonly length: number }): boolean {
+    return #items in other && this.#items === (other as Log<T>).#items && this.length >= other.length;
   }
 
   slice(from: number = 0, to: number = this.length): T[] {

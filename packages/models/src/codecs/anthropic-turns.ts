@@ -38,6 +38,8 @@ class TurnReader {
   readonly #wireId: (id: string) => string;
   readonly #leftOut: (message: AssistantMessage) => boolean;
   #seen: Message[] = [];
+  /** The list they came in. */
+  #list: MessageList = [];
   #used = new Set<string>();
   #open = new Map<string, Answered>();
   #forgotten = new Set<string>();
@@ -57,13 +59,16 @@ class TurnReader {
 
   /** Brings `lead`, `turns` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
   read(messages: MessageList): void {
-    let at = 0;
     const known = this.#seen.length;
-    for (const message of messages) {
+    const grew = this.#list.length === known && messages.extends?.(this.#list) === true;
+    // A list that knows that it only grew is looked at from where it grew.
+    let at = grew ? known : 0;
+    for (; at < messages.length; at++) {
+      const message = messages.at(at) as Message;
       if (at < known && this.#seen[at] !== message) break;
       if (at >= known) this.#take(message);
-      at++;
     }
+    this.#list = messages;
     if (at === messages.length && at >= known) return;
     this.#seen = [];
     this.#used = new Set();

@@ -6,7 +6,7 @@
 //   another id under the same number is another call, and so is a name after the arguments were whole;
 //   without a number a new id or a new name opens a call, and all else belongs to the last one.
 
-import type { Json } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
 import { numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
 
 interface Slot {
@@ -24,7 +24,7 @@ export interface Fragment {
   /** A piece of text, or the whole arguments as a value. */
   args: Json | undefined;
   /** Members that mean nothing to us, e.g. `extra_content` (F110). */
-  extra: { [member: string]: Json };
+  extra: { [member: string]: Json } | undefined;
 }
 
 const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "__proto__"]);
@@ -58,9 +58,7 @@ export class CallTracker {
     if (name !== "") slot.name = name;
     if (args !== undefined) slot.pieces.push(typeof args === "string" ? args : JSON.stringify(args));
     this.#last = slot;
-    const extra: Fragment["extra"] = {};
-    for (const [member, value] of Object.entries(call)) if (!known.has(member)) extra[member] = value;
-    return { key: slot.key, id: slot.id, name, args, extra };
+    return { key: slot.key, id: slot.id, name, args, extra: extraOf(call) };
   }
 
   #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {
@@ -103,6 +101,14 @@ export class CallTracker {
     this.#slots.push(slot);
     return slot;
   }
+}
+
+/** The members that mean nothing to us. Mostly there are none: arguments come in thousands of fragments. */
+function extraOf(call: JsonObject): Fragment["extra"] {
+  let extra: Fragment["extra"];
+  for (const member of Object.keys(call))
+    if (!known.has(member)) extra = { ...extra, [member]: call[member] as Json };
+  return extra;
 }
 
 function started(slot: Slot): boolean {

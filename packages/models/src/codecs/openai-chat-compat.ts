@@ -116,8 +116,20 @@ export interface OpenaiChatCompat {
   options: string[];
 }
 
-export function chatCompat(target: Target): OpenaiChatCompat {
-  const given = target.compat ?? {};
+const asked = new WeakMap<NonNullable<Target["compat"]>, OpenaiChatCompat>();
+const nothing: NonNullable<Target["compat"]> = {};
+
+/** What a target's quirks come to. Worked out once for a model: every answer asks again. */
+export function chatCompat({ compat: given = nothing }: Target): OpenaiChatCompat {
+  let known = asked.get(given);
+  if (known === undefined) {
+    known = compatFrom(given);
+    asked.set(given, known);
+  }
+  return known;
+}
+
+function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
   return {
     maxTokensField: oneOf(given.maxTokensField, ["max_completion_tokens", "max_tokens"]),
     systemRole: oneOf(given.systemRole, ["system", "developer", "user"]),

@@ -241,7 +241,7 @@ export class ChatDecoder implements Decoder {
     this.#answer.call(key, { id, name: this.#names.own(name) });
     if (typeof args === "string") this.#answer.args(key, args);
     else if (args !== undefined) this.#answer.argsWhole(key, args);
-    if (Object.keys(extra).length > 0) this.#answer.attach(key, { opaque: extra });
+    if (extra !== undefined) this.#answer.attach(key, { opaque: extra });
   }
 
   #image(url: string | undefined): void {

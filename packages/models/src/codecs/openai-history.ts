@@ -1,7 +1,7 @@
 // The room of what is already joined: a history that only grew is not walked through its pieces again.
 //
-// A step's request repeats the last one's messages. They are compared by identity, which is cheap, and what was built
-// from them is taken up where it ended; only what is new is added. A history that changed in the middle (pruned,
+// A step's request repeats the last one's messages. A list that knows that it only grew says so; else they are compared
+// by identity. What was built from them is taken up where it ended; only what is new is added. A history that changed in the middle (pruned,
 // compacted, repaired) starts anew. States hang on a conversation's first message and go with it.
 
 import type { Message, MessageList } from "@rondo/core";
@@ -9,6 +9,8 @@ import type { Message, MessageList } from "@rondo/core";
 interface Held<S> {
   key: string;
   seen: Message[];
+  /** The list they came in. */
+  list: MessageList;
   state: S;
 }
 
@@ -24,7 +26,9 @@ export class History<S> {
     if (first === undefined) return fresh();
     const known = this.#held.get(first);
     const held =
-      known?.key === key && extended(known.seen, messages) ? known : { key, seen: [], state: fresh() };
+      known?.key === key && extended(known, messages)
+        ? known
+        : { key, seen: [], list: messages, state: fresh() };
     // Should adding fail half-way, nothing half-way is kept.
     this.#held.delete(first);
     for (let at = held.seen.length; at < messages.length; at++) {
@@ -33,12 +37,14 @@ export class History<S> {
       add(held.state, message);
       held.seen.push(message);
     }
+    held.list = messages;
     this.#held.set(first, held);
     return held.state;
   }
 }
 
-function extended(seen: readonly Message[], messages: MessageList): boolean {
+function extended({ seen, list }: Held<unknown>, messages: MessageList): boolean {
+  if (list.length === seen.length && messages.extends?.(list) === true) return true;
   if (seen.length > messages.length) return false;
   for (let at = seen.length - 1; at >= 0; at--) if (messages.at(at) !== seen[at]) return false;
   return true;

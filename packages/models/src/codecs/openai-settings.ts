@@ -63,10 +63,8 @@ export function providerOptions(
 
 /** The body's members in order, without the last brace: the messages follow, so that a longer history only appends. */
 export function bodyHead(body: Body, jsonOf: (value: Json) => string): string {
-  const members: string[] = [];
-  for (const [name, value] of Object.entries(body))
-    if (value !== undefined) members.push(`${JSON.stringify(name)}:${jsonOf(value)}`);
-  return `{${members.join(",")}`;
+  // What is undefined is left out by JSON itself.
+  return jsonOf(body as Json).slice(0, -1);
 }
 
 /** The headers of a request with a JSON body. The caller's own come last. */

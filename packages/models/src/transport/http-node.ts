@@ -6,6 +6,7 @@
 
 import type * as Http from "node:http";
 import type * as Https from "node:https";
+import type * as Url from "node:url";
 import type * as Zlib from "node:zlib";
 import { RondoError } from "@rondo/core";
 import {
@@ -39,9 +40,29 @@ interface Parts {
   https: typeof Https;
   plain: Http.Agent;
   secure: Https.Agent;
+  /** Connections are made by way of a proxy. */
+  proxied: boolean;
 }
 
 let parts: Parts | undefined;
+
+interface Address {
+  url: string;
+  tls: boolean;
+  options: Https.RequestOptions;
+}
+
+let lastAddress: Address | undefined;
+
+/** A URL as node:http wants it. One agent asks the same address at every step. */
+function addressOf(url: string): Address {
+  if (lastAddress?.url !== url) {
+    const { urlToHttpOptions }: typeof Url = process.getBuiltinModule("node:url");
+    const target = new URL(url);
+    lastAddress = { url, tls: target.protocol === "https:", options: { ...urlToHttpOptions(target) } };
+  }
+  return lastAddress;
+}
 
 function loaded(): Parts {
   if (parts !== undefined) return parts;
@@ -56,7 +77,7 @@ function loaded(): Parts {
       `a proxy is set in the environment, and Node ${process.versions.node} cannot use one: use Node 22.21 or 24.5 or newer, or give the model a fetch of your own`,
     );
   const options = { keepAlive: true, ...(proxied ? { proxyEnv: process.env } : {}) };
-  parts = { http, https, plain: new http.Agent(options), secure: new https.Agent(options) };
+  parts = { http, https, plain: new http.Agent(options), secure: new https.Agent(options), proxied };
   return parts;
 }
 
@@ -95,14 +116,14 @@ class Exchange {
   }
 
   #send(resolve: (response: HttpResponse) => void): void {
-    const { http, https, plain, secure } = loaded();
+    const { http, https, plain, secure, proxied } = loaded();
     const { url, method, headers, body, signal, clocks } = this.#request;
     const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
     const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
-    const target = new URL(url);
-    const tls = target.protocol === "https:";
+    const { tls, options: address } = addressOf(url);
     const bytes = body === undefined ? undefined : Buffer.from(body);
     const options = {
+      ...address,
       method,
       headers: {
         "accept-encoding": "identity",
@@ -111,15 +132,20 @@ class Exchange {
       },
     };
     signal.addEventListener("abort", this.#onAbort, { once: true });
-    this.#clock("connectMs", connectMs);
+    // A socket is there at once, except by way of a proxy; one that was kept alive needs no clock for connecting.
+    if (proxied) this.#clock("connectMs", connectMs);
     const wire = tls
-      ? https.request(target, { ...options, agent: secure })
-      : http.request(target, { ...options, agent: plain });
+      ? https.request({ ...options, agent: secure })
+      : http.request({ ...options, agent: plain });
     this.#wire = wire;
     wire.on("socket", (socket) => {
       const connected = (): void => this.#clock("firstByteMs", firstByteMs);
-      if (socket.connecting) socket.once(tls ? "secureConnect" : "connect", connected);
-      else connected();
+      if (!socket.connecting) {
+        connected();
+        return;
+      }
+      this.#clock("connectMs", connectMs);
+      socket.once(tls ? "secureConnect" : "connect", connected);
     });
     // It stays for good: a socket may fail twice, and an error without a listener ends the process.
     wire.on("error", (thrown) => this.#give(networkError(thrown, url)));

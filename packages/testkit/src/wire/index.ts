@@ -1,6 +1,13 @@
 // The face of @rondo/testkit/wire.
 
 export {
+  type CaseExpectation,
+  type CaseResult,
+  type CasesOptions,
+  runCases,
+  type WireCase,
+} from "./cases.ts";
+export {
   type ErrorResponse,
   errorBody,
   errorResponse,

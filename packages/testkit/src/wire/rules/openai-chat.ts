@@ -193,8 +193,11 @@ const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
     "content",
     "name",
     "tool_calls",
+    "function_call",
     "refusal",
     "audio",
+    // Whoever sends an answer back as it came sends this.
+    "annotations",
     "reasoning_content",
     "reasoning",
     "reasoning_details",

@@ -1,0 +1,226 @@
+// What a user's hook answers, and what becomes of one that fails: asked by hand.
+
+import { type Call, type Fact, type Message, type State, tool } from "@rondo/core";
+import { scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import type { HookAsk } from "../src/loop/action.ts";
+import { viewOf } from "../src/loop/announce.ts";
+import { type Asked, askHook, askKey } from "../src/loop/ask-hooks.ts";
+import { Log } from "../src/loop/log.ts";
+import { acting, callOf, finished, stateOf, toolOf, unknownCall } from "./loop-support.ts";
+
+const model = scripted([]);
+const write = tool({
+  name: "write",
+  description: "write",
+  inputSchema: { type: "object", properties: { at: { type: "number" } }, required: ["at"] },
+  execute: () => "written",
+});
+const ask = (hooks: object, about: HookAsk, state: State): Promise<Fact> =>
+  askHook(about, state, {
+    hooks: hooks as Asked["hooks"],
+    tools: new Map([["write", write]]),
+    modelIndex: (one) => (one === model ? 1 : undefined),
+  });
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+const type = "hook_answered";
+
+test("a question is known by its hook and what it is about", () => {
+  expect(askKey({ hook: "permission", call: "5.0" })).toBe("permission:5.0");
+  expect(askKey({ hook: "prepareStep", step: 3 })).toBe("prepareStep:3");
+  expect(askKey({ hook: "onFinish" })).toBe("onFinish:");
+});
+
+describe("the permission hook", () => {
+  const permission = (said: unknown, call: Call = callOf("5.0")): Promise<Fact> =>
+    ask({ permission: () => said }, { hook: "permission", call: "5.0" }, acting([call]));
+  const fact = { type, hook: "permission", call: "5.0" };
+
+  test("is shown the call, and its word counts, else the tool's, else the call may run", async () => {
+    const shown: unknown[] = [];
+    const seeing = { permission: (call: unknown) => void shown.push(call) };
+    await ask(seeing, { hook: "permission", call: "5.0" }, acting([callOf("5.0")]));
+    expect(shown).toStrictEqual([viewOf(callOf("5.0"))]);
+    expect(await permission("deny")).toStrictEqual({ ...fact, answer: "deny" });
+    expect(await permission({ answer: "stop", text: "bye" })).toStrictEqual({
+      ...fact,
+      answer: "stop",
+      text: "bye",
+    });
+    expect(
+      await permission(undefined, callOf("5.0", { tool: toolOf("write", { permission: "ask" }) })),
+    ).toMatchObject({ answer: "ask" });
+    expect(await permission(undefined, unknownCall("5.0"))).toMatchObject({ answer: "allow" });
+    expect(await ask({}, { hook: "permission", call: "5.0" }, acting([callOf("5.0")]))).toMatchObject({
+      answer: "allow",
+    });
+    for (const answer of ["allow", "deny", "ask", "stop"])
+      expect(await permission(answer)).toMatchObject({ answer });
+  });
+
+  test("denies when it fails, or says what nobody understands", async () => {
+    const throwing = { permission: () => Promise.reject(new Error("boom")) };
+    expect(await ask(throwing, { hook: "permission", call: "5.0" }, acting([callOf("5.0")]))).toStrictEqual({
+      ...fact,
+      error: "boom",
+      answer: "deny",
+      reason: "boom",
+    });
+    expect(await permission("perhaps")).toMatchObject({
+      answer: "deny",
+      error: expect.stringContaining('"perhaps", not allow'),
+    });
+    const gone = { error: "the call 5.0 is no longer open" };
+    expect(await ask({}, { hook: "permission", call: "5.0" }, acting([callOf("5.1")]))).toMatchObject(gone);
+    expect(await ask({}, { hook: "permission", call: "5.0" }, stateOf())).toMatchObject(gone);
+    const { run: _run, ...idle } = stateOf();
+    expect(await ask({}, { hook: "permission", call: "5.0" }, idle)).toMatchObject(gone);
+  });
+});
+
+describe("the beforeTool hook", () => {
+  const about: HookAsk = { hook: "beforeTool", call: "5.0" };
+  const before = (said: unknown, call: Call = callOf("5.0")): Promise<Fact> =>
+    ask({ beforeTool: () => said }, about, acting([call]));
+  const fact = { type, ...about };
+
+  test("may say nothing, answer for the tool, or change the arguments, which are checked", async () => {
+    expect(await before(undefined)).toStrictEqual(fact);
+    expect(await ask({}, about, acting([callOf("5.0")]))).toStrictEqual(fact);
+    const content = [{ type: "text", text: "known" }];
+    expect(await before({ result: "known" })).toStrictEqual({ ...fact, result: { content, isError: false } });
+    expect(await before({ result: "known", isError: true })).toStrictEqual({
+      ...fact,
+      result: { content, isError: true },
+    });
+    expect(await before({ args: { at: 2 } })).toMatchObject({
+      ...fact,
+      args: { at: 2 },
+      check: { ok: true, args: { at: 2 } },
+    });
+    expect(await before({ args: { at: "x" } })).toMatchObject({ check: { ok: false, code: "invalid_args" } });
+    expect(await before({ args: {} }, unknownCall("5.0"))).toStrictEqual({
+      ...fact,
+      args: {},
+      check: { ok: false, error: 'unknown tool "nobody"', code: "unknown_tool" },
+    });
+  });
+
+  test("makes its call an error when it fails", async () => {
+    const throwing = { beforeTool: () => Promise.reject(new Error("boom")) };
+    expect(await ask(throwing, about, acting([callOf("5.0")]))).toStrictEqual({
+      ...fact,
+      error: "boom",
+      result: {
+        content: [{ type: "text", text: "Error: the beforeTool hook failed: boom" }],
+        isError: true,
+        code: "hook_failed",
+      },
+    });
+  });
+});
+
+describe("the afterTool hook", () => {
+  const about: HookAsk = { hook: "afterTool", call: "5.0" };
+  const fact = { type, ...about };
+  const done = finished("5.0", {
+    settled: false,
+    result: { content: [{ type: "text", text: "a" }], isError: true, ref: "r" },
+  });
+  const after = (said: unknown, call: Call = done): Promise<Fact> =>
+    ask({ afterTool: () => said }, about, acting([call]));
+
+  test("is shown the result, and may change it", async () => {
+    const shown: unknown[] = [];
+    const seeing = { afterTool: (...given: unknown[]) => void shown.push(given) };
+    expect(await ask(seeing, about, acting([done]))).toStrictEqual(fact);
+    expect(shown).toStrictEqual([[viewOf(done), done.result]]);
+    expect(await ask({}, about, acting([done]))).toStrictEqual(fact);
+    expect(await after({ content: "b" })).toStrictEqual({
+      ...fact,
+      result: { content: [{ type: "text", text: "b" }], isError: true, ref: "r" },
+    });
+    expect(await after({ content: "b", isError: false })).toMatchObject({ result: { isError: false } });
+    expect(await after({ content: "b" }, callOf("5.0"))).toStrictEqual(fact);
+  });
+
+  test("makes its call an error when it fails", async () => {
+    const throwing = { afterTool: () => Promise.reject(new Error("boom")) };
+    expect(await ask(throwing, about, acting([done]))).toMatchObject({
+      ...fact,
+      error: "boom",
+      result: { isError: true, code: "hook_failed" },
+    });
+  });
+});
+
+describe("the hooks of a step", () => {
+  const state = stateOf({}, { history: Log.of([user("a"), user("b")]) });
+
+  test("prepare it: the model, the tools, the tool choice", async () => {
+    const about: HookAsk = { hook: "prepareStep", step: 2 };
+    const shown: unknown[] = [];
+    const prepare = (said: unknown): Promise<Fact> =>
+      ask(
+        { prepareStep: (...given: unknown[]) => (shown.push(...given) > 0 ? said : undefined) },
+        about,
+        state,
+      );
+    expect(await prepare(undefined)).toStrictEqual({ type, ...about });
+    expect(shown).toStrictEqual([{ step: 2, messages: [user("a"), user("b")] }]);
+    expect(await ask({}, about, state)).toStrictEqual({ type, ...about });
+    expect(await prepare({ model, tools: ["read"], toolChoice: "none" })).toStrictEqual({
+      type,
+      ...about,
+      model: 1,
+      tools: ["read"],
+      toolChoice: "none",
+    });
+    const other = await prepare({ model: scripted([]) });
+    expect(other).toStrictEqual({
+      type,
+      ...about,
+      error: expect.stringContaining("not among the agent's models"),
+    });
+  });
+
+  test("change what is sent, told as what was kept and what was put in", async () => {
+    const about: HookAsk = { hook: "transformContext", step: 2 };
+    const change = (said: (messages: Message[]) => unknown): Promise<Fact> =>
+      ask({ transformContext: said }, about, state);
+    expect(await change(() => undefined)).toStrictEqual({ type, ...about });
+    expect(await ask({}, about, state)).toStrictEqual({ type, ...about });
+    expect(await change(([, b]) => [user("x"), b])).toStrictEqual({
+      type,
+      ...about,
+      edit: [{ put: user("x") }, { keep: [1, 2] }],
+    });
+    expect(await change(() => Promise.reject(new Error("boom")))).toStrictEqual({
+      type,
+      ...about,
+      error: "boom",
+    });
+    const shown: unknown[] = [];
+    await ask({ transformContext: (...given: unknown[]) => void shown.push(...given) }, about, state);
+    expect(shown).toStrictEqual([[user("a"), user("b")], { step: 2 }]);
+  });
+});
+
+test("the onFinish hook may bring more work, as a text or as messages", async () => {
+  const about: HookAsk = { hook: "onFinish" };
+  const shown: unknown[] = [];
+  const finish = (said: unknown, state: State = stateOf({ answer: { text: "so" } })): Promise<Fact> =>
+    ask({ onFinish: (run: unknown) => (shown.push(run) > 0 ? said : undefined) }, about, state);
+  const fact = { type, hook: "onFinish" };
+  expect(await finish(undefined)).toStrictEqual({ ...fact, messages: [] });
+  expect(shown).toStrictEqual([{ text: "so", messages: [user("task")] }]);
+  expect(await finish("")).toStrictEqual({ ...fact, messages: [] });
+  expect(await finish("more")).toStrictEqual({ ...fact, messages: [user("more")] });
+  expect(await finish([user("a")])).toStrictEqual({ ...fact, messages: [user("a")] });
+  expect(await ask({}, about, stateOf())).toStrictEqual({ ...fact, messages: [] });
+  const { run: _run, ...idle } = stateOf();
+  await finish(undefined, idle);
+  expect(shown.at(-1)).toMatchObject({ text: "" });
+  const throwing = { onFinish: () => Promise.reject(new Error("boom")) };
+  expect(await ask(throwing, about, stateOf())).toStrictEqual({ ...fact, error: "boom", messages: [] });
+});

@@ -1,0 +1,147 @@
+// The room of cases: what a provider sends, and what must come of it, as data; one JSON object a line.
+//
+// A case is played over real sockets, in every chunking: what a run makes of bytes must not hang on how they were cut.
+// A member that nobody knows fails the case: an expectation that is not checked is worse than none.
+
+import { Agent, type AgentOptions, type EndReason, type Json, type JsonObject, messageOf } from "@rondo/core";
+import { type RondoMatchers, rondoMatchers, type WantedSpending } from "../matchers/matchers.ts";
+import { readScript } from "./script-json.ts";
+import { type RondoWire, rondoWire } from "./server.ts";
+import type { Chunks } from "./words.ts";
+
+/** What must come of a case. Each is checked as the matcher of that name does, in part; what is absent is not. */
+export interface CaseExpectation {
+  /** Why the run ended, or more of its end: `{ "reason": "error", "error": { "kind": "auth" } }`. */
+  end?: EndReason | JsonObject;
+  /** A piece of the run's text; `{ "pattern": "^It" }`; with `output`, the typed output. */
+  text?: string | { pattern: string };
+  output?: Json;
+  /** All calls the model made, in order: a name, or a name and arguments. */
+  calls?: (string | [name: string, args: JsonObject])[];
+  /** `{ "steps": 2, "modelCalls": { "atMost": 4 } }` */
+  spent?: JsonObject;
+  /** Bodies of the requests, in part, in order; null: any. There must be as many. */
+  requests?: (JsonObject | null)[];
+}
+
+export interface WireCase {
+  id: string;
+  /** What the user says. Default: `go`. */
+  prompt?: string;
+  /** What is answered, one turn a request, in the words of a script file: bytes too (`raw`, `frames`, `cutAt`). */
+  turns: Json[];
+  expect: CaseExpectation;
+}
+
+export interface CaseResult {
+  id: string;
+  /** What was not as it must be. Empty: the case passed. */
+  reasons: string[];
+}
+
+export interface CasesOptions {
+  /** The agent that is tested, or its options, on this server. */
+  agent(wire: RondoWire): Agent | AgentOptions;
+  /** How bodies are cut. Default: by frame, by byte and whole, each in a run of its own. */
+  chunks?: readonly Chunks[];
+  /** Only these ids. Default: all. */
+  only?: ReadonlySet<string>;
+}
+
+/**
+ * Plays the cases of a JSON-lines text through an agent, one after the other, over rondo-wire.
+ *
+ *     for await (const { id, reasons } of runCases(readFileSync("cases.jsonl", "utf8"), {
+ *       agent: (wire) => ({ model: anthropic("claude-sonnet-5", { baseURL: wire.urlFor("anthropic"), apiKey: "any" }), tools }),
+ *     })) test(id, () => assert.deepEqual(reasons, []));
+ *
+ * Never throws for a case: what cannot be read or played is a reason.
+ */
+export async function* runCases(text: string, options: CasesOptions): AsyncGenerator<CaseResult> {
+  for (const [at, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    const id = /"id"\s*:\s*"([^"]+)"/.exec(line)?.[1] ?? `line ${at + 1}`;
+    if (options.only !== undefined && !options.only.has(id)) continue;
+    yield { id, reasons: await reasonsOf(line, options) };
+  }
+}
+
+async function reasonsOf(line: string, options: CasesOptions): Promise<string[]> {
+  try {
+    const one = readCase(line);
+    const reasons = new Map<string, Chunks>();
+    for (const chunks of options.chunks ?? (["frame", "byte", "whole"] as const))
+      for (const reason of await play(one, chunks, options))
+        if (!reasons.has(reason)) reasons.set(reason, chunks);
+    return [...reasons].map(([reason, chunks]) => `by ${chunks}: ${reason}`);
+  } catch (thrown) {
+    return [messageOf(thrown)];
+  }
+}
+
+const caseMembers = ["id", "prompt", "turns", "expect", "note"];
+const expectMembers = ["end", "text", "output", "calls", "spent", "requests"];
+
+function readCase(line: string): WireCase {
+  const one = JSON.parse(line) as WireCase;
+  const unknown = [
+    ...Object.keys(one).filter((name) => !caseMembers.includes(name)),
+    ...Object.keys(one.expect ?? {})
+      .filter((name) => !expectMembers.includes(name))
+      .map((name) => `expect.${name}`),
+  ];
+  if (unknown.length > 0) throw new Error(`there is no member ${unknown.join(", ")} in a case`);
+  if (one.expect === undefined || Object.keys(one.expect).length === 0)
+    throw new Error("the case expects nothing");
+  return one;
+}
+
+async function play(one: WireCase, chunks: Chunks, { agent: agentOn }: CasesOptions): Promise<string[]> {
+  const { script } = readScript(JSON.stringify({ turns: one.turns }));
+  await using wire = await rondoWire({ script, chunks });
+  const given = agentOn(wire);
+  const agent = given instanceof Agent ? given : new Agent(given);
+  let run: unknown;
+  try {
+    run = await agent.run(one.prompt ?? "go");
+  } catch (thrown) {
+    return [`the run threw: ${messageOf(thrown)}`];
+  }
+  const { end, text, output, calls, spent, requests } = one.expect;
+  const reasons: string[] = [...wire.problems];
+  const expect = <Name extends keyof RondoMatchers>(
+    name: Name,
+    subject: unknown,
+    ...wanted: Parameters<RondoMatchers[Name]>
+  ): void => {
+    const match = rondoMatchers[name] as (
+      subject: unknown,
+      ...wanted: unknown[]
+    ) => { pass: boolean; message(): string };
+    const { pass, message } = match(subject, ...wanted);
+    if (!pass) reasons.push(message());
+  };
+  if (typeof end === "string") expect("toEnd", run, end);
+  else if (end !== undefined) expect("toEnd", run, undefined, end);
+  if (text !== undefined)
+    expect("toHaveAnswered", run, typeof text === "string" ? text : new RegExp(text.pattern, "u"));
+  if (output !== undefined) expect("toHaveAnswered", run, { value: output }.value as object);
+  if (spent !== undefined) expect("toHaveSpent", run, spent as WantedSpending);
+  if (calls !== undefined) {
+    expect("toHaveCalledInOrder", run, calls);
+    const made = (run as { messages: { role: string; content: { type: string }[] }[] }).messages.flatMap(
+      ({ role, content }) => (role === "assistant" ? content.filter(({ type }) => type === "tool_call") : []),
+    );
+    if (made.length !== calls.length)
+      reasons.push(`the model made ${made.length} calls, not ${calls.length}`);
+  }
+  if (requests !== undefined) {
+    if (wire.requests.length !== requests.length)
+      reasons.push(`${wire.requests.length} requests went out, not ${requests.length}`);
+    for (const [at, body] of requests.entries())
+      if (body !== null) expect("toHaveSent", wire, { body }, { at: at + 1 });
+  }
+  for (const { path, message } of wire.violations)
+    reasons.push(`the provider would refuse ${path}: ${message}`);
+  return reasons;
+}
