@@ -31,7 +31,7 @@ async function serving(times: { count: number }): Promise<{ address: string; sto
       },
     },
   });
-  const server = createServer(createEndpointHandler({ services: [counter] }));
+  const server = createServer(createEndpointHandler({ services: [counter], logger: () => {} }));
   await new Promise<void>((settle) => server.listen(0, "127.0.0.1", settle));
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

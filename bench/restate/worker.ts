@@ -67,7 +67,7 @@ const look = tool({
 
 async function listen(): Promise<string> {
   if (which === "bare") {
-    const server = createServer(createEndpointHandler({ services: [bare(stepped)] }));
+    const server = createServer(createEndpointHandler({ services: [bare(stepped)], logger: () => {} }));
     await new Promise<void>((settle) => server.listen(0, "127.0.0.1", settle));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }

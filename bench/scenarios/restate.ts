@@ -14,11 +14,15 @@ import { median } from "../measure.ts";
 import type { BareWork } from "../restate/bare.ts";
 import type { Tabled } from "../scenario.ts";
 
-const rounds = 5;
-/** Steps of a run: a model's answer, and a tool's result where it asks for one. */
-const steps = 20;
-/** Runs of a round, all under way together. */
-const runs = 24;
+const rounds = 3;
+/** Steps of a round: a model's answer, and a tool's result where it asks for one. Its runs are under way together. */
+const stepsOfRound = 960;
+/** Steps of a run, and how many workers there are. A run has a cost of its own, which a short one shows. */
+const loads = [
+  { steps: 80, workers: 1 },
+  { steps: 80, workers: 2 },
+  { steps: 20, workers: 1 },
+] as const;
 /** Steps of the run whose steps are timed, alone on the server. */
 const alone = 200;
 
@@ -52,8 +56,8 @@ export const restate: Tabled = {
     try {
       const rondo = await rondoSide(engine);
       sides.push(rondo);
-      await rondo.run("warm", steps);
-      const journaled = await journaledBy(engine, "warm", steps);
+      await rondo.run("warm", loads[0].steps);
+      const journaled = await journaledBy(engine, "warm", loads[0].steps);
       const bare = await bareSide(engine, journaled);
       sides.push(bare);
       return await compared(bare, rondo, journaled);
@@ -77,15 +81,16 @@ async function compared(
     const ratio = median(own.map((one, at) => one / (floor[at] ?? Number.NaN)));
     rows.push([what, "", median(own).toFixed(digits), median(floor).toFixed(digits), ratio.toFixed(2)]);
   };
-  for (const workers of [1, 2]) {
+  for (const load of loads) {
     const rates = { rondo: [] as number[], bare: [] as number[] };
     for (let round = 0; round <= rounds; round += 1)
       for (const side of round % 2 === 0 ? [bare, rondo] : [rondo, bare]) {
-        const rate = await rateOf(side, workers, `${workers}-${round}`);
+        const rate = await rateOf(side, load, `${load.steps}-${load.workers}-${round}`);
         // The first is not counted: connections are opened, code is compiled.
         if (round > 0) rates[side.which].push(rate);
       }
-    row(`steps a second, ${workers} worker${workers === 1 ? "" : "s"}`, rates.rondo, rates.bare, 0);
+    const workers = load.workers === 1 ? "1 worker" : `${load.workers} workers`;
+    row(`steps a second, ${workers}, runs of ${load.steps} steps`, rates.rondo, rates.bare, 0);
   }
   const times = { rondo: [] as number[][], bare: [] as number[][] };
   for (let round = 0; round <= rounds; round += 1)
@@ -109,15 +114,20 @@ async function compared(
 }
 
 /** Steps a second of all runs together. */
-async function rateOf(side: Side, workers: number, round: string): Promise<number> {
+async function rateOf(
+  side: Side,
+  { steps, workers }: { steps: number; workers: number },
+  round: string,
+): Promise<number> {
   side.workers.forEach(({ address }, at) => {
     if (at < workers) side.balancer.add(address);
     else side.balancer.remove(address);
   });
   side.balancer.cut();
+  const runs = stepsOfRound / steps;
   const from = performance.now();
   await Promise.all(Array.from({ length: runs }, (_, at) => side.run(`${round}-${at}`, steps)));
-  return (runs * steps) / ((performance.now() - from) / 1_000);
+  return stepsOfRound / ((performance.now() - from) / 1_000);
 }
 
 /** The time of each step of a run that is alone, in milliseconds, the shortest first. */
