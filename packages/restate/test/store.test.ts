@@ -1,0 +1,87 @@
+// Records in key-value state: whatever is appended, in whatever groups and by however many invocations, is read back.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type KeyValues, RecordStore, readLines } from "../src/store.ts";
+import { Taken } from "../src/taken.ts";
+
+function memory(): { kv: KeyValues; values: Map<string, string>; writes: () => number } {
+  const values = new Map<string, string>();
+  let written = 0;
+  const kv: KeyValues = {
+    get: async (keys) => keys.map((key) => values.get(key) ?? null),
+    keys: async () => [...values.keys()],
+    set: (key, value) => {
+      written += value.length;
+      values.set(key, value);
+    },
+  };
+  return { kv, values, writes: () => written };
+}
+
+const load = async (kv: KeyValues): ReturnType<typeof RecordStore.load> =>
+  RecordStore.load(kv, await kv.keys());
+
+describe("the records of a session", () => {
+  it("are read back from any one on, after any groups and any invocations", async () => {
+    const group = fc.record({
+      sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.constant(9_000)), { maxLength: 6 }),
+      driven: fc.boolean(),
+      again: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(group, { maxLength: 60 }), fc.nat(), async (groups, place) => {
+        const { kv } = memory();
+        const all: string[] = [];
+        let { store } = await load(kv);
+        let driven = false;
+        for (const { sizes, driven: is, again } of groups) {
+          if (again) ({ store } = await load(kv));
+          const lines = sizes.map((size, at) => `${all.length + at}:${"x".repeat(size)}`);
+          // A drive says that it drives together with what it begins with.
+          if (lines.length === 0 && is) continue;
+          store.append(lines, is);
+          all.push(...lines);
+          driven = is;
+        }
+        const from = place % (all.length + 2);
+        const read = await readLines(kv, await kv.keys(), from);
+        expect(read.lines).toEqual(all.slice(from));
+        expect([read.seq, store.seq]).toEqual([all.length, all.length]);
+        if (groups.length > 0) expect(read.driven).toBe(driven);
+        const whole = await load(kv);
+        expect(whole.lines.join("\n")).toBe(all.join("\n"));
+      }),
+    );
+  });
+
+  it("are written about three times in all, under few keys, however many groups there are", async () => {
+    const { kv, values, writes } = memory();
+    const { store } = await load(kv);
+    let total = 0;
+    for (let at = 0; at < 2_000; at += 1) {
+      const line = `${at}:${"x".repeat(500)}`;
+      total += line.length;
+      store.append([line], true);
+    }
+    expect(values.size).toBeLessThan(160);
+    expect(writes() / total).toBeLessThan(3.5);
+  });
+});
+
+describe("mails", () => {
+  it("are taken once each, in whatever order they come", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 20 })), fc.nat(), (mails, cut) => {
+        let taken = new Taken();
+        const seen = new Set<number>();
+        for (const [at, mail] of mails.entries()) {
+          if (at === cut % (mails.length + 1)) taken = new Taken(taken.data);
+          expect(taken.take(mail)).toBe(!seen.has(mail));
+          seen.add(mail);
+        }
+        for (let n = 1; n <= 21; n += 1) expect(taken.has(n)).toBe(seen.has(n));
+      }),
+    );
+  });
+});
