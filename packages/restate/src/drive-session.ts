@@ -19,8 +19,9 @@ import {
   type State,
 } from "@rondo/core";
 import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
+import type { Came } from "./came.ts";
 import { ChildCalls } from "./child-calls.ts";
-import { type Came, RestateDriver } from "./driver.ts";
+import { RestateDriver } from "./driver.ts";
 import { jsonOf, kvOf } from "./kv.ts";
 import { shardOf } from "./names.ts";
 import { createdAt } from "./session-journal.ts";

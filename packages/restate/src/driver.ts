@@ -9,7 +9,7 @@
 // them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
-import { CancelledError, type ObjectContext, RestatePromise, type Serde } from "@restatedev/restate-sdk";
+import { CancelledError, type ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
 import { type Action, type Fact, type LogRecord, next, reduce, type State } from "@rondo/core";
 import {
   announce,
@@ -27,10 +27,9 @@ import {
   timely,
   toolsStarted,
 } from "@rondo/core/driving";
+import { type Came, cameSerde } from "./came.ts";
 import type { ChildCalls, ChildCame } from "./child-calls.ts";
 import type { Hub } from "./hub.ts";
-import { textSerde } from "./kv.ts";
-import { fitting, maxFactsBytes } from "./message-size.ts";
 import { lineOf, type RecordStore } from "./store.ts";
 import type { Taken } from "./taken.ts";
 import type { Mail, Saying } from "./wire.ts";
@@ -52,19 +51,6 @@ export interface DriverPlace {
   gate(): Promise<never> | undefined;
 }
 
-/** What a journaled step comes to. */
-export interface Came {
-  /** Where it ran. */
-  by: string;
-  at: number;
-  facts?: Fact[];
-  /** It ran where nothing of what is in flight is known. */
-  lost?: true;
-  woke?: true;
-  /** It lasts, and readers are to see what was appended before it. */
-  write?: true;
-}
-
 type Heard =
   | { what: "step"; came: Came }
   | { what: "mail"; mails: Mail[] }
@@ -77,18 +63,6 @@ const longest = 2 ** 31 - 1;
 const unwrittenMs = 200;
 /** More than this is written at once, in characters. */
 const groupSize = 32 * 1024;
-
-/** A step as text. What is larger than Restate takes is made to fit there: once it was refused, it would be for ever. */
-const cameSerde: Serde<Came> = {
-  contentType: "application/json",
-  serialize: (came) => {
-    const { facts } = came;
-    const bytes = textSerde.serialize(JSON.stringify(came));
-    if (facts === undefined || bytes.length < maxFactsBytes) return bytes;
-    return textSerde.serialize(JSON.stringify({ ...came, facts: fitting(facts) }));
-  },
-  deserialize: (bytes) => JSON.parse(textSerde.deserialize(bytes)) as Came,
-};
 
 export class RestateDriver {
   readonly #place: DriverPlace;
