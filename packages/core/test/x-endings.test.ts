@@ -1,6 +1,6 @@
 // Whatever ends a run, under whichever system: the stored history is one that every provider takes again (P1).
 
-import { type AgentOptions, DoneSignal, isPaired, type Session } from "@rondo/core";
+import { type AgentOptions, DoneSignal, isPaired, type Session, subAgent, textOf } from "@rondo/core";
 import {
   badArgs,
   call,
@@ -215,6 +215,37 @@ describe.each(systemNames)("P1 under %s holds after", (system) => {
       expect([system, session.result?.end?.reason]).toEqual([system, reason]);
       holds(session.messages, model);
     }
+  });
+});
+
+describe.each(systemNames)("under %s", (system) => {
+  test("a sub-agent that waits for somebody has no result yet, and its answer is the call's", async () => {
+    const inner = agentOf("default", [call("asking"), say("allowed, it says")]).agent;
+    const helper = subAgent({ name: "helper", description: "helps", agent: inner });
+    const { agent } = agentOf(system, [call("helper", { task: "ask" }), done], {}, () => [helper]);
+    const session = await agent.open("s");
+    const { parked } = await session.send("go");
+    expect(parked?.pending.map(({ name }) => name)).toEqual(["asking"]);
+    await session.approve(parked?.pending[0]?.id ?? "");
+    await session.settled();
+    expect(session.result?.end?.reason).toBe("completed");
+    const results = session.messages.filter(({ role }) => role === "tool").map(textOf);
+    expect(results).toEqual([expect.stringContaining("allowed, it says")]);
+  });
+
+  test("an answer without a word that completes the run does not end it over work that is queued", async () => {
+    const { agent, model } = agentOf(system, [call("look"), empty(), done, done], { emptyNudges: null });
+    const session = await agent.open("s");
+    session.subscribe(({ type }) => {
+      if (type === "tool_end") session.followUp("and then this", "more");
+    });
+    const { end } = await session.send("go");
+    expect([end?.reason, session.state.inbox]).toEqual(["completed", []]);
+    expect(session.messages.filter(({ role }) => role === "user").map(textOf)).toEqual([
+      "go",
+      "and then this",
+    ]);
+    holds(session.messages, model);
   });
 });
 

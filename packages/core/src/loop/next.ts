@@ -120,6 +120,15 @@ export const table: Table = {
     row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
       checkLanded(state),
     ),
+    row(
+      "a judged turn said that all is done, and more is queued",
+      "deliver it and go on",
+      ["ready"],
+      (state) =>
+        runOf(state).stopping?.reason === "completed"
+          ? (deliver(state, "steer") ?? deliver(state, "follow_up"))
+          : undefined,
+    ),
     row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
     row(
       "a compaction was all that was asked for",

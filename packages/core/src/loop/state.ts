@@ -145,7 +145,7 @@ export interface Run {
   readonly finishAsked: boolean;
   readonly prepared?: { step: number; model?: number; tools?: readonly string[]; toolChoice?: ToolChoice };
   readonly transformed?: { step: number; edit?: HistoryEdit };
-  readonly stopping?: { reason: EndReason; text?: string; error?: ErrorData } & Because;
+  readonly stopping?: ({ reason: EndReason; text?: string; error?: ErrorData } & Because) | undefined;
   /** A hook of the run itself failed. */
   readonly broken?: ErrorData;
   /** The text of the last answer stored in this run. */

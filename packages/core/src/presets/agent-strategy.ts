@@ -12,7 +12,7 @@ import type { AgentOptions } from "../options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
-import { type Tool, type ToolContext, toolWith } from "../tool.ts";
+import { ChildWaits, type Tool, type ToolContext, toolWith } from "../tool.ts";
 import { checkedArguments } from "./strategy-arguments.ts";
 import { strategyModel } from "./strategy-model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
@@ -146,6 +146,8 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
     async execute(args: never, context: ToolContext) {
       try {
         const value: unknown = await tool.execute(args, context);
+        // A sub-agent that has stopped has no result yet.
+        if (value instanceof ChildWaits) return value;
         return await strategyResult(
           value,
           localFiles,

@@ -10,6 +10,7 @@ import {
   resolve,
   skipRepeatedFailures,
   steerable,
+  stepSequence,
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
 import type { Subject } from "./explore.ts";
@@ -155,6 +156,11 @@ export function subjects(): Subject[] {
       }),
       { ...calm, crash: 1, abort: 1 },
     ),
+    subject("as a step sequence", {}, stepSequence<unknown>({ model: scripted([]), maxSteps: 3 }), {
+      ...calm,
+      steer: 1,
+      followUp: 1,
+    }),
     subject("watching for repeats", {}, { maxSteps: 8, repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } }),
   ];
 }
