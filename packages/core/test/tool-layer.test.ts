@@ -398,3 +398,30 @@ describe("what a tool is given", () => {
     expect(resultsOf(once.messages)).toEqual(["run"]);
   });
 });
+
+test("a hook that gives other arguments to a call whose text was no JSON leaves nothing wrong with it", async () => {
+  const seen: unknown[] = [];
+  const look = tool({
+    name: "look",
+    description: "looks",
+    inputSchema: { type: "object", properties: { at: { type: "number" } } },
+    effect: "read",
+    execute: (args) => {
+      seen.push(args);
+      return "seen";
+    },
+  });
+  const agent = new Agent({
+    model: scripted([badArgs("look", '{"at":'), say("done")]),
+    tools: [look],
+    argumentErrors: "pass_raw",
+    hooks: { beforeTool: () => ({ args: { at: 7 } }) },
+  });
+  const session = await agent.open("s");
+  const errors: unknown[] = [];
+  session.subscribe(({ type }) => {
+    if (type === "tool_start") errors.push(session.state.run?.turn?.calls[0]?.argsError);
+  });
+  await session.send("go");
+  expect([seen, errors]).toEqual([[{ at: 7 }], [undefined]]);
+});

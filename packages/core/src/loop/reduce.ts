@@ -382,7 +382,10 @@ function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_
         ...call,
         prepared: true,
         ...unapproved(call, record),
-        ...(record.args === undefined ? {} : { args: record.check?.ok ? record.check.args : record.args }),
+        // What was wrong with the model's own text is of no matter any more.
+        ...(record.args === undefined
+          ? {}
+          : { args: record.check?.ok ? record.check.args : record.args, argsError: undefined }),
         ...(record.check === undefined ? {} : { check: record.check }),
         ...(record.result === undefined ? {} : { result: record.result, settled: true }),
       }));

@@ -34,7 +34,7 @@ export interface Call {
   /** What it runs with: checked, coerced, perhaps edited. */
   readonly args: JsonObject;
   readonly rawArgs: string;
-  readonly argsError?: string;
+  readonly argsError?: string | undefined;
   readonly check: CallCheck;
   /** Absent when there is no such tool. */
   readonly tool?: ToolFacts;

@@ -174,12 +174,16 @@ export function approve(state: State, run: Run, record: LogRecord & { type: "app
         ...call,
         permission: { answer: "deny", ...(approval.reason === undefined ? {} : { reason: approval.reason }) },
       };
-    const edited = approval.answer === "edit" ? { args: approval.args, check: approval.check } : call;
-    const { check } = edited;
+    const edited =
+      approval.answer === "edit"
+        ? { args: approval.args, check: approval.check, argsError: undefined }
+        : call;
+    const { check, argsError } = edited;
     return {
       ...call,
       args: check.ok ? check.args : edited.args,
       check,
+      argsError,
       permission: { answer: "allow", approved: true },
       ...(call.interrupted && check.ok ? { again: true } : {}),
     };
