@@ -5,7 +5,15 @@
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
-import { Agent, type AssistantMessage, type Model, type ModelRequest, textOf, tool } from "@rondo/core";
+import {
+  Agent,
+  type AssistantMessage,
+  type Message,
+  type Model,
+  type ModelRequest,
+  textOf,
+  tool,
+} from "@rondo/core";
 import { restateWorker } from "@rondo/restate";
 import { bare } from "./bare.ts";
 
@@ -29,12 +37,9 @@ function stepping(): Model {
     id: "bench",
     origin,
     async call({ messages }: ModelRequest): Promise<AssistantMessage> {
-      let step = 1;
-      let task = "";
-      for (const message of messages) {
-        if (message.role === "assistant") step += 1;
-        if (message.role === "user") task ||= textOf(message);
-      }
+      // The task, then an answer and a result for each step there was.
+      const step = (messages.length + 1) / 2;
+      const task = textOf(messages.at(0) as Message);
       const [run = "", steps] = task.split(" ");
       stepped(run, step === 1);
       const args = { step };

@@ -60,9 +60,9 @@ type Heard =
 const longest = 2 ** 31 - 1;
 
 /** How long records of a run that waits are kept from readers, in milliseconds. */
-const unwrittenMs = 200;
+const unwrittenMs = 500;
 /** More than this is written at once, in characters. */
-const groupSize = 32 * 1024;
+const groupSize = 64 * 1024;
 
 export class RestateDriver {
   readonly #place: DriverPlace;
