@@ -2,31 +2,15 @@
 // harness that is itself tried against agents, journals and workers that do it wrong. A short one: `npm run chaos` is
 // the long one.
 
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { campaign } from "../scripts/chaos/campaign.ts";
 import { type Mistake, mistakes } from "../scripts/chaos/mistakes.ts";
 import { planOf } from "../scripts/chaos/plan.ts";
 import { against, growthOf, mostGrowth, Tally } from "../scripts/chaos/table.ts";
 import type { HeapRow } from "../scripts/chaos/words.ts";
-import { root } from "../scripts/packages.ts";
+import { runScript } from "./run-script.ts";
 
-/** Runs the command, and gives what it said and how it exited. */
-function chaos(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
-  const main = join(root, "scripts", "chaos", "main.ts");
-  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  return new Promise((settle, fail) => {
-    child.on("error", fail);
-    child.on("close", (code) => settle({ code, lines: text.trimEnd().split("\n") }));
-  });
-}
+const chaos = (...args: string[]): ReturnType<typeof runScript> => runScript("chaos", ...args);
 
 describe("hundreds of agents against a provider that misbehaves", () => {
   test("keep every promise, in a process that lives and in processes that are killed", async () => {

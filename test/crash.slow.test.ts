@@ -2,29 +2,13 @@
 // random instants, and a harness that is itself tried against those who do it wrong. A short one: `npm run crash` is the
 // long one.
 
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { campaign, isClean } from "../scripts/crash/campaign.ts";
 import type { Mistake } from "../scripts/crash/mistakes.ts";
 import type { Wrong } from "../scripts/crash/verdict.ts";
-import { root } from "../scripts/packages.ts";
+import { runScript } from "./run-script.ts";
 
-/** Runs the command, and gives what it said and how it exited. */
-function crash(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
-  const main = join(root, "scripts", "crash", "main.ts");
-  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  return new Promise((settle, fail) => {
-    child.on("error", fail);
-    child.on("close", (code) => settle({ code, lines: text.trimEnd().split("\n") }));
-  });
-}
+const crash = (...args: string[]): ReturnType<typeof runScript> => runScript("crash", ...args);
 
 describe("a run that is killed with SIGKILL", () => {
   test.each(["sqlite", "jsonl"])(

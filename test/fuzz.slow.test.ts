@@ -1,28 +1,12 @@
 // The fuzz, for a few seconds, and the proof that it sees what goes wrong: targets that are wrong on purpose. `npm run
 // fuzz` is the long one.
 
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { campaign } from "../scripts/fuzz/campaign.ts";
 import { targets } from "../scripts/fuzz/targets.ts";
-import { root } from "../scripts/packages.ts";
+import { runScript } from "./run-script.ts";
 
-/** Runs the command, and gives what it said and how it exited. */
-function fuzz(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
-  const main = join(root, "scripts", "fuzz", "main.ts");
-  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  return new Promise((settle, fail) => {
-    child.on("error", fail);
-    child.on("close", (code) => settle({ code, lines: text.trimEnd().split("\n") }));
-  });
-}
+const fuzz = (...args: string[]): ReturnType<typeof runScript> => runScript("fuzz", ...args);
 
 test("whatever reads what others wrote gives a result or a typed error, the same for every chunking", async () => {
   const { code, lines } = await fuzz("--inputs", "40", "--seed", "3");

@@ -12,9 +12,9 @@ import {
   type Model,
   type ModelRequest,
   textOf,
-  tool,
 } from "@rondo/core";
 import { restateWorker } from "@rondo/restate";
+import { benchOrigin, callAt, doneAnswer, look } from "../stepping.ts";
 import { bare } from "./bare.ts";
 
 const [which = "rondo"] = process.argv.slice(2);
@@ -29,46 +29,21 @@ const stepped = (run: string, first: boolean): void => {
   last.set(run, now);
 };
 
-const origin = { api: "bench", provider: "bench", model: "bench" };
-
 /** Calls the tool until as many answers are given as the task says: `ID STEPS`. */
 function stepping(): Model {
   return {
     id: "bench",
-    origin,
+    origin: benchOrigin,
     async call({ messages }: ModelRequest): Promise<AssistantMessage> {
       // The task, then an answer and a result for each step there was.
       const step = (messages.length + 1) / 2;
       const task = textOf(messages.at(0) as Message);
       const [run = "", steps] = task.split(" ");
       stepped(run, step === 1);
-      const args = { step };
-      return step < Number(steps)
-        ? {
-            role: "assistant",
-            content: [
-              { type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) },
-            ],
-            origin,
-            stop: { kind: "tool_use", wire: "tool_use" },
-          }
-        : {
-            role: "assistant",
-            content: [{ type: "text", text: "done" }],
-            origin,
-            stop: { kind: "end_turn", wire: "end_turn" },
-          };
+      return step < Number(steps) ? callAt(step) : doneAnswer();
     },
   };
 }
-
-const look = tool({
-  name: "look",
-  description: "looks",
-  inputSchema: { type: "object", properties: {} },
-  effect: "read",
-  execute: () => "x".repeat(1_000),
-});
 
 async function listen(): Promise<string> {
   if (which === "bare") {

@@ -16,47 +16,21 @@ import {
   memoryJournal,
   reduceAll,
   resolve,
-  tool,
 } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Figure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
-
-const noted = "x".repeat(1_000);
-
-const look = tool({
-  name: "look",
-  description: "looks",
-  inputSchema: { type: "object", properties: {} },
-  effect: "read",
-  execute: () => noted,
-});
+import { benchOrigin, callAt, doneAnswer, look } from "../stepping.ts";
 
 /** Calls the tool until so many answers are given, and remembers nothing. */
 function stepping(steps: number): Model {
-  const origin = { api: "bench", provider: "bench", model: "bench" };
   let step = 0;
   return {
     id: "bench",
-    origin,
+    origin: benchOrigin,
     async call(): Promise<AssistantMessage> {
       step += 1;
-      const args = { step };
-      return step < steps
-        ? {
-            role: "assistant",
-            content: [
-              { type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) },
-            ],
-            origin,
-            stop: { kind: "tool_use", wire: "tool_use" },
-          }
-        : {
-            role: "assistant",
-            content: [{ type: "text", text: "done" }],
-            origin,
-            stop: { kind: "end_turn", wire: "end_turn" },
-          };
+      return step < steps ? callAt(step) : doneAnswer();
     },
   };
 }

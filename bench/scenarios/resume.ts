@@ -13,19 +13,11 @@ import {
   type LogRecord,
   type Model,
   memoryJournal,
-  tool,
 } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type Figure, measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
-
-const look = tool({
-  name: "look",
-  description: "looks",
-  inputSchema: { type: "object", properties: {} },
-  effect: "read",
-  execute: () => "x".repeat(1_000),
-});
+import { benchOrigin, callAt, look } from "../stepping.ts";
 
 /** Nothing is cut or summed up: the length of the history is what is measured. */
 const options = {
@@ -35,20 +27,13 @@ const options = {
 
 /** Calls the tool at every step, and looks at nothing. */
 function calling(): Model {
-  const origin = { api: "bench", provider: "bench", model: "bench" };
   let step = 0;
   return {
     id: "bench",
-    origin,
+    origin: benchOrigin,
     async call(): Promise<AssistantMessage> {
       step += 1;
-      const args = { step };
-      return {
-        role: "assistant",
-        content: [{ type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) }],
-        origin,
-        stop: { kind: "tool_use", wire: "tool_use" },
-      };
+      return callAt(step);
     },
   };
 }

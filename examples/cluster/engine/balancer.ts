@@ -5,7 +5,8 @@
 // over from one that died; the next version of the code gets an address of its own. This one knows nothing of HTTP: it
 // passes bytes on. It balances connections, of which the server must then open enough: see `connectionSettings`.
 
-import { createServer, connect as open, type Server, type Socket } from "node:net";
+import { createServer, connect as open, type Socket } from "node:net";
+import { listening } from "./ports.ts";
 
 /**
  * Of the server's configuration, for workers behind a balancer of connections: few invocations share a connection, an
@@ -81,7 +82,7 @@ export async function startBalancer(workers: readonly string[] = []): Promise<Ba
     keep(client);
     pass(client, new Set());
   });
-  const address = await listen(server);
+  const address = `http://127.0.0.1:${await listening(server)}`;
   return {
     address,
     add: (worker) => void (load.has(worker) || load.set(worker, 0)),
@@ -94,15 +95,4 @@ export async function startBalancer(workers: readonly string[] = []): Promise<Ba
       await closed;
     },
   };
-}
-
-function listen(server: Server): Promise<string> {
-  return new Promise((settle, fail) => {
-    server.once("error", fail);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      if (address === null || typeof address === "string") fail(new Error("a socket without a port"));
-      else settle(`http://127.0.0.1:${address.port}`);
-    });
-  });
 }

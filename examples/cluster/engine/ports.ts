@@ -20,7 +20,8 @@ export async function freePorts(count: number): Promise<number[]> {
   }
 }
 
-function listening(server: Server): Promise<number> {
+/** Listens on a port of loopback that the system chooses. */
+export function listening(server: Server): Promise<number> {
   return new Promise((settle, fail) => {
     server.once("error", fail);
     server.listen(0, "127.0.0.1", () => {

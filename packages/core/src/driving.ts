@@ -23,4 +23,4 @@ export { windowOf } from "./loop/window.ts";
 export { awaitingApproval, resultOf } from "./result.ts";
 export { checkGrant } from "./rules/grants.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
-export { answerOf, waitingIn } from "./sub-agent.ts";
+export { answerOf, subAgentOf, waitingIn } from "./sub-agent.ts";

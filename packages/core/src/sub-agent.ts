@@ -89,9 +89,20 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
     ...made,
     agent: { maxDepth, ...(budget === undefined ? {} : { most: budget }) },
     endChild: (place, reason) => end(agentOf(), place, reason),
-    subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) },
+    subAgent: { agent: agentOf, task: (args) => taskOf(args as InferOutput<S>) } satisfies SubAgentParts,
   };
 }
+
+/** What a sub-agent is made of. `task` may throw. */
+export interface SubAgentParts {
+  agent(): Agent;
+  /** @param args as the tool's check gave them */
+  task(args: unknown): Input;
+}
+
+/** Who the sub-agents of a tool are, for a driver that gives them another place than this process. Undefined: it has none. */
+export const subAgentOf = (tool: Tool | undefined): SubAgentParts | undefined =>
+  tool?.subAgent as SubAgentParts | undefined;
 
 const wrong = (name: string, message: string): RondoError =>
   new RondoError("invalid_request", `sub-agent ${JSON.stringify(name)}: ${message}`);

@@ -3,7 +3,6 @@
 // A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
-import type { Agent } from "./agent.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
@@ -11,7 +10,6 @@ import type { Dependency, Given } from "./dependency.ts";
 import type { Effect, Permission } from "./effect.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
-import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
 import type { CallResult } from "./loop/records.ts";
@@ -195,15 +193,8 @@ export interface Tool {
   readonly agent?: AgentFacts;
   /** Ends a sub-agent that waits for somebody, when its parent's run no longer wants it. Gives what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
-  /** Who its sub-agents are, for a driver that gives them another place than this process. */
-  readonly subAgent?: SubAgentParts;
-}
-
-/** What a sub-agent is made of. `task` may throw. */
-export interface SubAgentParts {
-  agent(): Agent;
-  /** @param args as the tool's check gave them */
-  task(args: unknown): Input;
+  /** Who its sub-agents are. Only `subAgentOf` reads it: a tool knows of no agents. */
+  readonly subAgent?: object;
 }
 
 /** What came of a call that was cut off: `done` is what `execute` would have returned; `notDone`: it had no effect, and may start again. */

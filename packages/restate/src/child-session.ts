@@ -4,7 +4,15 @@
 
 import type * as restate from "@restatedev/restate-sdk";
 import { renderResult, type State, spentBy, ToolResult, toRondoError } from "@rondo/core";
-import { answerOf, awaitingApproval, readInput, resultOf, spentSince, waitingIn } from "@rondo/core/driving";
+import {
+  answerOf,
+  awaitingApproval,
+  readInput,
+  resultOf,
+  spentSince,
+  subAgentOf,
+  waitingIn,
+} from "@rondo/core/driving";
 import type { ChildCame } from "./child-calls.ts";
 import { type Begun, drive, runStarted } from "./drive-session.ts";
 import { jsonOf } from "./kv.ts";
@@ -37,7 +45,7 @@ export async function driveChild(
     try {
       const check = await tool?.check(args);
       if (check?.ok !== true) return { failed: check?.error ?? "no such sub-agent" };
-      return { input: readInput(tool?.subAgent?.task(check.value) ?? "") };
+      return { input: readInput(subAgentOf(tool)?.task(check.value) ?? "") };
     } catch (thrown) {
       return { failed: toRondoError(thrown).message };
     }

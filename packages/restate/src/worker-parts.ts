@@ -12,6 +12,7 @@ import {
   RondoError,
   type Tool,
 } from "@rondo/core";
+import { subAgentOf } from "@rondo/core/driving";
 import type { Hub } from "./hub.ts";
 import type { Services } from "./names.ts";
 import type { Workplaces } from "./workplace.ts";
@@ -77,9 +78,10 @@ export function agentFinder(
       found = made(name, agent, undefined);
     } else {
       const tool = find(path.slice(0, end)).resolved.tools.get(name);
-      if (tool?.subAgent === undefined)
+      const parts = subAgentOf(tool);
+      if (parts === undefined)
         throw new RondoError("invalid_request", `${path}: the tool ${name} is no sub-agent`);
-      found = made(name, tool.subAgent.agent(), tool);
+      found = made(name, parts.agent(), tool);
     }
     known.set(path, found);
     return found;

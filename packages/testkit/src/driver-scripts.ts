@@ -5,7 +5,7 @@
 
 import { strictEqual } from "node:assert/strict";
 import { Agent, type AgentOptions, DoneSignal, subAgent, type Tool, tool } from "@rondo/core";
-import type { DrivenSession } from "./driver-suite.ts";
+import type { DrivenSession } from "./driven-session.ts";
 import { type Script, scripted } from "./scripted.ts";
 import { badArgs, call, calls, fail, refuse, say, stall, usage } from "./scripted-turns.ts";
 
@@ -79,6 +79,31 @@ const write = taking("write", (text) => `wrote ${text}`, { effect: "write" });
 const asking = taking("send_mail", (text) => `sent ${text}`, { effect: "write", permission: "ask" });
 
 const go = async (session: DrivenSession): Promise<void> => void (await session.send("go"));
+
+/** A tool that says when it is at work, and goes on when it is told to. */
+const waitingForWord = (at: Scene): Tool =>
+  taking("wait", async (text) => {
+    at.say("at work");
+    await at.heard("go on");
+    return text;
+  });
+
+/** A tool that says when it is at work, and stops when it is aborted. */
+const waitingForAbort = (at: Scene): Tool =>
+  taking("wait", (_, signal) => {
+    at.say("at work");
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+    });
+  });
+
+/** Aborts the run while a tool is at work. */
+async function abortedAtWork(session: DrivenSession, at: Scene): Promise<void> {
+  const running = session.send("go");
+  await at.heard("at work");
+  await session.abort("enough");
+  await running;
+}
 
 /** Waits until the records hold one that is so. */
 async function until({ session }: Scene, so: (type: string, texts: string) => boolean): Promise<void> {
@@ -248,13 +273,7 @@ export const driverScripts: readonly DriverScript[] = [
     name: "steering while a tool works is delivered before the next model call",
     agent: scene(
       () => [call("wait", { text: "a" }), say("in French")],
-      (at) => [
-        taking("wait", async (text) => {
-          at.say("at work");
-          await at.heard("go on");
-          return text;
-        }),
-      ],
+      (at) => [waitingForWord(at)],
     ),
     play: async (session, at) => {
       const running = session.send("go");
@@ -270,13 +289,7 @@ export const driverScripts: readonly DriverScript[] = [
     name: "a follow-up is delivered when the run would end",
     agent: scene(
       () => [call("wait", { text: "a" }), say("one"), say("two")],
-      (at) => [
-        taking("wait", async (text) => {
-          at.say("at work");
-          await at.heard("go on");
-          return text;
-        }),
-      ],
+      (at) => [waitingForWord(at)],
     ),
     play: async (session, at) => {
       const running = session.send("go");
@@ -307,22 +320,9 @@ export const driverScripts: readonly DriverScript[] = [
         ]),
         say("never"),
       ],
-      (at) => [
-        write,
-        taking("wait", (_, signal) => {
-          at.say("at work");
-          return new Promise((_resolve, reject) => {
-            signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
-          });
-        }),
-      ],
+      (at) => [write, waitingForAbort(at)],
     ),
-    play: async (session, at) => {
-      const running = session.send("go");
-      await at.heard("at work");
-      await session.abort("enough");
-      await running;
-    },
+    play: abortedAtWork,
   },
   {
     name: "an abort that a tool does not hear",
@@ -336,12 +336,7 @@ export const driverScripts: readonly DriverScript[] = [
       ],
       { abortGraceMs: 100 },
     ),
-    play: async (session, at) => {
-      const running = session.send("go");
-      await at.heard("at work");
-      await session.abort("enough");
-      await running;
-    },
+    play: abortedAtWork,
   },
   {
     name: "an abort while a model answers",
@@ -508,24 +503,12 @@ export const driverScripts: readonly DriverScript[] = [
           description: "looks something up",
           agent: new Agent({
             model: scripted([call("wait", { text: "x" }), say("never")]),
-            tools: [
-              taking("wait", (_, signal) => {
-                at.say("at work");
-                return new Promise((_resolve, reject) => {
-                  signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
-                });
-              }),
-            ],
+            tools: [waitingForAbort(at)],
           }),
         }),
       ],
     ),
-    play: async (session, at) => {
-      const running = session.send("go");
-      await at.heard("at work");
-      await session.abort("enough");
-      await running;
-    },
+    play: abortedAtWork,
   },
   {
     name: "a history that is summed up when it fills its window",

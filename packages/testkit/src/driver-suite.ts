@@ -4,33 +4,10 @@
 // that is tried. The records must be the same, apart from times and chance.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import {
-  type Agent,
-  type CallView,
-  type Input,
-  type JsonObject,
-  type LogRecord,
-  memoryJournal,
-  type RunResult,
-  type Session,
-} from "@rondo/core";
+import { type Agent, type LogRecord, memoryJournal } from "@rondo/core";
 import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { coreSession, type DrivenSession } from "./driven-session.ts";
 import { type DriverScript, driverScripts } from "./driver-scripts.ts";
-
-/** A session as the suite speaks to it. What is said while a run goes on resolves when it is kept. */
-export interface DrivenSession {
-  send(input: Input): Promise<RunResult>;
-  steer(text: string, id: string): void | Promise<void>;
-  followUp(text: string, id: string): void | Promise<void>;
-  approve(call: string): Promise<RunResult>;
-  deny(call: string, reason?: string): Promise<RunResult>;
-  edit(call: string, args: JsonObject): Promise<RunResult>;
-  abort(reason: string): void | Promise<void>;
-  /** Resolves when nobody drives any more. */
-  settled(): Promise<unknown>;
-  pending(): readonly CallView[] | Promise<readonly CallView[]>;
-  records(): readonly LogRecord[] | Promise<readonly LogRecord[]>;
-}
 
 export interface DriverUnderTest {
   /** Stands before the name of every case. */
@@ -100,22 +77,3 @@ const core: DriverUnderTest["open"] = async (agent, id) => {
   const session = await agent.open(id, { journal });
   return { session: coreSession(session, () => journal.read(id)), close: () => {} };
 };
-
-/** A session of core's as the suite speaks to one. */
-export function coreSession(
-  session: Session,
-  records: () => LogRecord[] | Promise<LogRecord[]>,
-): DrivenSession {
-  return {
-    send: (input) => session.send(input),
-    steer: (text, id) => session.steer(text, id),
-    followUp: (text, id) => session.followUp(text, id),
-    approve: (call) => session.approve(call),
-    deny: (call, reason) => session.deny(call, reason),
-    edit: (call, args) => session.edit(call, args),
-    abort: (reason) => session.abort(reason),
-    settled: () => session.settled(),
-    pending: () => session.pending,
-    records,
-  };
-}

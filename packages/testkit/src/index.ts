@@ -3,12 +3,8 @@ export { type BlobStoreUnderTest, testBlobs } from "./blob-suite.ts";
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
 export type { Recording } from "./cassette-tape.ts";
 export type { Check, RegisterTest } from "./check.ts";
-export {
-  coreSession,
-  type DrivenSession,
-  type DriverUnderTest,
-  testDriver,
-} from "./driver-suite.ts";
+export { coreSession, type DrivenSession } from "./driven-session.ts";
+export { type DriverUnderTest, testDriver } from "./driver-suite.ts";
 export {
   type JournalUnderTest,
   sampleRecord,

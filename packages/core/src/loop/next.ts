@@ -124,10 +124,7 @@ export const table: Table = {
       "a judged turn said that all is done, and more is queued",
       "deliver it and go on",
       ["ready"],
-      (state) =>
-        runOf(state).stopping?.reason === "completed"
-          ? (deliver(state, "steer") ?? deliver(state, "follow_up"))
-          : undefined,
+      (state) => (runOf(state).stopping?.reason === "completed" ? deliverAll(state) : undefined),
     ),
     row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
     row(
@@ -135,9 +132,7 @@ export const table: Table = {
       "end the run, unless somebody wrote meanwhile",
       ["ready", "idle"],
       (state, rules) =>
-        runOf(state).only === undefined
-          ? undefined
-          : (deliver(state, "steer") ?? deliver(state, "follow_up") ?? endCompaction(state, rules)),
+        runOf(state).only === undefined ? undefined : (deliverAll(state) ?? endCompaction(state, rules)),
     ),
     row("a rule's time has come", "record what it decided", ["ready", "idle"], (state, rules) =>
       timedDecision(state, rules),
@@ -491,6 +486,10 @@ function hookFor(
   if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
   return undefined;
 }
+
+/** What was said while the run worked, then what it was told to do after it. */
+const deliverAll = (state: State): Action | undefined =>
+  deliver(state, "steer") ?? deliver(state, "follow_up");
 
 function deliver(state: State, lane: "steer" | "follow_up"): Action | undefined {
   const ids = state.inbox.filter((one) => one.lane === lane).map((one) => one.id);

@@ -231,15 +231,8 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
 
 /** A run with more to do: what was taken for its answer is none, and it is not complete. */
 function working(run: Run): Run {
-  const done = run.stopping?.reason === "completed";
-  return {
-    ...run,
-    answer: undefined,
-    checked: undefined,
-    output: undefined,
-    only: undefined,
-    ...(done ? { stopping: undefined } : {}),
-  };
+  const stopping = run.stopping?.reason === "completed" ? undefined : run.stopping;
+  return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined, stopping };
 }
 
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */

@@ -1,0 +1,35 @@
+// The room of the agent that costs next to nothing: what it answers, and its tool. What is left is the loop and what keeps it.
+
+import { type AssistantMessage, type Tool, tool } from "@rondo/core";
+
+export const benchOrigin = { api: "bench", provider: "bench", model: "bench" };
+
+/** The answer of a step: one call of the tool. */
+export function callAt(step: number): AssistantMessage {
+  const args = { step };
+  return {
+    role: "assistant",
+    content: [{ type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) }],
+    origin: benchOrigin,
+    stop: { kind: "tool_use", wire: "tool_use" },
+  };
+}
+
+/** The last answer. */
+export const doneAnswer = (): AssistantMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text: "done" }],
+  origin: benchOrigin,
+  stop: { kind: "end_turn", wire: "end_turn" },
+});
+
+const seen = "x".repeat(1_000);
+
+/** Answers with a thousand characters. */
+export const look: Tool = tool({
+  name: "look",
+  description: "looks",
+  inputSchema: { type: "object", properties: {} },
+  effect: "read",
+  execute: () => seen,
+});
