@@ -3,7 +3,8 @@
 // tsc compiles a file to a file. It rewrites `./x.ts` to `./x.js` in code but leaves it in declarations, where it would
 // point beside dist; those are rewritten here. A dist that still names a .ts file fails the build. Then the code of a
 // package is put into as few files as its dynamic imports allow: finding and linking files is most of what a first
-// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports.
+// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports. Comments stay in the sources and the
+// declarations, and what is no ASCII is written as escapes: one letter beyond Latin-1 doubles what a file is in memory.
 
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,11 +56,17 @@ async function bundle(folder: string, dist: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
+    comments: { legal: true, annotation: true, jsdoc: false },
   });
   await bundled.close();
   for (const file of globSync("**/*.js", { cwd: dist })) rmSync(join(dist, file));
-  for (const file of output) if (file.type === "chunk") writeFileSync(join(dist, file.fileName), file.code);
+  for (const file of output)
+    if (file.type === "chunk") writeFileSync(join(dist, file.fileName), inAscii(file.code));
 }
+
+/** Code without comments holds other letters only in texts and patterns, where an escape means the same. */
+const inAscii = (code: string): string =>
+  code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Builds every package. Throws with the compiler's words when one does not compile. */
 export async function build(say: (line: string) => void = () => {}): Promise<void> {

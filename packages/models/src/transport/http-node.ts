@@ -18,6 +18,7 @@ import {
   type HttpResponse,
 } from "./http.ts";
 import { abortedError, networkError, timeoutError } from "./network.ts";
+import { bytesOf } from "./scratch.ts";
 
 /** Whether this process is Node itself: there `nodeClient` works. */
 export function onNode(): boolean {
@@ -121,7 +122,7 @@ class Exchange {
     const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
     const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
     const { tls, options: address } = addressOf(url);
-    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const { bytes, sent } = body === undefined ? { bytes: undefined, sent: undefined } : bytesOf(body);
     const options = {
       ...address,
       method,
@@ -149,6 +150,8 @@ class Exchange {
     });
     // It stays for good: a socket may fail twice, and an error without a listener ends the process.
     wire.on("error", (thrown) => this.#give(networkError(thrown, url)));
+    // Told when all of it was handed to the system; never of a request that was cut off.
+    if (sent !== undefined) wire.on("finish", sent);
     wire.on("response", (message) => resolve(this.#response(message)));
     wire.end(bytes);
   }
