@@ -85,6 +85,20 @@ describe.each(clients)("a request over %s", (name, client) => {
     server.close();
   });
 
+  it("brings a body that is given in pieces as it brings it whole", async () => {
+    await withServer(
+      (_request, response) => void response.end(),
+      async ({ url, seen }) => {
+        const [before, middle, after] = ['{"é":"', "🙂 ".repeat(100_000), '"}'] as const;
+        const body = before + middle + after;
+        const parts = { before, kept: new TextEncoder().encode(middle), after };
+        await bodyText(await client.request(post(url, { body, parts })));
+        expect(seen[0]?.body === body).toBe(true);
+        expect(seen[0]?.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
+      },
+    );
+  });
+
   it("uses a connection again, also when the sink had enough before the end", async () => {
     const count = 12;
     let ended: () => void = () => {};

@@ -118,18 +118,18 @@ class Exchange {
 
   #send(resolve: (response: HttpResponse) => void): void {
     const { http, https, plain, secure, proxied } = loaded();
-    const { url, method, headers, body, signal, clocks } = this.#request;
+    const { url, method, headers, signal, clocks } = this.#request;
     const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
     const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
     const { tls, options: address } = addressOf(url);
-    const { bytes, sent } = body === undefined ? { bytes: undefined, sent: undefined } : bytesOf(body);
+    const body = bytesOf(this.#request);
     const options = {
       ...address,
       method,
       headers: {
         "accept-encoding": "identity",
         ...headers,
-        ...(bytes === undefined ? {} : { "content-length": bytes.length }),
+        ...(body === undefined ? {} : { "content-length": body.length }),
       },
     };
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -151,9 +151,10 @@ class Exchange {
     // It stays for good: a socket may fail twice, and an error without a listener ends the process.
     wire.on("error", (thrown) => this.#give(networkError(thrown, url)));
     // Told when all of it was handed to the system; never of a request that was cut off.
-    if (sent !== undefined) wire.on("finish", sent);
+    if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
-    wire.end(bytes);
+    for (const piece of body?.pieces ?? []) wire.write(piece);
+    wire.end();
   }
 
   #response(message: Http.IncomingMessage): HttpResponse {
