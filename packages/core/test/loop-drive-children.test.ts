@@ -16,7 +16,7 @@ import { describe, expect, test } from "vitest";
 import { viewOf } from "../src/loop/announce.ts";
 import { nothingSpent } from "../src/loop/children.ts";
 import { Children } from "../src/loop/drive-children.ts";
-import { acting, callOf, finished, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
+import { acting, callOf, come, finished, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
 import { echo, jumpingClock } from "./support.ts";
 
 type Child = NonNullable<Call["child"]>;
@@ -61,8 +61,6 @@ function worldOf(state: State, tools: readonly Tool[] = []): World {
 
 const startOf = ({ children }: World, call = sub(), wanted = (): boolean => true): ChildStart =>
   children.startOf(call, wanted).child as ChildStart;
-/** Lets what was promised come. */
-const after = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("a sub-agent is started with", () => {
   test("its place, its parent, and what it may spend; a call that is none gets nothing", () => {
@@ -197,7 +195,7 @@ describe("a sub-agent that waits for somebody", () => {
     const { endChild: _none, ...plain } = echo("write");
     const world = worldOf(state, [{ ...plain, ...(endChild === undefined ? {} : { endChild }) }]);
     world.children.see(record, state);
-    await after();
+    await come();
     return world;
   }
 
