@@ -78,13 +78,12 @@ export interface World {
   is(state: State): void;
 }
 
-export function worldOf(first: State, change: Partial<Shell> & { with?: readonly Tool[] } = {}): World {
-  let state = first;
-  const posted: Fact[] = [];
-  const told: RondoEvent[] = [];
-  const model = new HandModel();
+type ShellChange = Partial<Shell> & { with?: readonly Tool[] };
+
+/** What a driver acts with, in which nothing happens unless the test says so. */
+export function shellOf(change: ShellChange, model: Model): Shell {
   const tools = new Map((change.with ?? []).map((one) => [one.name, one]));
-  const shell: Shell = {
+  return {
     session: "s",
     journal: { append: () => {} },
     rules,
@@ -99,6 +98,14 @@ export function worldOf(first: State, change: Partial<Shell> & { with?: readonly
     journalOfChildren: memoryJournal(),
     ...change,
   };
+}
+
+export function worldOf(first: State, change: ShellChange = {}): World {
+  let state = first;
+  const posted: Fact[] = [];
+  const told: RondoEvent[] = [];
+  const model = new HandModel();
+  const shell = shellOf(change, model);
   const atWork = new AtWork(shell, {
     state: () => state,
     post: (fact) => void posted.push(fact),

@@ -2,6 +2,7 @@
 
 import { type ModelEvent, type ModelRequest, RondoError, type Run, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { toolsWithOutput } from "../src/output/ways.ts";
 import { asks, call, HandModel, idle, type World, worldOf } from "./at-work-support.ts";
 import { answerOf, options, stateOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
@@ -40,8 +41,21 @@ describe("a model call", () => {
     ]);
   });
 
+  test("whose answer is the call of a tool made for it comes back with a text", async () => {
+    const schema = { type: "object", properties: { at: { type: "number" } } } as const;
+    const way = { by: "tool", alone: false } as const;
+    const asked = { schema, tools: "none" } as never;
+    const { tools } = toolsWithOutput([], asked, way, { toolless: false, toolChoice: "auto" });
+    const { atWork, model, posted } = worldOf(thinking);
+    atWork.think({ ...(asks as object), request: { tools } } as never);
+    const said = { type: "tool_call" as const, id: "a", name: "final_output", args: { at: 1 } };
+    await model.answers({ ...answer, content: [{ ...said, rawArgs: '{"at":1}' }] });
+    expect(posted).toMatchObject([{ message: { content: [{ type: "text", text: '{"at":1}' }] } }]);
+  });
+
   test("is not begun where the run does not wait for one", () => {
-    for (const state of [stateOf(), { ...thinking, options: undefined } as never, idle]) {
+    const { run: _run, ...over } = thinking;
+    for (const state of [stateOf(), { ...thinking, options: undefined } as never, over, idle]) {
       const { model, posted } = begun(state);
       expect([model.heard, posted]).toStrictEqual([[], []]);
     }
@@ -199,9 +213,11 @@ describe("a summary", () => {
   });
 
   test("is not asked for where the run does not wait for one", () => {
+    const { run: _run, ...over } = summing;
     const waiting = [
       stateOf({ compacting }),
       stateOf(),
+      over,
       idle,
       { ...summing, options: undefined } as never as State,
     ];

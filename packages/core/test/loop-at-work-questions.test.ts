@@ -47,6 +47,26 @@ describe("a call that a crash cut off", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("and is asked about anew after a process left leaves alone who asks now", async () => {
+    const contexts: ToolContext[] = [];
+    const says: ((found: { notDone: true }) => void)[] = [];
+    const reconcile = (_key: string, _args: never, context: ToolContext): Promise<{ notDone: true }> => {
+      contexts.push(context);
+      return new Promise((resolve) => says.push(resolve));
+    };
+    const { atWork, told, posted } = worldOf(state, { with: [{ ...echo("write"), reconcile }] });
+    atWork.reconcile("5.0");
+    await come();
+    atWork.leave("now");
+    atWork.reconcile("5.0");
+    await come();
+    says[0]?.({ notDone: true });
+    await come();
+    contexts[1]?.update("looking");
+    expect([told.length, posted.length]).toStrictEqual([1, 0]);
+    expect(contexts.map(({ signal }) => signal.aborted)).toStrictEqual([true, false]);
+  });
+
   test("and another one are asked about side by side", async () => {
     const asked: string[] = [];
     const reconcile = (key: string): Promise<never> => {

@@ -45,10 +45,11 @@ describe("a call", () => {
     expect(posted).toStrictEqual([{ type: "tool_finished", call: "5.0", result: result("written") }]);
   });
 
-  test("is not run where it is gone, or has its result", () => {
+  test("is not run where it is gone, or has its result", async () => {
     for (const at of [acting([callOf("5.1")]), acting([finished("5.0")]), stateOf(), idle]) {
       const { tool, contexts } = heldTool();
       const { posted } = begun(tool, at);
+      await come();
       expect([contexts, posted]).toStrictEqual([[], []]);
     }
   });
@@ -243,7 +244,7 @@ describe("a call", () => {
   test("is told to stop when it is aborted, or has its result, and not before; those beside it work on", async () => {
     const { tool, contexts } = heldTool();
     const both = acting([running, { ...running, key: "5.1" }]);
-    const { atWork, is } = begun(tool, both);
+    const { atWork, is, told } = begun(tool, both);
     atWork.act("5.1");
     await come();
     const [first, second] = contexts.map(({ signal }) => signal) as [AbortSignal, AbortSignal];
@@ -255,6 +256,8 @@ describe("a call", () => {
       kind: "aborted",
       message: "no longer wanted: its result is settled",
     });
+    contexts[0]?.update("too late");
+    expect(told).toStrictEqual([]);
     expect(second.aborted).toBe(false);
     is(
       acting([finished("5.0"), { ...running, key: "5.1" }], {
@@ -310,7 +313,7 @@ describe("a process that leaves at once", () => {
   test("tells all that is under way to stop, and hears of none of it any more", async () => {
     const { tool, contexts, settle } = heldTool();
     const state = acting([callOf("5.0", { startedAt: 1 })], { call });
-    const { atWork, model, posted } = worldOf(state, { with: [tool] });
+    const { atWork, model, posted, told } = worldOf(state, { with: [tool] });
     atWork.think(asks);
     atWork.act("5.0");
     const { promise, resolve: say } = Promise.withResolvers<Fact>();
@@ -320,6 +323,8 @@ describe("a process that leaves at once", () => {
     for (const signal of [model.signal, contexts[0]?.signal])
       expect(signal?.reason).toMatchObject({ kind: "aborted", message: "the process leaves" });
     expect(atWork.isAsking).toBe(false);
+    contexts[0]?.update("too late");
+    expect(told).toStrictEqual([]);
     say({ type: "output_checked", ok: true });
     await model.fails(new Error("gone"));
     await settle("late");

@@ -165,16 +165,8 @@ export class Driver {
 
   /** Who leaves starts nothing: what is under way is waited for instead. */
   #held(action: Running): Running {
-    const starts =
-      action.do === "call_model" ||
-      action.do === "summarise" ||
-      action.do === "start_tools" ||
-      action.do === "reconcile" ||
-      action.do === "check_output" ||
-      action.do === "run_hook";
-    if (this.#leaving === undefined || !starts) return action;
-    const until = action.do === "run_hook" || action.do === "reconcile" ? action.until : undefined;
-    return { do: "wait", ...(until === undefined ? {} : { until }) };
+    if (this.#leaving === undefined || !starting.has(action.do)) return action;
+    return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
   }
 
   #perform(action: Running): Promise<void> | undefined {
@@ -245,9 +237,7 @@ export class Driver {
   }
 
   #takeMail(): void {
-    if (this.#mailbox.length === 0) return;
-    const facts = this.#mailbox.splice(0);
-    for (const fact of facts) this.#append([timely(fact, this.#state)]);
+    for (const fact of this.#mailbox.splice(0)) this.#append([timely(fact, this.#state)]);
   }
 
   #tell(event: RondoEvent): void {
@@ -326,6 +316,16 @@ export class Driver {
     if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
 }
+
+/** What sets something going. */
+const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
+  "call_model",
+  "summarise",
+  "start_tools",
+  "reconcile",
+  "check_output",
+  "run_hook",
+]);
 
 const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "child_waits",
