@@ -154,6 +154,7 @@ describe("a driver that is to leave soon", () => {
     clock.pass(9);
     await come();
     expect(journal.types).toContain("woke");
+    expect([end.how, driver.state.run?.end?.rule]).toStrictEqual(["done", "until"]);
   });
 });
 
