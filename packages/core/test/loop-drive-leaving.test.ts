@@ -1,6 +1,6 @@
 // A process that leaves: where a driver stops, what it still does before that, and what it starts no more.
 
-import type { Hooks, Rule, Tool, ToolContext } from "@rondo/core";
+import { contextFacts, type Fact, type Hooks, type Rule, type Tool, type ToolContext } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { heldTool } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
@@ -133,6 +133,33 @@ describe("a driver that is to leave soon", () => {
     expect([end.how, model.heard.length]).toStrictEqual([undefined, 1]);
     await say();
     expect([end.how, model.heard.length]).toStrictEqual(["left", 1]);
+  });
+
+  test("checks no output, and asks for no summary, while a hook that was asked before is out", async () => {
+    const checked: string[] = [];
+    const checkOutput = (text: string): Promise<Fact & { type: "output_checked" }> => {
+      checked.push(text);
+      return Promise.resolve({ type: "output_checked", ok: true, value: text });
+    };
+    const output = { schema: { type: "string" }, decodeRetries: 0 };
+    const context = contextFacts({ window: 2_000 });
+    const { shell, answer: say } = asking("onFinish");
+    const { driver, model, end, journal } = await begun(
+      { ...shell, checkOutput },
+      { hooks: ["onFinish"], output, context, tools: [] },
+    );
+    await model.answers(answer);
+    driver.post(queued("more"));
+    await come();
+    expect([checked.length, model.heard.length]).toStrictEqual([1, 2]);
+    driver.leave();
+    await model.answers(answer);
+    expect([checked.length, end.how]).toStrictEqual([1, undefined]);
+    driver.post({ type: "mode", mode: "compacting", rule: "asked", evidence: {} });
+    await come();
+    expect(journal.types).not.toContain("summary_started");
+    await say();
+    expect([checked.length, model.heard.length, end.how]).toStrictEqual([1, 2, "left"]);
   });
 
   test("waits for a hook no longer than the run may take", async () => {

@@ -1,11 +1,11 @@
 // The driver, by hand: how it drives a run, and what becomes of what it is told, and of what it cannot keep.
 
-import { type Fact, RondoError, type Rule } from "@rondo/core";
+import { contextFacts, type Fact, RondoError, type Rule } from "@rondo/core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Shell } from "../src/loop/shell.ts";
 import { heldTool } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
-import { come, handClock, rules } from "./loop-support.ts";
+import { answerOf, come, handClock, rules, toolOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
 
 /** What is rejected and heard by nobody. */
@@ -16,6 +16,9 @@ function unheard(): unknown[] {
   onTestFinished(() => void process.off("unhandledRejection", hear));
   return list;
 }
+
+/** A window that a long answer fills. */
+const compactingOptions = { context: contextFacts({ window: 2_000 }), tools: [] };
 
 describe("a run", () => {
   test("is driven to its end, and says that it is done", async () => {
@@ -158,12 +161,20 @@ describe("what is said to a driver", () => {
 
 describe("what comes back when nobody drives any more", () => {
   const late: Fact = { type: "tool_finished", call: "5.0", result: { content: [], isError: false } };
+  const error = { kind: "network", message: "gone", retryable: true } as const;
 
-  test("is written down as late", () => {
+  test.each<Fact>([
+    late,
+    { type: "child_waits", call: "5.0", pending: [], parked: true },
+    { type: "model_finished", message: answer, checks: [] },
+    { type: "model_failed", error },
+    { type: "summary_finished", message: answer },
+    { type: "summary_failed", error },
+  ])("is written down as late: $type", (fact) => {
     const { driver, journal } = driverOf();
     driver.post(start());
-    driver.post(late);
-    expect(journal.records[1]).toMatchObject({ type: "late_result", call: "5.0" });
+    driver.post(fact);
+    expect(journal.records[1]).toMatchObject({ type: "late_result", call: "call" in fact ? "5.0" : null });
   });
 
   test("is nobody's loss where it cannot be kept, at once or later", async () => {
@@ -176,9 +187,10 @@ describe("what comes back when nobody drives any more", () => {
       expect(() => driver.post(late)).not.toThrow();
       await journal.fails(new Error("closed"));
       const { length } = journal.groups;
+      const { seq } = driver.state;
       expect(() => driver.post(late)).not.toThrow();
-      expect(journal.groups).toHaveLength(length);
       expect(() => driver.post(queued("more"))).toThrow("closed");
+      expect([journal.groups.length, driver.state.seq]).toStrictEqual([length, seq]);
     }
     expect(heard).toStrictEqual([]);
   });
@@ -278,6 +290,8 @@ describe("nothing starts", () => {
     gate.open?.();
     await come();
     expect(model.heard).toHaveLength(1);
+    await model.answers(answer);
+    expect(() => gate.open?.()).not.toThrow();
     const quick = { open: undefined, left: 1, pass: () => quick.left-- < 1 };
     const passed = await begun({ gate: quick });
     expect(passed.model.heard).toHaveLength(1);
@@ -303,6 +317,69 @@ describe("a listener that fails", () => {
   });
 });
 
+describe("what is not decided by words alone", () => {
+  test("an abort stops what is under way, which is waited for within its grace", async () => {
+    const { driver, model, clock, end } = await begun();
+    driver.post({ type: "abort_asked", reason: "enough" });
+    await come();
+    expect(model.signal.reason).toMatchObject({ message: "no longer wanted: enough" });
+    expect(end.how).toBeUndefined();
+    clock.pass(100);
+    await come();
+    expect(end.how).toBe("done");
+  });
+
+  test("a model's warning is told", async () => {
+    const { model, told } = await begun();
+    const warning = { type: "warning", code: "odd", message: "a field was odd" } as const;
+    model.emit(warning);
+    expect(told.at(-1)).toStrictEqual(warning);
+  });
+
+  test("an output is checked by its schema, once", async () => {
+    const texts: string[] = [];
+    const checkOutput = (text: string): Promise<Fact & { type: "output_checked" }> => {
+      texts.push(text);
+      return Promise.resolve({ type: "output_checked", ok: true, value: "so" });
+    };
+    const output = { schema: { type: "string" }, decodeRetries: 0 };
+    const { model, end } = await begun({ checkOutput }, { output, tools: [] });
+    await model.answers(answer);
+    expect([texts, end.how]).toStrictEqual([["so"], "done"]);
+  });
+
+  test("a history that is too long is summed up", async () => {
+    const { driver, model, journal } = await begun({}, compactingOptions);
+    await model.answers(answerOf([{ type: "text", text: "word ".repeat(2_000) }], { stop: answer.stop }));
+    driver.post(start(compactingOptions));
+    ended(driver);
+    await come();
+    expect(journal.types.at(-1)).toBe("summary_started");
+    expect(model.heard).toHaveLength(2);
+  });
+
+  test("a call that a crash cut off is asked about", async () => {
+    const asked: string[] = [];
+    const reconcile = (key: string): { notDone: true } => {
+      asked.push(key);
+      return { notDone: true };
+    };
+    const { tool, contexts } = heldTool({ reconcile });
+    const tools = [toolOf("write", { reconciles: true })];
+    const { driver, model, journal } = await begun({ with: [tool] }, { tools });
+    await model.answers(calling("write"));
+    driver.leaveNow();
+    await come();
+    driver.stay();
+    driver.post({ type: "opened", by: "test" });
+    ended(driver);
+    await come();
+    expect(asked).toHaveLength(1);
+    expect(journal.types).toContain("reconciled");
+    expect(contexts).toHaveLength(2);
+  });
+});
+
 describe("time", () => {
   /** Ends the run at a time. */
   const until = (time: number): Rule => ({
@@ -311,6 +388,23 @@ describe("time", () => {
     wakeAt: () => time,
     decide: (_memory, state) =>
       state.now < time ? undefined : { do: "stop", reason: "turn_stopped", evidence: {} },
+  });
+
+  test("is no matter where nothing has to be looked at again", async () => {
+    const { clock } = await begun();
+    expect(clock.waits()).toStrictEqual([10]);
+  });
+
+  test("that ran out while mail came is no wait that ran out", async () => {
+    let time = 1_000;
+    const clock = { ...handClock(), now: () => time };
+    const timed = { ...rules, list: [until(1_009), ...rules.list] };
+    const { driver, journal } = await begun({ rules: timed, clock });
+    time = 1_009;
+    driver.post(queued("more"));
+    await come();
+    expect(journal.types).toContain("queued");
+    expect(journal.types).not.toContain("woke");
   });
 
   test("that ran out is a fact, and no sooner", async () => {

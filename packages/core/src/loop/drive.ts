@@ -82,7 +82,7 @@ export class Driver {
   async settled(): Promise<void> {
     const writing = this.#writing;
     this.#writing = undefined;
-    if (writing !== undefined) await writing;
+    await writing;
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
@@ -299,10 +299,9 @@ export class Driver {
   // ---- waiting -------------------------------------------------------------------------------------------------
 
   /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
-  async #wait(until: number | undefined, ready: () => boolean = () => false): Promise<void> {
-    const flushed = this.#flush();
-    if (flushed !== undefined) await flushed;
-    if (this.#mailbox.length > 0 || ready() || this.#leaving === "now") return;
+  async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
+    await this.#flush();
+    if (this.#mailbox.length > 0 || ready?.() || this.#leaving === "now") return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
