@@ -317,7 +317,7 @@ describe("a listener that fails", () => {
   });
 });
 
-describe("what is not decided by words alone", () => {
+describe("what the table names is done", () => {
   test("an abort stops what is under way, which is waited for within its grace", async () => {
     const { driver, model, clock, end } = await begun();
     driver.post({ type: "abort_asked", reason: "enough" });
@@ -329,7 +329,7 @@ describe("what is not decided by words alone", () => {
     expect(end.how).toBe("done");
   });
 
-  test("a model's warning is told", async () => {
+  test("and what a model warns of is told", async () => {
     const { model, told } = await begun();
     const warning = { type: "warning", code: "odd", message: "a field was odd" } as const;
     model.emit(warning);
