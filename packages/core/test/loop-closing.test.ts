@@ -3,6 +3,7 @@
 import type { Action, Call, Fact } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import {
+  abandonedResult,
   closeAll,
   closeSome,
   deniedResult,
@@ -90,6 +91,15 @@ describe("a write that was cut off", () => {
     expect(interruptedResult(callOf("5.0"), acting([]), rules)).toBeUndefined();
     const { options: _options, ...bare } = acting([]);
     expect(interruptedResult(cut(), bare, rules)).toBeUndefined();
+  });
+
+  test("that nobody waits for any more says the same, as far as it is known; other calls, that they were aborted", () => {
+    const reconciled = { ...textResult, content: [...textResult.content] };
+    expect(abandonedResult(cut({ reconciled }), rules)).toBe(reconciled);
+    for (const call of [cut(), cut({ reconciled: "unknown" })])
+      expect(abandonedResult(call, rules)).toStrictEqual(unknown);
+    expect(abandonedResult(callOf("5.0", { reconciled }), rules)).toMatchObject({ code: "not_executed" });
+    expect(abandonedResult(callOf("5.0", { startedAt: 1 }), rules)).toMatchObject({ code: "aborted" });
   });
 
   test("says what its tool found out", () => {
