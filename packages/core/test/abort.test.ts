@@ -3,7 +3,7 @@
 import { Agent, isPaired, type RondoEvent } from "@rondo/core";
 import { call, calls, fail, hold, say, scripted, stall } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deferred, echo, quick, shortly } from "./support.ts";
+import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
 
 const unheard: unknown[] = [];
 const hear = (reason: unknown): void => void unheard.push(reason);
@@ -246,6 +246,18 @@ describe("a listener or hook that throws", () => {
     const { text, messages } = await agent.run("go");
     expect([ran, text]).toEqual([0, "done"]);
     expect(shortly(messages)[2]).toContain("Permission check failed: no idea");
+  });
+
+  test("that is asked before a step does not outlast the deadline, though it hangs", async () => {
+    const hooks = { prepareStep: () => new Promise<undefined>(() => {}) };
+    const agent = new Agent({
+      model: scripted([say("in short")]),
+      hooks,
+      clock: jumpingClock(0.5),
+      budget: { ms: 5_000 },
+    });
+    const { end, text } = await agent.run("go");
+    expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "in short"]);
   });
 
   test("never holds up an abort, though it hangs", async () => {

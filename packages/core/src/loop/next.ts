@@ -160,19 +160,19 @@ export const table: Table = {
       "the prepareStep hook has not been asked about this step",
       "ask it",
       ["ready", "cancelling"],
-      (state) =>
+      (state, rules) =>
         runOf(state).landing !== undefined || runOf(state).prepared?.step === stepOf(state)
           ? undefined
-          : runHook(state, "prepareStep", { hook: "prepareStep", step: stepOf(state) }),
+          : runHook(state, { hook: "prepareStep", step: stepOf(state) }, wakeTime(state, rules)),
     ),
     row(
       "the transformContext hook has not been asked about this step",
       "ask it",
       ["ready", "cancelling"],
-      (state) =>
+      (state, rules) =>
         runOf(state).transformed?.step === stepOf(state)
           ? undefined
-          : runHook(state, "transformContext", { hook: "transformContext", step: stepOf(state) }),
+          : runHook(state, { hook: "transformContext", step: stepOf(state) }, wakeTime(state, rules)),
     ),
     row(
       "the request does not fit, as it was made for this once",
@@ -392,7 +392,7 @@ export const table: Table = {
       "the onFinish hook has not been asked",
       "ask it for more work",
       ["finishing", "ready", "cancelling"],
-      (state) => (runOf(state).finishAsked ? undefined : runHook(state, "onFinish", { hook: "onFinish" })),
+      (state) => (runOf(state).finishAsked ? undefined : runHook(state, { hook: "onFinish" }, undefined)),
     ),
     row("more work is queued", "deliver it and go on", ["ready"], (state) => deliver(state, "follow_up")),
     row("results are over their budget at the end", "cut the oldest for good", ["finishing"], (state) =>
@@ -496,8 +496,14 @@ function deliver(state: State, lane: "steer" | "follow_up"): Action | undefined 
   return ids.length === 0 ? undefined : record({ type: "delivered", lane, ids });
 }
 
-function runHook(state: State, name: HookName, ask: HookAsk): Action | undefined {
-  return state.options?.hooks.includes(name) ? { do: "run_hook", hooks: [ask] } : undefined;
+/** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
+function runHook(
+  state: State,
+  ask: HookAsk & { hook: HookName },
+  until: number | undefined,
+): Action | undefined {
+  if (!state.options?.hooks.includes(ask.hook)) return undefined;
+  return { do: "run_hook", hooks: [ask], ...(until === undefined ? {} : { until }) };
 }
 
 function callModel(state: State, rules: Rules): Action {
