@@ -78,7 +78,7 @@ export function think(
         cancel();
         watch();
       }
-      if (event.type === "text_delta" || event.type === "reasoning_delta") keep(heard, event);
+      if (event.type === "text_delta") keep(heard, event.index, event.text);
       emit(event);
     };
     const io = {
@@ -94,17 +94,13 @@ export function think(
   });
 }
 
-/** What was heard so far, by position in the answer. */
-type Heard = Map<number, { type: "text" | "reasoning"; pieces: string[] }>;
+/** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */
+type Heard = Map<number, string[]>;
 
-function keep(heard: Heard, event: ModelEvent & { type: "text_delta" | "reasoning_delta" }): void {
-  const known = heard.get(event.index);
-  if (known !== undefined) known.pieces.push(event.text);
-  else
-    heard.set(event.index, {
-      type: event.type === "text_delta" ? "text" : "reasoning",
-      pieces: [event.text],
-    });
+function keep(heard: Heard, index: number, text: string): void {
+  const known = heard.get(index);
+  if (known !== undefined) known.push(text);
+  else heard.set(index, [text]);
 }
 
 /** Whatever a model rejects with after its signal fired: it was aborted. */
@@ -118,13 +114,10 @@ function aborted(thrown: unknown): RondoError {
   });
 }
 
-/** Reasoning that did not finish is not kept: unsigned, it could not be replayed. */
 function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
   if (error.partial !== undefined) return error;
-  const content: Part[] = [];
-  for (const { type, pieces } of heard.values())
-    if (type === "text") content.push({ type, text: pieces.join("") });
-  if (content.length === 0) return error;
+  if (heard.size === 0) return error;
+  const content = Array.from(heard.values(), (pieces): Part => ({ type: "text", text: pieces.join("") }));
   const partial: AssistantMessage = {
     role: "assistant",
     content,
