@@ -65,7 +65,8 @@ export function repetition(text: string): { unit: string; times: number; length:
   }
   if (best === undefined) return undefined;
   const unit = tail.slice(-best.period);
-  // Rulers, empty cells and numbers repeat in tables and drawings; words do not.
-  if (!/\p{L}{2}/u.test(unit)) return undefined;
+  // Rulers, empty cells and numbers repeat in tables and drawings; words do not. The text may be cut off within a word:
+  // its letters are then at both ends of the unit.
+  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit)) return undefined;
   return { unit, times: Math.floor(best.length / best.period), length: best.length };
 }

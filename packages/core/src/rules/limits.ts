@@ -5,7 +5,7 @@
 
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, spentBy, spentSince } from "../loop/children.ts";
-import type { Run } from "../loop/state.ts";
+import { type Run, runOf } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -93,7 +93,7 @@ export function budget(limits: Budget): Rule {
     },
     left(_memory, state): Amounts {
       const { tokens, usd, ms, modelCalls } = limits;
-      const until = ms === undefined || state.run === undefined ? {} : { until: state.run.startedAt + ms };
+      const until = ms === undefined ? {} : { until: runOf(state).startedAt + ms };
       return leftOf(
         {
           ...(tokens === undefined ? {} : { tokens }),
