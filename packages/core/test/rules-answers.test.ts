@@ -10,7 +10,7 @@ import {
   type Stop,
   truncations,
 } from "@rondo/core";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { callOf, stateOf } from "./loop-support.ts";
 import { afterAll, failureOf, judgedBy, judgementOf, stopOf, texts, turnOf, words } from "./rules-support.ts";
 
@@ -19,18 +19,22 @@ const ended = stopOf("end_turn");
 const noted = (rule: string): object => ({ type: "noted", text: "so", rule, evidence: {} });
 
 test.each([
-  ["refusals", refusals()],
-  ["pauses", pauses()],
-  ["truncations", truncations()],
-  ["malformed_calls", malformedCalls()],
-  ["empty_answers", emptyAnswers()],
-] as [string, Rule<never>][])("%s says nothing where there is no answer, or a good one", (name, rule) => {
-  expect([rule.name, rule.version]).toStrictEqual([name, 1]);
-  expect(rule.judge?.(0 as never, emptyState, texts)).toBeUndefined();
-  expect(judgementOf(rule, {})).toBeUndefined();
-  expect(judgementOf(rule, { turn: turnOf(ended, [words("done")]) })).toBeUndefined();
-  expect(judgementOf(rule, { turn: turnOf(stopOf("tool_use"), [], called) })).toBeUndefined();
-});
+  ["refusals", refusals],
+  ["pauses", pauses],
+  ["truncations", truncations],
+  ["malformed_calls", malformedCalls],
+  ["empty_answers", emptyAnswers],
+] as [string, () => Rule<never>][])(
+  "%s says nothing where there is no answer, or a good one",
+  (name, make) => {
+    const rule = make();
+    expect([rule.name, rule.version]).toStrictEqual([name, 1]);
+    expect(rule.judge?.(0 as never, emptyState, texts)).toBeUndefined();
+    expect(judgementOf(rule, {})).toBeUndefined();
+    expect(judgementOf(rule, { turn: turnOf(ended, [words("done")]) })).toBeUndefined();
+    expect(judgementOf(rule, { turn: turnOf(stopOf("tool_use"), [], called) })).toBeUndefined();
+  },
+);
 
 describe("a refusal", () => {
   const said = (stop: Stop, ...content: Parameters<typeof turnOf>[1] & object[]): unknown =>
@@ -223,7 +227,10 @@ describe("an answer that was cut off", () => {
 describe("calls that could not be read", () => {
   const turn = turnOf(stopOf("malformed_call", { raw: "MALFORMED", detail: "no bracket" }));
   const bare = turnOf(stopOf("malformed_call"));
-  const rule = malformedCalls();
+  let rule = malformedCalls();
+  beforeEach(() => {
+    rule = malformedCalls();
+  });
 
   test("are asked for again as they were, then with a word, then no more", () => {
     const evidence = { error: "malformed_tool_call", max: 2, raw: "MALFORMED", detail: "no bracket" };
@@ -277,7 +284,10 @@ describe("calls that could not be read", () => {
     const one = judgedBy("malformed_calls");
     expect(afterAll(rule, [one, noted("malformed_calls"), noted("other"), one])).toBe(2);
     expect(afterAll(rule, [one, judgedBy("by_content")])).toBe(0);
-    expect(afterAll(rule, [judgedBy("retry"), one], stateOf({ failure: failureOf("network") }), 1)).toBe(1);
+    expect(afterAll(rule, [])).toBe(0);
+    const failed = stateOf({ failure: failureOf("network") });
+    expect(afterAll(rule, [judgedBy("retry")], failed, 1)).toBe(1);
+    expect(afterAll(rule, [one], failed, 1)).toBe(1);
     expect(rule.fold?.(3, { ...one, seq: 1, at: 1, rand: 0 } as never, emptyState)).toBe(4);
   });
 });

@@ -14,17 +14,18 @@ import {
   skipRepeatedFailures,
   userText,
 } from "@rondo/core";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Log } from "../src/loop/log.ts";
 import { overflow } from "../src/rules/overflow.ts";
 import { acting, answerOf, callOf, finished, stateOf } from "./loop-support.ts";
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./rules-support.ts";
 
 test.each([
-  ["retry", retry()],
-  ["overflow", overflow()],
-  ["repairs", repairs()],
-])("%s says nothing where nothing failed", (name, rule) => {
+  ["retry", retry],
+  ["overflow", overflow],
+  ["repairs", repairs],
+] as const)("%s says nothing where nothing failed", (name, make) => {
+  const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, 1]);
   expect(rule.judge?.(undefined, emptyState, texts)).toBeUndefined();
   expect(judgementOf(rule, {})).toBeUndefined();
@@ -201,6 +202,7 @@ describe("a request refused for its reasoning", () => {
     expect(judged(refused, plain, { reasoning: "off" })).toBeUndefined();
     expect(judged(refused, plain, { reasoning: "high" })).toStrictEqual(again);
     expect(judged(refused, holding(answerOf([words("so")]), thought))).toStrictEqual(again);
+    expect(judged(refused, holding(answerOf([...thought.content, words("so")])))).toStrictEqual(again);
     expect(judged(refused, holding({ ...thought, role: "user" } as never))).toBeUndefined();
     const { options: _options, ...bare } = stateOf(refused, holding(thought));
     expect(repairs().judge?.(undefined, bare, texts)).toStrictEqual(again);
@@ -213,7 +215,7 @@ describe("a request refused for its reasoning", () => {
 });
 
 describe("a call that threw", () => {
-  const rule = skipRepeatedFailures();
+  let rule = skipRepeatedFailures();
   const one = callOf("5.0", { args: { a: 1, b: 2 } });
   const ended = (code?: string, call: string = "5.0"): object => ({
     type: "tool_finished",
@@ -221,7 +223,11 @@ describe("a call that threw", () => {
     result: { content: [], isError: true, ...(code === undefined ? {} : { code }) },
   });
   const before = acting([callOf("5.1", { args: { z: 1 } }), one]);
-  const failed = afterAll(rule, [ended("threw")], before);
+  let failed = afterAll(rule, [ended("threw")], before);
+  beforeEach(() => {
+    rule = skipRepeatedFailures();
+    failed = afterAll(rule, [ended("threw")], before);
+  });
   const call = (args: JsonObject, name: string = "write"): typeof one => callOf("7.0", { args, name });
   const text = "tool invoke error: repeated failure detected; skipped duplicate call";
 

@@ -115,6 +115,8 @@ describe("a grant covers", () => {
   test.each([
     [{ a: "x*" }, { a: "xy" }, true],
     [{ a: "1" }, { a: 1 }, false],
+    [{ a: "*" }, { a: 1 }, false],
+    [{ a: "x" }, { a: "x", b: 1 }, false],
     [{ a: 1 }, { a: 1 }, true],
     [{ a: 1 }, { a: 2 }, false],
     [{ a: null }, { a: null }, true],

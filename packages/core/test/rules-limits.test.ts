@@ -14,7 +14,7 @@ import {
   stopWhen,
   userText,
 } from "@rondo/core";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { overspent } from "../src/rules/limits.ts";
 import { tree } from "../src/rules/tree.ts";
 import { acting, callOf, options, recordOf, stateOf, toolOf } from "./loop-support.ts";
@@ -293,7 +293,10 @@ describe("in a tree of agents", () => {
   const given = (amounts: Amounts, run: Partial<Run> = {}, now: number = 1_000): State =>
     stateOf({ parent: { session: "p", call: "1.0", depth: 1, budget: amounts }, ...run }, { now });
   const none = { refused: 0, turn: -1 };
-  const rule = tree(4);
+  let rule = tree(4);
+  beforeEach(() => {
+    rule = tree(4);
+  });
 
   test("a run lands when what it was given is spent, or its time has come", () => {
     const decided = (state: State): unknown => rule.decide?.(none, state);

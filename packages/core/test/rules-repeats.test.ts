@@ -9,7 +9,7 @@ import {
   repeats,
   type State,
 } from "@rondo/core";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { detect, detectorNames, type Thresholds, type Watched } from "../src/rules/repeats/detectors.ts";
 import {
   alternation,
@@ -38,7 +38,10 @@ const peek = callOf("5.0", { name: "peek", startedAt: 1 });
 
 describe("repeats", () => {
   type Memory = Parameters<NonNullable<ReturnType<typeof repeats>["decide"]>>[0];
-  const rule = repeats();
+  let rule = repeats();
+  beforeEach(() => {
+    rule = repeats();
+  });
   /** What it remembers after calls that each came to something, one after the other. */
   const after = (
     made: readonly (readonly [call: Call, said: string])[],
@@ -374,9 +377,13 @@ describe("a detector", () => {
 
 describe("loop detection", () => {
   const small = { window: 6, warnAt: 2, unknownToolAt: 3, criticalAt: 3, globalAt: 6 };
-  const rule = loopDetection(small);
+  let rule = loopDetection(small);
   type Memory = Parameters<NonNullable<typeof rule.decide>>[0];
-  const start = rule.init?.(emptyState) as Memory;
+  let start = rule.init?.(emptyState) as Memory;
+  beforeEach(() => {
+    rule = loopDetection(small);
+    start = rule.init?.(emptyState) as Memory;
+  });
   const made = (
     count: number,
     call: Call = look,
@@ -429,6 +436,8 @@ describe("loop detection", () => {
     const warned = (count: number): Memory => told(made(2), subject, count);
     expect(decided(start)).toBeUndefined();
     expect(decided(made(1))).toBeUndefined();
+    const equal = loopDetection({ ...small, detectors: ["generic_repeat"] });
+    expect(equal.decide?.(made(1, peek, saying("so"), made(2)), stateOf())).toBeUndefined();
     expect(decided(made(2))).toStrictEqual({
       do: "nudge",
       text: expect.stringMatching(/^WARNING: You have called look 2 times/),

@@ -1,7 +1,7 @@
 // What the loop says to a model: the words, their digest, and how much room is left.
 
 import { defaultTexts, emptyState, type State, type Texts, userText } from "@rondo/core";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Log } from "../src/loop/log.ts";
 import { tellRoom } from "../src/rules/room.ts";
 import { textsDigest } from "../src/rules/texts-digest.ts";
@@ -49,6 +49,29 @@ describe("the words", () => {
     expect(finalOutput(undefined)).toMatch(/^Please provide/);
     expect(finalOutput("no name")).toMatch(/does not fit .*: no name\. Please provide/);
     expect(landed("max_steps", "so")).toBeUndefined();
+  });
+
+  test.each([
+    ["masked", "look"],
+    ["truncatedCall", "look"],
+    ["tooManyCalls", "look", 7],
+    ["permissionFailed", "no hook"],
+    ["skippedForMessage", "look"],
+    ["skippedForEnd", "look"],
+    ["notExecuted", "look"],
+    ["aborted", "look"],
+    ["timeout", "look", 7],
+    ["outcomeUnknown", "look"],
+    ["limitRefusal", "look", "max_steps"],
+    ["childLanded", "max_steps"],
+    ["landing", "max_steps"],
+    ["outputSchema", '{"a":1}'],
+    ["emptyAnswer"],
+    ["compacted"],
+  ] as const)("of %s say what they are told", (name, ...told) => {
+    const said = (defaultTexts[name] as (...args: unknown[]) => string)(...told);
+    expect(said).toMatch(/[a-z]{3}/);
+    for (const one of told) expect(said).toContain(String(one));
   });
 
   test("tell what became of a sub-agent, and what it said last", () => {
@@ -140,7 +163,11 @@ describe("the digest of the words", () => {
 });
 
 describe("the room that is left", () => {
-  const rule = tellRoom([0.8, 0.5], rules.estimator);
+  const shares = [0.8, 0.5];
+  let rule = tellRoom(shares, rules.estimator);
+  beforeEach(() => {
+    rule = tellRoom(shares, rules.estimator);
+  });
   type Told = { at: number };
   const holding = (tokens: number, contextWindow: number | undefined = 1_000): State =>
     stateOf(

@@ -5,7 +5,7 @@
 
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
-import type { State } from "../loop/state.ts";
+import { runOf, type State } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -126,9 +126,11 @@ function cutOutput(state: State): { error?: ErrorData } {
 }
 
 /** The model's own output limit, when it is known and higher than what was asked for. */
-function raisedLimit({ run, options }: State): number | undefined {
-  const limit = options?.models[run?.model ?? 0]?.facts.maxOutputTokens;
-  const asked = run?.maxOutputTokens ?? options?.settings.maxOutputTokens;
+function raisedLimit(state: State): number | undefined {
+  const { options } = state;
+  const { model, maxOutputTokens } = runOf(state);
+  const limit = options?.models[model]?.facts.maxOutputTokens;
+  const asked = maxOutputTokens ?? options?.settings.maxOutputTokens;
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 

@@ -119,14 +119,10 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
       reason: "token_budget",
       evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
     };
-  if (limits.usd !== undefined && usd !== undefined && usd >= limits.usd)
-    return { do: "land", reason: "cost_budget", evidence: { usd, max: limits.usd } };
-  if (limits.usd !== undefined && usd === undefined)
-    return {
-      do: "land",
-      reason: "cost_budget",
-      evidence: { usd: "unknown", max: limits.usd, uncountedCalls: uncounted },
-    };
+  if (limits.usd !== undefined && (usd === undefined || usd >= limits.usd)) {
+    const evidence = usd === undefined ? { usd: "unknown", uncountedCalls: uncounted } : { usd };
+    return { do: "land", reason: "cost_budget", evidence: { ...evidence, max: limits.usd } };
+  }
   if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - 1)
     return { do: "land", reason: "max_steps", evidence: { modelCalls, max: limits.modelCalls } };
   return undefined;

@@ -74,7 +74,7 @@ function count(memory: Memory, call: Call, result: CallResult, hidden: boolean):
   // A hidden tool that is called all the same goes on counting where it was.
   const known = hidden ? [...memory.repeats].find(([, one]) => one.call === name)?.[0] : undefined;
   const outcome = known ?? `${name}:${digest(JSON.stringify(result.content))}`;
-  if (known === undefined && !memory.seen.has(outcome))
+  if (!memory.seen.has(outcome))
     return {
       ...memory,
       seen: memory.seen.add(outcome),
