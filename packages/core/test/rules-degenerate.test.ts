@@ -41,6 +41,15 @@ describe("a repetition", () => {
     expect(repetition(`xaby${"aby".repeat(5)}ab`)).toMatchObject({ unit: "yab", times: 6 });
   });
 
+  test("is a small one that comes often rather than a large one around it", () => {
+    expect(repetition("zxyxyxyxy".repeat(3))).toStrictEqual({ unit: "xy", times: 4, length: 8 });
+    expect(repetition("zxyxyxyxy".repeat(4))).toStrictEqual({ unit: "zxyxyxyxy", times: 4, length: 36 });
+  });
+
+  test("is found where its unit looks like the beginning of itself", () => {
+    expect(repetition("baaba".repeat(3))).toStrictEqual({ unit: "baaba", times: 3, length: 15 });
+  });
+
   test("has two letters side by side: rulers and numbers are none", () => {
     for (const unit of ["-", "a1", "| 0 |", "é "]) expect(repetition(unit.repeat(20))).toBeUndefined();
     expect(repetition("éa".repeat(20))).toMatchObject({ times: 20 });

@@ -120,8 +120,12 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
       evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
     };
   if (limits.usd !== undefined && (usd === undefined || usd >= limits.usd)) {
-    const evidence = usd === undefined ? { usd: "unknown", uncountedCalls: uncounted } : { usd };
-    return { do: "land", reason: "cost_budget", evidence: { ...evidence, max: limits.usd } };
+    const unknown = usd === undefined ? { uncountedCalls: uncounted } : {};
+    return {
+      do: "land",
+      reason: "cost_budget",
+      evidence: { usd: usd ?? "unknown", max: limits.usd, ...unknown },
+    };
   }
   if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - 1)
     return { do: "land", reason: "max_steps", evidence: { modelCalls, max: limits.modelCalls } };
