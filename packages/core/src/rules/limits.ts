@@ -4,8 +4,8 @@
 // counted is unknown, never zero: the evidence says so.
 
 import type { Amounts, Spent } from "../loop/child-facts.ts";
-import { leftOf, spentBy, spentSince } from "../loop/children.ts";
-import { type Run, runOf } from "../loop/state.ts";
+import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
+import { runOf, type State } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -84,7 +84,7 @@ export function budget(limits: Budget): Rule {
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined) return undefined;
-      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(run), own);
+      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(state), own);
       if (spent !== undefined) return spent;
       const ms = state.now - run.startedAt;
       if (limits.ms !== undefined && ms >= limits.ms)
@@ -133,17 +133,8 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
 }
 
 /** What the run's own model calls cost. */
-function spentAlone({ spend, modelCalls, below }: Run): Spent {
-  const { usage, tokens, usd, uncounted } = spend;
-  const all: Spent = {
-    usage,
-    tokens,
-    ...(usd === undefined ? {} : { usd }),
-    uncounted,
-    modelCalls,
-    agents: 0,
-  };
-  return below === undefined ? all : { ...spentSince(all, below), modelCalls };
+function spentAlone(state: State): Spent {
+  return spentSince(spentBy(state), runOf(state).below ?? nothingSpent);
 }
 
 /** Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled. */
