@@ -1,6 +1,14 @@
 // What a model is sent, and how room is made for it: the pure rooms, on states made by hand.
 
-import { contextFacts, type Message, type Rules, type RunOptions, requestOf, type State } from "@rondo/core";
+import {
+  contextFacts,
+  type Message,
+  next,
+  type Rules,
+  type RunOptions,
+  requestOf,
+  type State,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { Log } from "../src/loop/log.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "../src/loop/making-room.ts";
@@ -162,6 +170,17 @@ describe("the messages of a request", () => {
     const cold = pruned({ touchedAt: 1_000 });
     expect([cold.by, cold.stages.map(({ stage }) => stage)]).toStrictEqual([["prune"], ["prune"]]);
     expect(JSON.stringify([...cold.messages]).length).toBeLessThan(JSON.stringify(results).length);
+    const asked = (more: object): object =>
+      next(
+        stateOf(
+          {},
+          { ...history(...results), now: 10_000_000, ...more },
+          contextOf({ window: 40_000, prune: { mode: "cache-ttl" }, trim: null, compaction: null }),
+        ),
+        rules,
+      );
+    expect(asked({ touchedAt: 1_000 })).toMatchObject({ do: "call_model", stages: [{ stage: "prune" }] });
+    expect(asked({ touchedAt: 9_999_999 })).not.toHaveProperty("stages");
     expect(pruned({}).by).toStrictEqual([]);
     expect(pruned({ touchedAt: 9_999_999 }).by).toStrictEqual([]);
     expect(pruned({ touchedAt: 1_000 }, contextOf({ prune: { mode: "cache-ttl" } })).by).toStrictEqual([]);

@@ -3,6 +3,7 @@
 import type {
   AssistantMessage,
   Call,
+  CallResult,
   Judgement,
   LogRecord,
   Part,
@@ -12,7 +13,7 @@ import type {
   State,
   Stop,
 } from "@rondo/core";
-import { answerOf, recordOf, rules, stateOf } from "./loop-support.ts";
+import { answerOf, callOf, recordOf, rules, stateOf } from "./loop-support.ts";
 
 export const { texts } = rules;
 
@@ -75,3 +76,19 @@ export const failureOf = (
   at: 5_000,
   rand,
 });
+
+/** A result of one text. */
+export const saying = (text: string, change: Partial<CallResult> = {}): CallResult => ({
+  content: [{ type: "text", text }],
+  isError: false,
+  ...change,
+});
+/** That a call has its result. */
+export const ended = (result: CallResult = saying("so"), call: Call["key"] = "5.0"): object => ({
+  type: "tool_finished",
+  call,
+  result,
+});
+/** Two calls that have started. */
+export const look = callOf("5.0", { name: "look", startedAt: 1 });
+export const peek = callOf("5.0", { name: "peek", startedAt: 1 });
