@@ -3,12 +3,14 @@
 // tsc compiles a file to a file. It rewrites `./x.ts` to `./x.js` in code but leaves it in declarations, where it would
 // point beside dist; those are rewritten here. A dist that still names a .ts file fails the build. Then the code of a
 // package is put into as few files as its dynamic imports allow: finding and linking files is most of what a first
-// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports.
+// import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports, but for those that a manifest names as
+// `inlined`: their code is put into ours, under a notice. Comments stay in the sources and the
+// declarations, and what is no ASCII is written as escapes: one letter beyond Latin-1 doubles what a file is in memory.
 
 import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
-import { packagesInOrder, root } from "./packages.ts";
+import { type OutputAsset, type OutputChunk, type OutputOptions, rolldown } from "rolldown";
+import { packagesInOrder, readManifest, root } from "./packages.ts";
 import { mustRun } from "./run-command.ts";
 import { specifiersOf } from "./source-rules.ts";
 
@@ -40,26 +42,63 @@ function entriesOf(folder: string, dist: string): string[] {
   return [...new Set([...faces, ...globSync(programs, { cwd: dist })])];
 }
 
+/** Packages whose code becomes part of a package's own, and the words it is published under. */
+function inlinedBy(folder: string): { names: readonly string[]; notice: string } {
+  const { inlined: names = [] } = readManifest(folder);
+  const notices = names.map((name) => {
+    const { version, license, author } = readManifest(join(root, "node_modules", name));
+    return `/*! Holds ${name} ${version} by ${author}, under the ${license} licence. */`;
+  });
+  return { names, notice: notices.join("\n") };
+}
+
 /** Puts the code in `dist` together. What is imported by name stays outside; declarations stay as they are. */
 async function bundle(folder: string, dist: string): Promise<void> {
   const input = Object.fromEntries(
     entriesOf(folder, dist).map((file) => [file.replace(/\.js$/, ""), join(dist, file)]),
   );
+  const inlined = inlinedBy(folder);
   const bundled = await rolldown({
     input,
-    external: (id) => !/^[./]/.test(id),
+    external: (id) => !/^[./]/.test(id) && !inlined.names.includes(id),
     // `modelFromName` loads by name what the face exports too: for those who import less than the face.
     checks: { ineffectiveDynamicImport: false },
   });
-  const { output } = await bundled.generate({
+  const written: OutputOptions = {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
+    banner: (chunk) => (chunk.moduleIds.some((id) => id.includes("/node_modules/")) ? inlined.notice : ""),
+    comments: { legal: true, annotation: true, jsdoc: false },
+  };
+  // What the face loads at once is one file, also where parts of it are shared with what is loaded later.
+  const atOnce = loadedBy("index.js", (await bundled.generate(written)).output);
+  const { output } = await bundled.generate({
+    ...written,
+    codeSplitting: { groups: [{ name: "shared", test: (id) => atOnce.has(id) }] },
   });
   await bundled.close();
   for (const file of globSync("**/*.js", { cwd: dist })) rmSync(join(dist, file));
-  for (const file of output) if (file.type === "chunk") writeFileSync(join(dist, file.fileName), file.code);
+  for (const file of output)
+    if (file.type === "chunk") writeFileSync(join(dist, file.fileName), inAscii(file.code));
 }
+
+/** The modules that a file brings with it, through what it imports at its top. */
+function loadedBy(file: string, output: readonly (OutputChunk | OutputAsset)[]): ReadonlySet<string> {
+  const modules = new Set<string>();
+  const files = new Set([file]);
+  for (const name of files) {
+    const chunk = output.find((one) => one.fileName === name);
+    if (chunk?.type !== "chunk") continue;
+    for (const id of chunk.moduleIds) modules.add(id);
+    for (const imported of chunk.imports) files.add(imported);
+  }
+  return modules;
+}
+
+/** Code without comments holds other letters only in texts and patterns, where an escape means the same. */
+const inAscii = (code: string): string =>
+  code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Builds every package. Throws with the compiler's words when one does not compile. */
 export async function build(say: (line: string) => void = () => {}): Promise<void> {

@@ -18,6 +18,10 @@ export interface Manifest {
   devDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
+  license?: string;
+  author?: string;
+  /** Packages whose code the build puts into this one's: nobody has to install them. */
+  inlined?: string[];
 }
 
 export interface Package {

@@ -15,10 +15,15 @@ export function numberOf(text: string): number {
   let high = highStart ^ text.length;
   let low = lowStart;
   // Two code units at a time: each multiplication waits for the one before it.
-  for (let at = 0; at < text.length; at += 2) {
+  const even = text.length - (text.length % 2);
+  for (let at = 0; at < even; at += 2) {
     const units = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
     high = Math.imul(high ^ units, highPrime);
     low = Math.imul(low ^ units, lowPrime);
+  }
+  if (even < text.length) {
+    high = Math.imul(high ^ text.charCodeAt(even), highPrime);
+    low = Math.imul(low ^ text.charCodeAt(even), lowPrime);
   }
   return stirred(high, low);
 }

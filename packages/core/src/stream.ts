@@ -129,10 +129,14 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 
   /** Takes a live event in. */
   hear(event: RondoEvent): void {
-    if (event.type === "request") this.#json = event.output ? new PartialJson(this.#schema) : undefined;
-    if (event.type === "run_end") this.#queue.end();
-    if (event.type !== "text_delta" || this.#json === undefined) return;
-    const { value } = this.#json.feed(event.text) ? this.#json : {};
+    if (event.type === "text_delta") this.#feed(event.text);
+    else if (event.type === "request") this.#json = event.output ? new PartialJson(this.#schema) : undefined;
+    else if (event.type === "run_end") this.#queue.end();
+  }
+
+  #feed(text: string): void {
+    if (this.#json === undefined) return;
+    const { value } = this.#json.feed(text) ? this.#json : {};
     if (value !== undefined) this.#queue.push(value as Partially<Output>);
   }
 

@@ -406,6 +406,31 @@ describe("of making room", () => {
     expect(givenUp({ lastTokens: 5 })[0]).toStrictEqual(over(5));
     expect(givenUp()[0]).toStrictEqual(over(0));
     expect(givenUp({}, {})).toHaveLength(1);
+    const ended = stateOf({ compacting, end: end as never });
+    const started = { type: "run_started", format: 1, input: [user("go")], options: options() };
+    expect(announce(recordOf(started), ended, stateOf(), "session")).toMatchObject([{ type: "run_start" }]);
     expect(told(stateOf({ compacting }), { type: "woke" })).toStrictEqual([]);
   });
+});
+
+test("a record that meets no run is told all the same: no watcher's view fails on one", () => {
+  const { run: _run, ...idle } = stateOf();
+  const between = (fact: object, before: State, after: State): RondoEvent[] =>
+    announce(recordOf(fact), before, after, "session");
+  const message = answerOf([{ type: "text", text: "so" }]);
+  const judged = { type: "turn_judged", follows: { do: "ask_again" }, store: false, ...because };
+  expect(between({ type: "approval_asked", calls: ["5.0"] }, idle, idle)).toStrictEqual([]);
+  expect(between({ type: "model_finished", message, checks: [] }, idle, idle)).toMatchObject([
+    { type: "message", message },
+  ]);
+  expect(between(judged, idle, idle)).toMatchObject([{ type: "nudge" }]);
+  expect(between(judged, acting([finished("5.0")]), idle)).toMatchObject([
+    { type: "nudge" },
+    { type: "step_end" },
+  ]);
+  expect(between({ type: "woke" }, stateOf({ compacting }), idle)).toMatchObject([
+    { type: "compaction_end" },
+  ]);
+  const start = { type: "run_started", format: 1, input: [user("go")], options: options() };
+  expect(between(start, stateOf(), idle)).toMatchObject([{ type: "run_start", run: 0 }]);
 });

@@ -93,6 +93,15 @@ describe("a write that was cut off", () => {
     expect(interruptedResult(cut(), bare, rules)).toBeUndefined();
   });
 
+  test("that nobody waits for any more says the same, as far as it is known; other calls, that they were aborted", () => {
+    const reconciled = { ...textResult, content: [...textResult.content] };
+    expect(abandonedResult(cut({ reconciled }), rules)).toBe(reconciled);
+    for (const call of [cut(), cut({ reconciled: "unknown" })])
+      expect(abandonedResult(call, rules)).toStrictEqual(unknown);
+    expect(abandonedResult(callOf("5.0", { reconciled }), rules)).toMatchObject({ code: "not_executed" });
+    expect(abandonedResult(callOf("5.0", { startedAt: 1 }), rules)).toMatchObject({ code: "aborted" });
+  });
+
   test("says what its tool found out", () => {
     const reconciled = { ...textResult, content: [...textResult.content] };
     expect(interruptedResult(cut({ reconciled }), acting([]), rules)).toBe(reconciled);

@@ -129,6 +129,21 @@ describe("a rule that decides", () => {
     );
   });
 
+  test("to stop what is stopping already is heard only where something is in flight, or it would stop for ever", () => {
+    const stopping = { reason: "turn_stopped" as const, ...because };
+    const { turn } = acting([callOf("5.0")]).run ?? {};
+    const stop = { do: "stop", reason: "turn_stopped" };
+    expect(heard(stop, { turn, stopping })).toBeUndefined();
+    expect(heard(stop, { stopping })).toBeUndefined();
+    const { turn: at } = acting([running]).run ?? {};
+    expect(heard(stop, { turn: at, stopping })).toMatchObject({
+      facts: [{ mode: "stopping", cancel: true }],
+    });
+    expect(heard({ do: "land", reason: "deadline" }, { turn, stopping })).toMatchObject({
+      facts: [{ mode: "landing" }],
+    });
+  });
+
   test("only talks once between two model calls, and lets the next one speak", () => {
     const talks = withRules(
       deciding({ do: "nudge", text: "again", evidence: {} }),

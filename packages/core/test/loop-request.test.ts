@@ -76,6 +76,9 @@ describe("a request", () => {
     expect(said({}, { ...prompted, tools: [] })).toStrictEqual([texts.outputSchema('{"type":"object"}')]);
     const { options: _options, ...bare } = stateOf({ output: { attempt: 0 } });
     expect(notesOf(bare, rules)).toHaveLength(1);
+    const origin = { api: "a", provider: "p", model: "m" };
+    const wordless = { id: "m", origin, facts: { output: "none" as const, tools: false } };
+    expect(notesOf(stateOf({}, {}, { models: [wordless], tools: [] }), rules)).toStrictEqual([]);
   });
 
   test("says that no tool may be used while the run lands or makes its typed output", () => {

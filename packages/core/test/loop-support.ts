@@ -3,6 +3,7 @@
 import {
   type AssistantMessage,
   type Call,
+  type Clock,
   emptyState,
   type LogRecord,
   type Rules,
@@ -114,3 +115,42 @@ export function acting(
 export function recordOf(fact: object, seq: number = 10, at: number = 2_000): LogRecord {
   return { seq, at, rand: 0.5, ...fact } as LogRecord;
 }
+
+/** Time stands still until the test lets it pass. */
+export interface HandClock extends Clock {
+  /** Lets so many milliseconds pass: what falls due is done, in its order. */
+  pass(ms: number): void;
+  /** How long everybody who waits now wanted to wait, in the order in which they came. */
+  waits(): number[];
+}
+
+export function handClock(start = 1_000): HandClock {
+  let time = start;
+  let waiting: { ms: number; due: number; then: () => void }[] = [];
+  return {
+    now: () => time,
+    random: () => 0.5,
+    after(ms, then) {
+      const one = { ms, due: time + ms, then };
+      waiting.push(one);
+      return () => {
+        waiting = waiting.filter((other) => other !== one);
+      };
+    },
+    waits: () => waiting.map(({ ms }) => ms),
+    pass(ms) {
+      const until = time + ms;
+      for (;;) {
+        const [first] = waiting.filter(({ due }) => due <= until).sort((a, b) => a.due - b.due);
+        if (first === undefined) break;
+        waiting = waiting.filter((other) => other !== first);
+        time = Math.max(time, first.due);
+        first.then();
+      }
+      time = until;
+    },
+  };
+}
+
+/** Lets all that was promised come. */
+export const come = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -486,3 +486,24 @@ describe("a run whose model is asked, or that compacts", () => {
     expect(onlyFact(stateOf({ compacting }))).toMatchObject({ type: "compacted", stage: "compaction" });
   });
 });
+
+describe("a row", () => {
+  test("of leave given beforehand lets a call run that it covers, and counts that", () => {
+    const guarded = callOf("5.0", { tool: toolOf("write", { permission: "ask" }) });
+    const grants = [{ id: "writes", tool: "write", used: 0 }];
+    expect(onlyFact(acting([guarded], {}, { grants }))).toStrictEqual({
+      type: "approval_given",
+      call: "5.0",
+      approval: { answer: "approve", grant: "writes" },
+    });
+    expect(said(acting([guarded]))).toStrictEqual({ do: "ask", calls: ["5.0"] });
+  });
+
+  test("of a turn that said all is done delivers what is queued before the run ends, and of another stop does not", () => {
+    const inbox = [queued("more", "follow_up")];
+    const stopped = (reason: "completed" | "done_tool"): unknown =>
+      onlyFact(stateOf({ stopping: { reason, ...because } }, { inbox }));
+    expect(stopped("completed")).toMatchObject({ type: "delivered" });
+    expect(stopped("done_tool")).toMatchObject({ type: "run_ended", end: { reason: "done_tool" } });
+  });
+});

@@ -13,6 +13,7 @@ import type {
   Origin,
   RondoError,
 } from "@rondo/core";
+import type { BodyParts } from "./kept-text.ts";
 
 /** What a codec talks to: which model, what is known of it, and how this server differs from the protocol's own. */
 export interface Target {
@@ -31,6 +32,8 @@ export interface WireRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
+  /** The same, for a client that can write one piece after another. */
+  parts?: BodyParts;
   /** What the request asked for and this provider lacks. Becomes `warning` events. */
   warnings: { code: string; message: string }[];
 }

@@ -5,6 +5,9 @@
 // changes: then what stands before and behind it is compared, which costs next to nothing and is learnt from one frame.
 // Where counters run, a pattern is made of the frame. What does not fit is parsed as ever, so the result is always what
 // JSON.parse would give. The value is used again: read it, do not keep it.
+//
+// Who knows that the last frame did nothing but add its text may ask for the next one's text alone (`text`), and do the
+// same with it.
 
 import type { Json, JsonObject } from "@rondo/core";
 
@@ -60,6 +63,8 @@ export class FrameJson {
   readonly #parse: (text: string) => Json;
   readonly #parsedFirst: number;
   #edges: Edges | undefined;
+  /** Whether the edges are those of the last frame. */
+  #same = false;
   #shape: Shape | undefined;
   #learnt = 0;
   #misses = 0;
@@ -79,32 +84,47 @@ export class FrameJson {
     this.#parsedFirst = first;
   }
 
+  /** The text of a frame that differs from the one before it in its text alone; undefined for any other. */
+  text(data: string): string | undefined {
+    return this.#same ? this.#betweenEdges(data) : undefined;
+  }
+
   /** The value of a frame, good until the next one. */
   parse(data: string): Json {
-    const known = this.#betweenEdges(data) ?? this.#byPattern(data);
+    const text = this.#betweenEdges(data);
+    if (text !== undefined && this.#edges !== undefined) {
+      const { holder, key, value } = this.#edges;
+      this.#same = true;
+      this.#misses = 0;
+      holder[key] = text;
+      return value;
+    }
+    this.#same = false;
+    const known = this.#byPattern(data);
     if (known !== undefined) {
       this.#misses = 0;
       return known;
     }
     const value = this.#parse(data);
     this.#misses += 1;
-    if (this.#misses <= mostMisfits) this.#edges = edgesOf(data, value, this.#paths) ?? this.#edges;
+    const edges = this.#misses <= mostMisfits ? edgesOf(data, value, this.#paths) : undefined;
+    if (edges !== undefined) {
+      this.#same = true;
+      this.#edges = edges;
+    }
     // A frame out of the row (an escape, another event) is no reason to learn anew; several are.
     const patience = this.#shape === undefined ? this.#parsedFirst : 2;
     if (this.#learnt < mostShapes && this.#misses > patience) this.#learn(data, value);
     return value;
   }
 
-  #betweenEdges(data: string): Json | undefined {
+  #betweenEdges(data: string): string | undefined {
     const edges = this.#edges;
     if (edges === undefined) return undefined;
-    const { before, after, holder, key, value } = edges;
+    const { before, after } = edges;
     if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
       return undefined;
-    const text = textWritten(data.slice(before.length, data.length - after.length));
-    if (text === undefined) return undefined;
-    holder[key] = text;
-    return value;
+    return textWritten(data.slice(before.length, data.length - after.length));
   }
 
   #byPattern(data: string): Json | undefined {

@@ -200,6 +200,7 @@ class HttpModel implements Model {
       url,
       headers: sent,
       body: wire.body,
+      ...(wire.parts === undefined ? {} : { parts: wire.parts }),
       signal: io.signal,
       clocks: { ...io.clocks, ...clocks },
     });

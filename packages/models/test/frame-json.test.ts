@@ -46,6 +46,19 @@ const anyFrame = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue().map((value) => JSON.stringify(value)) },
 );
 
+/** A frame's value with another text in it. */
+function withText(value: unknown, text: string): unknown {
+  for (const path of paths) {
+    let holder = value as { [step: string | number]: unknown } | undefined;
+    for (const step of path.slice(0, -1)) holder = holder?.[step] as typeof holder;
+    const key = path.at(-1) as string;
+    if (typeof holder?.[key] !== "string") continue;
+    holder[key] = text;
+    return value;
+  }
+  return value;
+}
+
 describe("frames that look alike", () => {
   test("give what JSON.parse gives, whatever comes between them", () => {
     fc.assert(
@@ -82,6 +95,28 @@ describe("frames that look alike", () => {
         },
       ),
     );
+  });
+
+  test("tell a text alone only where nothing but the text is another than in the frame before", () => {
+    fc.assert(
+      fc.property(fc.array(anyFrame, { maxLength: 40 }), fc.nat(4), (frames, first) => {
+        const reader = new FrameJson(paths, JSON.parse, first);
+        let last = "null";
+        for (const frame of frames) {
+          const text = reader.text(frame);
+          if (text === undefined) expect(reader.parse(frame)).toEqual(JSON.parse(frame));
+          else expect(withText(JSON.parse(last), text)).toEqual(JSON.parse(frame));
+          last = frame;
+        }
+      }),
+      { numRuns: 500 },
+    );
+    const reader = new FrameJson(paths);
+    expect(reader.text('{"text":"a"}')).toBeUndefined();
+    reader.parse('{"text":"a"}');
+    expect([reader.text('{"text":"b"}'), reader.text('{"text":"\\n"}')]).toEqual(["b", "\n"]);
+    reader.parse('{"other":1}');
+    expect(reader.text('{"text":"c"}')).toBeUndefined();
   });
 
   test("are not parsed again for the escapes in their text", () => {

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { getEventListeners, once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
@@ -41,6 +43,58 @@ describe.each(clients)("a request over %s", (name, client) => {
         expect(await bodyText(response)).toBe("héllo");
         expect(seen[0]).toMatchObject({ method: "POST", url: "/a?b=c", body: "é" });
         expect(seen[0]?.headers["x-key"]).toBe("k");
+      },
+    );
+  });
+
+  it("brings long bodies whole, whatever else leaves, waits, or is cut off at the same time", async () => {
+    const bodyOf = (at: number): string => `${at}:`.padEnd(20_000 + ((at * 7919) % 300_000), `${at} é`);
+    const held: (() => void)[] = [];
+    let answered = 0;
+    const server = createHttpServer((message, response) => {
+      const hash = createHash("sha256");
+      message.on("data", (piece: Buffer) => hash.update(piece));
+      message.on("end", () => response.end(hash.digest("hex")));
+      message.on("error", () => {});
+      // Two are not read before most others were answered, though they are longer than what the system takes at once.
+      if (message.url !== "/held") return;
+      message.pause();
+      held.push(() => message.resume());
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = async (path: string, body: string): Promise<boolean> => {
+      const told = await bodyText(await client.request(post(`${url}${path}`, { body })));
+      answered += 1;
+      return told === createHash("sha256").update(body).digest("hex");
+    };
+    const long = [1, 2].map((at) => `${at} ü`.repeat(3_000_000));
+    const waiting = long.map((body) => ask("/held", body));
+    for (let round = 0; round < 3; round += 1) {
+      const cut = new AbortController();
+      const lost = client.request(post(`${url}/held`, { body: bodyOf(90 + round), signal: cut.signal }));
+      const came = Array.from({ length: 8 }, (_, at) => ask("/", bodyOf(round * 8 + at)));
+      cut.abort();
+      await expect(lost).rejects.toMatchObject({ kind: "aborted" });
+      expect(await Promise.all(came)).toEqual(came.map(() => true));
+    }
+    expect(answered).toBe(24);
+    for (const go of held) go();
+    expect(await Promise.all(waiting)).toEqual([true, true]);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it("brings a body that is given in pieces as it brings it whole", async () => {
+    await withServer(
+      (_request, response) => void response.end(),
+      async ({ url, seen }) => {
+        const [before, middle, after] = ['{"é":"', "🙂 ".repeat(100_000), '"}'] as const;
+        const body = before + middle + after;
+        const parts = { before, kept: new TextEncoder().encode(middle), after };
+        await bodyText(await client.request(post(url, { body, parts })));
+        expect(seen[0]?.body === body).toBe(true);
+        expect(seen[0]?.headers["content-length"]).toBe(String(Buffer.byteLength(body)));
       },
     );
   });

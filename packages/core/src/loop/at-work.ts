@@ -308,13 +308,13 @@ export class AtWork {
     if (this.#modelCall !== undefined && (cancelled || !thinking)) {
       const controller = this.#modelCall;
       if (!thinking) this.#modelCall = undefined;
-      if (!controller.signal.aborted) controller.abort(reasonOf(this.#state));
+      controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
       const call = run?.turn?.calls.find((one) => one.key === key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
-      if ((over || cancelled) && !controller.signal.aborted) controller.abort(reasonOf(this.#state));
+      if (over || cancelled) controller.abort(reasonOf(this.#state));
     }
   }
 

@@ -82,7 +82,7 @@ export class Driver {
   async settled(): Promise<void> {
     const writing = this.#writing;
     this.#writing = undefined;
-    if (writing !== undefined) await writing;
+    await writing;
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
@@ -165,16 +165,8 @@ export class Driver {
 
   /** Who leaves starts nothing: what is under way is waited for instead. */
   #held(action: Running): Running {
-    const starts =
-      action.do === "call_model" ||
-      action.do === "summarise" ||
-      action.do === "start_tools" ||
-      action.do === "reconcile" ||
-      action.do === "check_output" ||
-      action.do === "run_hook";
-    if (this.#leaving === undefined || !starts) return action;
-    const until = action.do === "run_hook" || action.do === "reconcile" ? action.until : undefined;
-    return { do: "wait", ...(until === undefined ? {} : { until }) };
+    if (this.#leaving === undefined || !starting.has(action.do)) return action;
+    return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
   }
 
   #perform(action: Running): Promise<void> | undefined {
@@ -245,9 +237,7 @@ export class Driver {
   }
 
   #takeMail(): void {
-    if (this.#mailbox.length === 0) return;
-    const facts = this.#mailbox.splice(0);
-    for (const fact of facts) this.#append([timely(fact, this.#state)]);
+    for (const fact of this.#mailbox.splice(0)) this.#append([timely(fact, this.#state)]);
   }
 
   #tell(event: RondoEvent): void {
@@ -309,10 +299,9 @@ export class Driver {
   // ---- waiting -------------------------------------------------------------------------------------------------
 
   /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
-  async #wait(until: number | undefined, ready: () => boolean = () => false): Promise<void> {
-    const flushed = this.#flush();
-    if (flushed !== undefined) await flushed;
-    if (this.#mailbox.length > 0 || ready() || this.#leaving === "now") return;
+  async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
+    await this.#flush();
+    if (this.#mailbox.length > 0 || ready?.() || this.#leaving === "now") return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
@@ -326,6 +315,16 @@ export class Driver {
     if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
 }
+
+/** What sets something going. */
+const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
+  "call_model",
+  "summarise",
+  "start_tools",
+  "reconcile",
+  "check_output",
+  "run_hook",
+]);
 
 const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "child_waits",

@@ -7,7 +7,7 @@ import type { Decision, Rule, Rules } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
 import type { ResultCode } from "./records.ts";
-import { type Call, inFlight, running, runOf, type State } from "./state.ts";
+import { type Call, inFlight, type Run, running, runOf, type State } from "./state.ts";
 
 /** When a started call runs past its time. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
@@ -77,14 +77,20 @@ function decided(
   for (const [at, rule] of rules.list.entries()) {
     if (rule.decide === undefined || !asked(rule, state.memories[at])) continue;
     const decision = rule.decide(state.memories[at], state);
-    // A rule that only talks may do so once between two model calls, or it could talk for ever.
-    if (decision === undefined || (talks(decision) && run.spoken.includes(rule.name))) continue;
+    if (decision === undefined || changesNothing(decision, rule, run)) continue;
     return recorded(state, rule, decision);
   }
   return undefined;
 }
 
-const talks = (decision: Decision): boolean => decision.do === "nudge" || decision.do === "hide_tool";
+/**
+ * Whether a rule could go on saying this for ever. One that only talks may do so once between two model calls; a run that
+ * is to end already is stopped again only while something is in flight.
+ */
+function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
+  if (decision.do === "stop") return run.stopping !== undefined && !inFlight(run);
+  return decision.do !== "land" && run.spoken.includes(name);
+}
 
 function recorded(state: State, rule: Rule, decision: Decision): Action {
   const because = { rule: rule.name, evidence: decision.evidence };

@@ -46,7 +46,7 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
 
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
 export function guarded(state: State, rules: Rules): Action | undefined {
-  const { guard, compaction } = state.options?.context ?? {};
+  const guard = state.options?.context?.guard;
   const { reduced, paused } = runOf(state);
   const refused = reduced !== undefined && !reduced.helped;
   // A paused answer goes back as it is, or it is not the same answer.
@@ -56,7 +56,7 @@ export function guarded(state: State, rules: Rules): Action | undefined {
   const tokens = sizeOf(state, rules) + besideOf(state, rules);
   if (!refused && tokens <= (window as number)) return undefined;
   const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
-  if (!refused && compaction !== undefined && mayCompact(state)) return compacting("guard", evidence);
+  if (!refused && mayCompact(state)) return compacting("guard", evidence);
   const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
   const goal = room - (tokens - state.history.sum(rules.estimator.message));
   const cut = guard === undefined ? undefined : cutLongest(state.history, goal, rules.estimator);

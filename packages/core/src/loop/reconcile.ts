@@ -5,8 +5,8 @@
 
 import type { Clock } from "../clock.ts";
 import { messageOf } from "../errors.ts";
-import { doneResult, renderResult } from "../render.ts";
-import { DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
+import { renderResult } from "../render.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import type { CallResult, Fact } from "./records.ts";
 import type { Call } from "./state.ts";
 
@@ -41,9 +41,7 @@ export async function reconcileCall(
     ]);
     if (typeof said === "string") return unknown(said);
     if (said !== undefined && "done" in said) {
-      const { done } = said;
-      const signal = done instanceof DoneSignal || done instanceof TaskComplete;
-      const result = await cap(signal ? doneResult(done) : renderResult(done));
+      const result = await cap(renderResult(said.done));
       return { type: "reconciled", call: call.key, found: "done", result: { ...result, code: "reconciled" } };
     }
     if (said?.notDone === true) return { type: "reconciled", call: call.key, found: "not_done" };

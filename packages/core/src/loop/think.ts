@@ -37,7 +37,6 @@ export function think(
   return new Promise((resolve, reject) => {
     let cancel = (): void => {};
     const settle = (act: () => void): void => {
-      if (over) return;
       over = true;
       cancel();
       act();

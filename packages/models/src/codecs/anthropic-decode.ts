@@ -25,7 +25,7 @@ import { anthropicStop } from "./anthropic-stops.ts";
 interface Open {
   kind: "text" | "thinking" | "call" | "native";
   native?: JsonObject;
-  /** Text of `input_json_delta` so far. */
+  /** Text of `input_json_delta` so far; of a client's call, whose arguments the answer keeps, no more than shows that some came. */
   input: string;
   /** Arguments that came with the block's start. */
   startInput?: JsonObject;
@@ -46,6 +46,8 @@ export class AnthropicAnswer {
   #input: number | undefined;
   #cacheRead: number | undefined;
   #cacheWrite: number | undefined;
+  /** What the last event did with its text, where that is all it did. */
+  #again: ((text: string) => void) | undefined;
 
   constructor(target: Target, emit: Emit) {
     this.#target = target;
@@ -57,8 +59,14 @@ export class AnthropicAnswer {
     return this.#stopped;
   }
 
+  /** For an event that differs from the last one in its text alone: does the same with this text. */
+  get again(): ((text: string) => void) | undefined {
+    return this.#again;
+  }
+
   event(event: JsonObject, named: string | undefined): void {
     if (this.#stopped) return;
+    this.#again = undefined;
     const type = asString(event.type) ?? named;
     const index = asNumber(event.index) ?? -1;
     switch (type) {
@@ -189,10 +197,12 @@ export class AnthropicAnswer {
     }
     switch (type) {
       case "text_delta":
-        this.#answer.text(index, asString(delta.text) ?? "");
+        this.#again = (text) => this.#answer.text(index, text);
+        this.#again(asString(delta.text) ?? "");
         return;
       case "thinking_delta":
-        this.#answer.reasoning(index, asString(delta.thinking) ?? "");
+        this.#again = (text) => this.#answer.reasoning(index, text);
+        this.#again(asString(delta.thinking) ?? "");
         return;
       case "signature_delta": {
         const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
@@ -206,9 +216,11 @@ export class AnthropicAnswer {
         return;
       case "input_json_delta": {
         if (open.kind !== "call") return;
-        const piece = asString(delta.partial_json) ?? "";
-        open.input += piece;
-        this.#answer.args(index, piece);
+        this.#again = (piece) => {
+          if (open.input.trim() === "") open.input += piece;
+          this.#answer.args(index, piece);
+        };
+        this.#again(asString(delta.partial_json) ?? "");
         return;
       }
       default:
@@ -335,9 +347,19 @@ export function anthropicDecoder(target: Target, emit: Emit): Decoder {
     ["delta", "thinking"],
     ["delta", "partial_json"],
   ]);
+  let named: string | undefined;
   return {
     push(frame: Frame) {
       if (answer.finished) return;
+      const { again } = answer;
+      if (again !== undefined && frame.event === named) {
+        const text = frames.text(frame.data);
+        if (text !== undefined) {
+          again(text);
+          return;
+        }
+      }
+      named = frame.event;
       const event = frameObject(frame.data, target.origin.provider, frames);
       if (event !== undefined) answer.event(event, frame.event);
     },

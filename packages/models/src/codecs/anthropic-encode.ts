@@ -6,6 +6,7 @@
 
 import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
+import { partsOf } from "../kept-text.ts";
 import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import {
   answerBlocks,
@@ -84,8 +85,8 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
         ...(system.length === 0 ? [] : [member("system", list(system))]),
       ].join(",");
-      // Put together with +, which copies nothing: a join would copy the whole history once more than sending it does.
-      const history = `[${before}${messages.map((message) => pieces.text(message)).join(",")}]`;
+      const head = `{${front},"messages":[`;
+      const tail = `${messages.map((message) => pieces.text(message)).join(",")}]}`;
       return {
         path: host.path(target, stream),
         headers: {
@@ -94,7 +95,9 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
           ...(host.betasIn === undefined && betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
           ...request.settings.headers,
         },
-        body: `{${front},"messages":${history}}`,
+        // Put together with +, which copies nothing: a join would copy the whole history once more than sending it does.
+        body: head + before.text + tail,
+        ...partsOf(head, before, tail),
         warnings: [...warnings.values()],
       };
     },

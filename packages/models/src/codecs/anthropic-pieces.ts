@@ -5,6 +5,7 @@
 
 import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
 import type { Target, WireRequest } from "../codec.ts";
+import { type Beginning, KeptText } from "../kept-text.ts";
 import { type Block, isSameOrigin, type Warn } from "./anthropic-blocks.ts";
 import type { Marked } from "./anthropic-cache.ts";
 import { asObject, toJson } from "./anthropic-json.ts";
@@ -50,9 +51,11 @@ interface Frozen {
   /** How many turns it holds. */
   length: number;
   /** The texts of its messages, each followed by a comma. */
-  text: string;
+  text: KeptText;
   warnings: [code: string, message: string][];
 }
+
+const nothing: Beginning = { text: "", bytes: undefined, rest: "" };
 
 /** Makes wire messages from turns, remembering every message it has seen. */
 export class Pieces {
@@ -74,8 +77,9 @@ export class Pieces {
    * The text of a request's messages: what stands before those that may still change, and these.
    * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
    */
-  lay(turns: readonly Turn[], warn: Warn): { before: string; messages: WireMessage[] } {
+  lay(turns: readonly Turn[], warn: Warn): { before: Beginning; messages: WireMessage[] } {
     const frozen = this.#frozen.get(turns);
+    const before = frozen?.text.now() ?? nothing;
     const from = frozen?.length ?? 0;
     for (const [code, message] of frozen?.warnings ?? []) warn(code, message);
     const said: [turn: number, code: string, message: string][] = [];
@@ -104,7 +108,7 @@ export class Pieces {
     if (last?.role === "assistant" && end !== undefined && this.#isPaused(end))
       last.blocks = trimmed(last.blocks);
     else if (last?.role !== "user") messages.push(this.#user("Continue."));
-    return { before: frozen?.text ?? "", messages };
+    return { before, messages };
   }
 
   #isPaused({ turn, blocks }: Laid): boolean {
@@ -155,10 +159,11 @@ export class Pieces {
     const length = messages[end]?.turn;
     if (end <= 0 || length === undefined) return;
     if (laid.some(({ at, reaches }) => at < length && reaches)) return;
-    const texts = messages.slice(0, end).map((message) => `${this.text(message)},`);
+    const text = frozen?.text ?? new KeptText();
+    for (const message of messages.slice(0, end)) text.append(`${this.text(message)},`);
     this.#frozen.set(turns, {
       length,
-      text: (frozen?.text ?? "") + texts.join(""),
+      text,
       warnings: [
         ...(frozen?.warnings ?? []),
         ...said.filter(([at]) => at < length).map(([, code, message]): [string, string] => [code, message]),

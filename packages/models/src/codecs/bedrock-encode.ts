@@ -65,7 +65,7 @@ export function bedrockEncoder(target: Target): Encoder {
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
       ];
       // Last and with +, which copies nothing: a join would copy the whole history once more than sending it does.
-      const history = `"messages":[${before}${messages.map((message) => pieces.text(message)).join(",")}]`;
+      const history = `"messages":[${before.text}${messages.map((message) => pieces.text(message)).join(",")}]`;
       return {
         path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
         headers: { "content-type": "application/json", ...request.settings.headers },

@@ -7,6 +7,7 @@
 //   without a number a new id or a new name opens a call, and all else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
+import type { Answer } from "../answer.ts";
 import { numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
 
 interface Slot {
@@ -59,6 +60,24 @@ export class CallTracker {
     if (args !== undefined) slot.pieces.push(typeof args === "string" ? args : JSON.stringify(args));
     this.#last = slot;
     return { key: slot.key, id: slot.id, name, args, extra: extraOf(call) };
+  }
+
+  /** How more of the same arguments are taken, when a fragment was nothing but a numbered piece of them. */
+  more(given: Json | undefined, answer: Answer): ((args: string) => void) | undefined {
+    const call = objectIn(given);
+    const fn = objectIn(call?.function);
+    const slot = this.#byIndex.get(numberIn(call?.index) ?? Number.NaN);
+    const isPiece =
+      call !== undefined &&
+      fn !== undefined &&
+      Object.keys(call).every((member) => member === "index" || member === "function" || !call[member]) &&
+      Object.keys(fn).every((member) => member === "arguments" || !fn[member]) &&
+      typeof fn.arguments === "string";
+    if (slot === undefined || !isPiece) return undefined;
+    return (args) => {
+      slot.pieces.push(args);
+      answer.args(slot.key, args);
+    };
   }
 
   #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {

@@ -60,6 +60,8 @@ export class ChatDecoder implements Decoder {
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
+  /** What the last chunk did with its text, where that is all it did. */
+  #again: ((text: string) => void) | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
@@ -79,6 +81,12 @@ export class ChatDecoder implements Decoder {
 
   push(frame: Frame): void {
     if (this.finished) return;
+    const text =
+      this.#again === undefined || frame.event === "error" ? undefined : this.#frames.text(frame.data);
+    if (text !== undefined) {
+      this.#again?.(text);
+      return;
+    }
     const data = frame.data.trim();
     // Some gateways wrap their heartbeat into a data line (F148).
     if (data === "" || data.startsWith(":")) return;
@@ -93,6 +101,7 @@ export class ChatDecoder implements Decoder {
 
   /** One chunk of a stream, or a whole answer. */
   take(chunk: JsonObject, isError: boolean = false): void {
+    this.#again = undefined;
     const choice = firstChoice(chunk.choices);
     const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
     if (base !== undefined) this.#fail(base);
@@ -173,6 +182,22 @@ export class ChatDecoder implements Decoder {
     if (audio !== undefined) this.#hear(audio);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
+    if (!isWhole && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
+  }
+
+  /** What a delta does with its text, where it has a text and nothing else that would count twice. */
+  #sayingOnly(delta: JsonObject): ((text: string) => void) | undefined {
+    let member: string | undefined;
+    for (const one in delta) {
+      if (one === "role" || !delta[one]) continue;
+      if (member !== undefined) return undefined;
+      member = one;
+    }
+    if (member === "content" && typeof delta.content === "string") return (text) => this.#say("text", text);
+    if (member === "reasoning_content" || member === "reasoning")
+      return typeof delta[member] === "string" ? (text) => this.#say("reasoning", text) : undefined;
+    const calls = member === "tool_calls" ? listIn(delta.tool_calls) : [];
+    return calls.length === 1 ? this.#calls.more(calls[0], this.#answer) : undefined;
   }
 
   /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */

@@ -6,6 +6,7 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
+import { type Beginning, KeptText, partsOf } from "../kept-text.ts";
 import { chatCompat } from "./openai-chat-compat.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./openai-chat-messages.ts";
 import { ChatTools, chatBody } from "./openai-chat-settings.ts";
@@ -17,9 +18,9 @@ import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
 const onward: ChatPiece = userPiece([{ type: "text", text: "Continue." }]);
 
-/** Messages joined so far. The last stays apart, as a neighbour may be merged into it. */
+/** Messages joined so far, a comma behind each. The last stays apart, as a neighbour may be merged into it. */
 interface Joined {
-  closed: string;
+  closed: { append(text: string): void };
   last: ChatPiece | undefined;
   /** Files of results that wait for the last result of their turn. */
   files: JsonObject[];
@@ -29,13 +30,22 @@ interface Joined {
   results: boolean;
 }
 
-function closed(joined: Joined): string {
-  if (joined.last === undefined) return joined.closed;
-  return joined.closed === "" ? joined.last.json : `${joined.closed},${joined.last.json}`;
+/** Those of a conversation. */
+interface Held extends Joined {
+  closed: KeptText;
+}
+
+/** What one request says behind them. */
+class Tail {
+  text = "";
+
+  append(text: string): void {
+    this.text += text;
+  }
 }
 
 function push(joined: Joined, piece: ChatPiece): void {
-  joined.closed = closed(joined);
+  if (joined.last !== undefined) joined.closed.append(`${joined.last.json},`);
   joined.last = piece;
 }
 
@@ -43,7 +53,7 @@ export class ChatEncoder implements Encoder {
   readonly #room: ChatRoom;
   readonly #tools: ChatTools;
   readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined }>();
-  readonly #history = new History<Joined>();
+  readonly #history = new History<Held>();
   #system: { text: string; piece: ChatPiece } | undefined;
   #warnings: Warning[] = [];
 
@@ -63,36 +73,44 @@ export class ChatEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
-    const { messages, results } = this.#messages(request);
-    const tools = this.#tools.encode(request, warnings, results);
+    const { beginning, tail, results } = this.#messages(request);
+    const before = `${head}${this.#tools.encode(request, warnings, results)},"messages":[`;
+    const after = `${tail}]}`;
+    const body = before + beginning.text + after;
     return {
       path: "/chat/completions",
       headers: {
-        ...(compat.initiatorHeader ? initiator(request, messages) : {}),
+        ...(compat.initiatorHeader ? initiator(request, body) : {}),
         ...jsonHeaders(request, target),
       },
-      body: `${head}${tools},"messages":[${messages}]}`,
+      body,
+      ...partsOf(before, beginning, after),
       warnings,
     };
   }
 
-  #messages(request: ModelRequest): { messages: string; results: boolean } {
+  #messages(request: ModelRequest): { beginning: Beginning; tail: string; results: boolean } {
     const { compat } = this.#room;
     const system = request.system?.trim() === "" ? undefined : request.system;
-    const fresh = (): Joined => {
-      const joined: Joined = { closed: "", last: undefined, files: [], begun: false, results: false };
+    const fresh = (): Held => {
+      const closed = new KeptText();
+      const joined: Held = { closed, last: undefined, files: [], begun: false, results: false };
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
     };
-    const joined = {
-      ...this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
-        this.#addMessage(to, message),
-      ),
-    };
+    const held = this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
+      this.#addMessage(to, message),
+    );
+    const tail = new Tail();
+    const joined: Joined = { ...held, closed: tail };
     this.#flush(joined);
     if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
     if (compat.needsUser && !joined.begun) this.#add(joined, onward);
-    return { messages: closed(joined), results: joined.results };
+    return {
+      beginning: held.closed.now(),
+      tail: tail.text + (joined.last?.json ?? ""),
+      results: joined.results,
+    };
   }
 
   #addMessage(joined: Joined, message: Message): void {
@@ -145,10 +163,10 @@ export class ChatEncoder implements Encoder {
 }
 
 /** Who asks: a person, or the agent that goes on by itself. Copilot counts the one and not the other. */
-function initiator(request: ModelRequest, messages: string): Record<string, string> {
+function initiator(request: ModelRequest, body: string): Record<string, string> {
   const last = request.messages.at(request.messages.length - 1);
   return {
     "x-initiator": last?.role === "user" ? "user" : "agent",
-    ...(messages.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
+    ...(body.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
   };
 }

@@ -4,6 +4,7 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
+import { type Beginning, KeptText, partsOf } from "../kept-text.ts";
 import { History } from "./openai-history.ts";
 import { jsonOf } from "./openai-json.ts";
 import { nameTable } from "./openai-names.ts";
@@ -19,9 +20,10 @@ import { bodyHead, jsonHeaders, type Warning } from "./openai-settings.ts";
 
 type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 
-/** Items joined so far. */
+/** Items joined so far, each with a comma before it but the first. */
 interface Joined {
-  json: string;
+  items: KeptText;
+  begun: boolean;
   /** Calls that went out as custom tool calls. */
   custom: Set<string>;
   /** Files of results that wait for the last result of their turn. */
@@ -29,7 +31,8 @@ interface Joined {
 }
 
 function append(joined: Joined, json: string): void {
-  joined.json = joined.json === "" ? json : `${joined.json},${json}`;
+  joined.items.append(joined.begun ? `,${json}` : json);
+  joined.begun = true;
 }
 
 function flush(joined: Joined): void {
@@ -63,26 +66,26 @@ export class ResponsesEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
-    const tools = this.#tools.encode(request, warnings);
-    const input = this.#input(request);
+    const before = `${head}${this.#tools.encode(request, warnings)},"input":[`;
+    const { beginning, tail } = this.#input(request);
+    const after = `${tail}]}`;
     return {
       path: "/responses",
       headers: jsonHeaders(request, target),
-      body: `${head}${tools},"input":[${input}]}`,
+      body: before + beginning.text + after,
+      ...partsOf(before, beginning, after),
       warnings,
     };
   }
 
-  #input(request: ModelRequest): string {
+  #input(request: ModelRequest): { beginning: Beginning; tail: string } {
     const stored = isStored(request, this.#room.target);
-    const fresh = (): Joined => ({ json: "", custom: new Set(), files: [] });
-    const joined = {
-      ...this.#history.take(request.messages, String(stored), fresh, (to, message) =>
-        this.#add(to, message, stored),
-      ),
-    };
-    flush(joined);
-    return joined.json;
+    const fresh = (): Joined => ({ items: new KeptText(), begun: false, custom: new Set(), files: [] });
+    const held = this.#history.take(request.messages, String(stored), fresh, (to, message) =>
+      this.#add(to, message, stored),
+    );
+    const files = held.files.length === 0 ? "" : userItem(held.files).json;
+    return { beginning: held.items.now(), tail: held.begun && files !== "" ? `,${files}` : files };
   }
 
   #add(joined: Joined, message: Message, stored: boolean): void {

@@ -18,6 +18,7 @@ import {
   type HttpResponse,
 } from "./http.ts";
 import { abortedError, networkError, timeoutError } from "./network.ts";
+import { bytesOf } from "./scratch.ts";
 
 /** Whether this process is Node itself: there `nodeClient` works. */
 export function onNode(): boolean {
@@ -117,18 +118,18 @@ class Exchange {
 
   #send(resolve: (response: HttpResponse) => void): void {
     const { http, https, plain, secure, proxied } = loaded();
-    const { url, method, headers, body, signal, clocks } = this.#request;
+    const { url, method, headers, signal, clocks } = this.#request;
     const connectMs = clocks?.connectMs ?? defaultClocks.connectMs;
     const firstByteMs = clocks?.firstByteMs ?? defaultClocks.firstByteMs;
     const { tls, options: address } = addressOf(url);
-    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const body = bytesOf(this.#request);
     const options = {
       ...address,
       method,
       headers: {
         "accept-encoding": "identity",
         ...headers,
-        ...(bytes === undefined ? {} : { "content-length": bytes.length }),
+        ...(body === undefined ? {} : { "content-length": body.length }),
       },
     };
     signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -149,8 +150,11 @@ class Exchange {
     });
     // It stays for good: a socket may fail twice, and an error without a listener ends the process.
     wire.on("error", (thrown) => this.#give(networkError(thrown, url)));
+    // Told when all of it was handed to the system; never of a request that was cut off.
+    if (body?.sent !== undefined) wire.on("finish", body.sent);
     wire.on("response", (message) => resolve(this.#response(message)));
-    wire.end(bytes);
+    for (const piece of body?.pieces ?? []) wire.write(piece);
+    wire.end();
   }
 
   #response(message: Http.IncomingMessage): HttpResponse {

@@ -7,11 +7,15 @@
 //
 // The seam for HTTP/2, or for a client of your own: implement `HttpClient` and give it to a model as `http`.
 
+import type { BodyParts } from "../kept-text.ts";
+
 export interface HttpRequest {
   method: "GET" | "POST";
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
+  /** The same body in pieces. A client may write these, and never ask for the text. */
+  parts?: BodyParts;
   /** Fires when the request, or its answer, is no longer wanted. */
   signal: AbortSignal;
   clocks?: HttpClocks;

@@ -1,0 +1,267 @@
+// The driver's arm towards sub-agents, by hand: what one is started with, what is passed on to it, and when it is ended.
+
+import {
+  type Call,
+  type ChildStart,
+  defaultTexts,
+  type Fact,
+  memoryBlobs,
+  memoryJournal,
+  type RondoEvent,
+  type Spent,
+  type State,
+  type Tool,
+} from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { viewOf } from "../src/loop/announce.ts";
+import { nothingSpent } from "../src/loop/children.ts";
+import { Children } from "../src/loop/drive-children.ts";
+import { acting, callOf, come, finished, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
+import { echo, jumpingClock } from "./support.ts";
+
+type Child = NonNullable<Call["child"]>;
+const childFacts: Child = {
+  session: "s:5.0",
+  reserved: { tokens: 7 },
+  spent: { ...nothingSpent, tokens: 2 },
+  parked: false,
+  waiting: [],
+  answers: [{ inside: "id-0", said: { answer: "approve" } }],
+  told: 0,
+};
+const sub = (change: Partial<Call> = {}): Call => callOf("5.0", { child: childFacts, ...change });
+const journal = memoryJournal();
+const blobs = memoryBlobs();
+const clock = jumpingClock(0);
+
+interface World {
+  readonly children: Children;
+  readonly posted: Fact[];
+  readonly told: RondoEvent[];
+}
+
+function worldOf(state: State, tools: readonly Tool[] = []): World {
+  const posted: Fact[] = [];
+  const told: RondoEvent[] = [];
+  const place = {
+    session: "s",
+    rules,
+    journalOfChildren: journal,
+    blobs,
+    clock,
+    tools: new Map(tools.map((one) => [one.name, one])),
+  };
+  const children = new Children(place, {
+    state: () => state,
+    post: (fact) => void posted.push(fact),
+    tell: (event) => void told.push(event),
+  });
+  return { children, posted, told };
+}
+
+const startOf = ({ children }: World, call = sub(), wanted = (): boolean => true): ChildStart =>
+  children.startOf(call, wanted).child as ChildStart;
+
+describe("a sub-agent is started with", () => {
+  test("its place, its parent, and what it may spend; a call that is none gets nothing", () => {
+    const world = worldOf(acting([sub()], {}, {}, { abortGraceMs: 101 }));
+    expect(startOf(world)).toMatchObject({
+      session: "s:5.0",
+      graceMs: 75,
+      parent: { session: "s", call: "5.0", depth: 1, budget: { tokens: 7 } },
+      answers: childFacts.answers,
+      told: childFacts.spent,
+    });
+    const started = startOf(world);
+    expect(started.journal).toBe(journal);
+    expect(started.blobs).toBe(blobs);
+    expect(started.clock).toBe(clock);
+    expect(started.texts).toBe(rules.texts);
+    expect(rules.texts.skippedForEnd("x")).toBe(defaultTexts.skippedForEnd("x"));
+    expect(world.children.startOf(callOf("5.1"), () => true)).toStrictEqual({});
+  });
+
+  test("a depth one below that of its parent", () => {
+    const parent = { session: "p", call: "1.0", depth: 2, budget: {} } as const;
+    const { parent: mine } = startOf(worldOf(acting([sub()], { parent })));
+    expect(mine).toMatchObject({ session: "s", call: "5.0", depth: 3 });
+  });
+
+  test("no grace where none is known, and the first depth where there is no run", () => {
+    const { run: _run, options: _options, ...idle } = stateOf();
+    expect(startOf(worldOf(idle))).toMatchObject({ graceMs: 0, parent: { depth: 1 } });
+  });
+
+  test("ways to tell its parent, that are deaf once nobody wants it", () => {
+    let wanted = true;
+    const world = worldOf(acting([sub()]));
+    const started = startOf(world, sub(), () => wanted);
+    const event: RondoEvent = { type: "step_start", step: 1 };
+    const pending = [{ id: "id-0", name: "write", args: {}, session: "s:5.0", agents: [] }];
+    started.emit(event);
+    started.waits(pending);
+    const told = [{ type: "child", call: viewOf(sub()), event }];
+    const posted = [{ type: "child_waits", call: "5.0", pending, parked: false }];
+    expect(world.told).toStrictEqual(told);
+    expect(world.posted).toStrictEqual(posted);
+    wanted = false;
+    started.emit(event);
+    started.waits(pending);
+    expect(world.told).toStrictEqual(told);
+    expect(world.posted).toStrictEqual(posted);
+  });
+});
+
+describe("a sub-agent at work", () => {
+  const passed = recordOf({
+    type: "approval_passed",
+    call: "5.0",
+    inside: "id-0",
+    said: { answer: "approve" },
+    by: "ann",
+  });
+  /** A sub-agent that listens, and what it has heard. */
+  function listening(world: World, call = sub()): { answers: unknown[]; leaves: boolean[] } {
+    const heard = { answers: [] as unknown[], leaves: [] as boolean[] };
+    const started = startOf(world, call);
+    started.onAnswer((answer) => void heard.answers.push(answer));
+    started.onLeave((now) => void heard.leaves.push(now));
+    return heard;
+  }
+
+  test("hears what is said to its calls, and nothing else", () => {
+    const state = acting([sub()]);
+    const world = worldOf(state);
+    const { answers } = listening(world);
+    world.children.see(passed, state);
+    world.children.see({ ...passed, call: "5.1" } as typeof passed, state);
+    world.children.see(recordOf({ type: "woke" }), state);
+    expect(answers).toStrictEqual([{ inside: "id-0", said: { answer: "approve" } }]);
+  });
+
+  test("hears that the process leaves, at once where it is leaving already, until somebody stays", () => {
+    const world = worldOf(acting([sub()]));
+    const early = listening(world);
+    expect(early.leaves).toStrictEqual([]);
+    world.children.leave("soon");
+    const late = listening(world, sub({ key: "5.1" }));
+    expect([early.leaves, late.leaves]).toStrictEqual([[false], [false]]);
+    world.children.leave("now");
+    expect([early.leaves, late.leaves]).toStrictEqual([
+      [false, true],
+      [false, true],
+    ]);
+    expect(listening(world, sub({ key: "5.2" })).leaves).toStrictEqual([true]);
+    world.children.stay();
+    expect(listening(world, sub({ key: "5.3" })).leaves).toStrictEqual([]);
+  });
+
+  const waits = { type: "child_waits", call: "5.0", pending: [] };
+  const result = { type: "tool_finished", call: "5.0", result: textResult };
+  test.each([
+    ["has its result", result, false],
+    ["has stopped to wait", { ...waits, parked: true }, false],
+    ["waits while others are at work", { ...waits, parked: false }, true],
+  ])("that %s hears as long as it is at work", (_what, fact, hears) => {
+    const state = acting([sub({ startedAt: 1 })]);
+    const world = worldOf(state);
+    const { answers, leaves } = listening(world);
+    world.children.see(recordOf(fact), state);
+    world.children.see(passed, state);
+    world.children.leave("soon");
+    expect([answers.length, leaves.length]).toStrictEqual(hears ? [1, 1] : [0, 0]);
+  });
+
+  test("that is started again leaves nothing to who was there before", () => {
+    const state = acting([sub()]);
+    const world = worldOf(state);
+    const before = listening(world);
+    startOf(world);
+    world.children.see(passed, state);
+    world.children.leave("now");
+    expect(before).toStrictEqual({ answers: [], leaves: [] });
+  });
+});
+
+describe("a sub-agent that waits for somebody", () => {
+  const settled = recordOf({ type: "tool_finished", call: "5.0", result: textResult });
+
+  /** What comes of the end of its call. */
+  async function ended(
+    endChild: NonNullable<Tool["endChild"]> | undefined,
+    state: State,
+    record = settled,
+  ): Promise<World> {
+    const { endChild: _none, ...plain } = echo("write");
+    const world = worldOf(state, [{ ...plain, ...(endChild === undefined ? {} : { endChild }) }]);
+    world.children.see(record, state);
+    await come();
+    return world;
+  }
+
+  test("is ended where its call is answered without it, and what it spent since is told", async () => {
+    const asked: unknown[] = [];
+    const endChild = (place: object, reason: string): Promise<Spent> => {
+      asked.push([place, reason]);
+      return Promise.resolve({ ...nothingSpent, tokens: 5 });
+    };
+    const { posted, told } = await ended(endChild, acting([callOf("5.1"), sub()]));
+    expect(asked).toStrictEqual([
+      [{ session: "s:5.0", journal, blobs, clock, graceMs: 75 }, "its parent was ended"],
+    ]);
+    expect(posted).toStrictEqual([
+      {
+        type: "late_result",
+        call: "5.0",
+        result: { content: [], isError: true, spent: { ...nothingSpent, tokens: 3, usd: 0 } },
+      },
+    ]);
+    expect(told).toStrictEqual([]);
+  });
+
+  test("tells nothing where nobody knows what it spent, and cannot be ended without its tool", async () => {
+    for (const endChild of [() => Promise.resolve(undefined), undefined]) {
+      const { posted, told } = await ended(endChild, acting([sub()]));
+      expect([posted, told]).toStrictEqual([[], []]);
+    }
+    const world = worldOf(acting([sub()]));
+    expect(() => world.children.see(settled, acting([sub()]))).not.toThrow();
+  });
+
+  test("and could not be ended is told of", async () => {
+    const { posted, told } = await ended(() => Promise.reject(new Error("disk full")), acting([sub()]));
+    expect(posted).toStrictEqual([]);
+    expect(told).toStrictEqual([
+      {
+        type: "warning",
+        code: "child_left",
+        message: "the sub-agent s:5.0 waits on, though nobody wants it any more: disk full",
+      },
+    ]);
+  });
+
+  const { run: _run, ...idle } = stateOf();
+  const parked = recordOf({ type: "child_waits", call: "5.0", pending: [], parked: true });
+  test.each([
+    ["it has its result already", acting([finished("5.0", { child: childFacts })]), settled],
+    [
+      "its result was there before it was started again",
+      acting([sub({ result: textResult as never })]),
+      settled,
+    ],
+    ["it is at work", acting([sub({ startedAt: 0 })]), settled],
+    ["it is none", acting([callOf("5.0")]), settled],
+    ["another call is meant", acting([sub({ key: "5.1" })]), settled],
+    ["there is no turn", stateOf(), settled],
+    ["there is no run", idle, settled],
+    ["it has only stopped", acting([sub()]), parked],
+  ])("is left alone where %s", async (_what, state, record) => {
+    let asked = 0;
+    const endChild = (): Promise<undefined> => {
+      asked += 1;
+      return Promise.resolve(undefined);
+    };
+    await ended(endChild, state, record);
+    expect(asked).toBe(0);
+  });
+});

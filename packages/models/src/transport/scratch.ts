@@ -1,0 +1,48 @@
+// The room of scratch memory: where a long body becomes bytes.
+//
+// A conversation's body grows with every step. Fresh memory for each costs more than filling it: its pages have to be
+// given by the system, and are out of every cache when the socket reads them. So the memory of a body that has left is used for the next.
+
+import type { Buffer as NodeBuffer } from "node:buffer";
+import type { HttpRequest } from "./http.ts";
+
+/** Below this Node's own pool of small buffers does. */
+const worthwhileBytes = 16 * 1024;
+/** What is kept for later, at most: pieces, and bytes of one. */
+const mostKept = 4;
+const mostBytes = 16 * 1024 * 1024;
+
+const kept: NodeBuffer[] = [];
+
+export interface BodyBytes {
+  pieces: readonly Uint8Array[];
+  /** Of all of them. */
+  length: number;
+  /** To be called once all of it has left the process, and only then. */
+  sent?: () => void;
+}
+
+/** A request's body as bytes. Only on Node. */
+export function bytesOf({ body, parts }: Pick<HttpRequest, "body" | "parts">): BodyBytes | undefined {
+  if (parts !== undefined) {
+    const pieces = [Buffer.from(parts.before), parts.kept, Buffer.from(parts.after)];
+    return { pieces, length: pieces.reduce((sum, piece) => sum + piece.length, 0) };
+  }
+  if (body === undefined) return undefined;
+  if (body.length < worthwhileBytes) {
+    const bytes = Buffer.from(body);
+    return { pieces: [bytes], length: bytes.length };
+  }
+  const length = Buffer.byteLength(body);
+  const at = kept.findIndex((one) => one.length >= length);
+  // The next body is mostly this one and a little more.
+  const memory =
+    at === -1 ? Buffer.allocUnsafeSlow(length + (length >> 1)) : (kept.splice(at, 1)[0] as NodeBuffer);
+  memory.write(body, 0, "utf8");
+  const sent = (): void => {
+    if (memory.length > mostBytes) return;
+    if (kept.length === mostKept) kept.shift();
+    kept.push(memory);
+  };
+  return { pieces: [memory.subarray(0, length)], length, sent };
+}
