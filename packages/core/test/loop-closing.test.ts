@@ -152,6 +152,26 @@ describe("a write that was cut off", () => {
   });
 });
 
+describe("a call that nobody waits for any more", () => {
+  const abandoned = (change: Partial<Call>): unknown => abandonedResult(callOf("5.0", change), rules);
+  const unknown = result("outcome_unknown", texts.outcomeUnknown("write"));
+
+  test("did not run, or was aborted", () => {
+    expect(abandoned({})).toStrictEqual(result("not_executed", texts.notExecuted("write")));
+    expect(abandoned({ startedAt: 1 })).toStrictEqual(result("aborted", texts.aborted("write")));
+  });
+
+  test("was cut off by a crash and no abort: what its tool has found out of it is told, or that nobody knows", () => {
+    const found = { content: [...textResult.content], isError: false, code: "reconciled" as const };
+    expect(abandoned({ interrupted: true })).toStrictEqual(unknown);
+    expect(abandoned({ interrupted: true, reconciled: "unknown" })).toStrictEqual(unknown);
+    expect(abandoned({ interrupted: true, reconciled: found })).toStrictEqual(found);
+    expect(abandoned({ startedAt: 1, reconciled: found })).toStrictEqual(
+      result("aborted", texts.aborted("write")),
+    );
+  });
+});
+
 describe("a denied call", () => {
   const denied = (
     permission: Call["permission"],

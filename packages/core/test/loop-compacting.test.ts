@@ -12,6 +12,7 @@ import {
   waitForSummary,
 } from "../src/loop/compacting.ts";
 import { Log } from "../src/loop/log.ts";
+import { frontOf, sizeOf } from "../src/loop/window.ts";
 import { answerOf, rules, stateOf } from "./loop-support.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
@@ -169,6 +170,28 @@ describe("the next summary", () => {
     const anew = summaryOf(forced, rules)?.request;
     const alone = summaryOf(at({ rule: "overflow" }, {}), rules)?.request;
     expect(JSON.stringify([...(anew?.messages ?? [])])).toBe(JSON.stringify([...(alone?.messages ?? [])]));
+  });
+
+  test("is of a request that was refused, which was larger than it looked: four times what a summary takes at least", () => {
+    const before = (rule: string, given: object = {}): number =>
+      (compactionOf(at({ rule, summaries: ["s"] }, given), rules) as { before: number }).before;
+    const front = frontOf(at({}), rules);
+    const looked = sizeOf(at({}), rules) - front;
+    expect(before("overflow")).toBe(4 * 4_096 - front);
+    expect(before("overflow", { window: 9_000 })).toBe(9_000 - front);
+    expect(before("overflow", { window: 1_000 })).toBe(looked);
+    expect(before("guard")).toBe(looked);
+  });
+
+  test("goes by three quarters of what has to become smaller, where nobody knows the window", () => {
+    const given = { compaction: { keepTurns: 24 } };
+    const { before, after } = compactionOf(at({ rule: "guard", summaries: ["s"] }, given), rules) as {
+      before: number;
+      after: number;
+    };
+    // Three tenths of that stay as they are.
+    expect(after / before).toBeGreaterThan(0.18);
+    expect(after / before).toBeLessThan(0.26);
   });
 
   test("reads as much of the ledger as a small window has room for", () => {

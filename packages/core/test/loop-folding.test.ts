@@ -184,6 +184,15 @@ describe("messages", () => {
       only: undefined,
     });
     expect(fold(waiting, { type: "delivered", lane: "steer", ids: ["c"] }).run).toBe(waiting.run);
+    const stopping = (reason: string): Run =>
+      runAfter(stateOf({ stopping: { reason, ...because } } as never, { inbox: waiting.inbox }), {
+        type: "delivered",
+        lane: "steer",
+        ids: ["b"],
+      });
+    // With more to do a run is not complete; whatever else ends it does so still.
+    expect(stopping("completed").stopping).toBeUndefined();
+    expect(stopping("refused").stopping).toMatchObject({ reason: "refused" });
   });
 });
 

@@ -1,6 +1,14 @@
 // What a model is sent, and how room is made for it: the pure rooms, on states made by hand.
 
-import { contextFacts, type Message, type Rules, type RunOptions, requestOf, type State } from "@rondo/core";
+import {
+  contextFacts,
+  type Message,
+  next,
+  type Rules,
+  type RunOptions,
+  requestOf,
+  type State,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { Log } from "../src/loop/log.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "../src/loop/making-room.ts";
@@ -41,6 +49,9 @@ describe("a request", () => {
       settings: { maxOutputTokens: 1_000 },
     });
     expect(request({}, { system: "be brief" }).system).toBe("be brief");
+    // The very list, and no copy: what was seen of it before need not be looked at again.
+    const state = stateOf();
+    expect(requestOf(state, rules).messages).toBe(state.history);
     const { options: _options, ...bare } = stateOf();
     expect(() => requestOf(bare, rules)).toThrow(/defect/);
   });
@@ -162,10 +173,53 @@ describe("the messages of a request", () => {
     const cold = pruned({ touchedAt: 1_000 });
     expect([cold.by, cold.stages.map(({ stage }) => stage)]).toStrictEqual([["prune"], ["prune"]]);
     expect(JSON.stringify([...cold.messages]).length).toBeLessThan(JSON.stringify(results).length);
+    const asked = (more: object): object =>
+      next(
+        stateOf(
+          {},
+          { ...history(...results), now: 10_000_000, ...more },
+          contextOf({ window: 40_000, prune: { mode: "cache-ttl" }, trim: null, compaction: null }),
+        ),
+        rules,
+      );
+    expect(asked({ touchedAt: 1_000 })).toMatchObject({ do: "call_model", stages: [{ stage: "prune" }] });
+    expect(asked({ touchedAt: 9_999_999 })).not.toHaveProperty("stages");
     expect(pruned({}).by).toStrictEqual([]);
     expect(pruned({ touchedAt: 9_999_999 }).by).toStrictEqual([]);
     expect(pruned({ touchedAt: 1_000 }, contextOf({ prune: { mode: "cache-ttl" } })).by).toStrictEqual([]);
     expect(pruned({ touchedAt: 1_000 }, contextOf({ window: 10_000 })).by).toStrictEqual([]);
+  });
+
+  test("are never larger for having been pruned, and no others of the same size", () => {
+    const headChars = 4_000;
+    /** What pruning makes of a result: as much longer than it was. */
+    const longer = (by: number): ReturnType<typeof shaped> & { state: State } => {
+      const told = (tailChars: number): string =>
+        `\n...\n\n\n[Tool result trimmed: kept first ${headChars} chars and last ${tailChars} chars of 9000 chars.]`;
+      const tailChars = 9_000 - headChars - told(4_000).length + by;
+      const text = `${"a".repeat(headChars)}${"b".repeat(9_000 - headChars)}`;
+      const messages = results.map(
+        (message): Message =>
+          message.role === "tool" ? { ...message, content: [{ type: "text", text }] } : message,
+      );
+      const prune = {
+        mode: "cache-ttl",
+        softTrim: { maxChars: 8_999, headChars, tailChars },
+        hardClear: { enabled: false },
+      };
+      const state = stateOf(
+        {},
+        { ...history(...messages), now: 10_000_000, touchedAt: 1_000 },
+        contextOf({ window: 10_000, prune }),
+      );
+      return { ...shaped(state), state };
+    };
+    expect(longer(-40).by).toStrictEqual(["prune"]);
+    for (const by of [0, 40]) {
+      const { messages, stages, by: what, state } = longer(by);
+      expect([what, stages]).toStrictEqual([[], []]);
+      expect(messages).toBe(state.history);
+    }
   });
 
   test("are guarded where the guard is of requests: shortened for this once, or said not to fit", () => {

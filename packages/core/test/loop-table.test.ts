@@ -2,8 +2,19 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Action, type Call, decide, next, type Phase, phaseOf, type State, table } from "@rondo/core";
+import {
+  type Action,
+  type Call,
+  decide,
+  emptyState,
+  next,
+  type Phase,
+  phaseOf,
+  type State,
+  table,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { runOf } from "../src/loop/state.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, toolOf, unknownCall } from "./loop-support.ts";
 
 const { texts } = rules;
@@ -77,6 +88,42 @@ describe("the phase", () => {
     expect(phaseOf(idle)).toBe("idle");
     expect(said(idle)).toStrictEqual({ do: "done" });
   });
+});
+
+test("what is asked of a run where there is none is a defect, and says so", () => {
+  expect(() => runOf(emptyState)).toThrow(/no run: this is a defect/);
+});
+
+describe("a run that a judged turn has ended", () => {
+  const stopping = (reason: string): object => ({ stopping: { reason, ...because } });
+  const inbox = [queued("more", "follow_up"), queued("word", "steer")];
+
+  test("goes on with what is queued where all was done, and ends otherwise", () => {
+    expect(onlyFact(stateOf(stopping("completed"), { inbox }))).toStrictEqual({
+      type: "delivered",
+      lane: "steer",
+      ids: ["word"],
+    });
+    expect(onlyFact(stateOf(stopping("completed"), { inbox: inbox.slice(0, 1) }))).toMatchObject({
+      lane: "follow_up",
+      ids: ["more"],
+    });
+    expect(onlyFact(stateOf(stopping("completed")))).toMatchObject({
+      type: "run_ended",
+      end: { reason: "completed" },
+    });
+    expect(onlyFact(stateOf(stopping("refused"), { inbox }))).toMatchObject({
+      type: "run_ended",
+      end: { reason: "refused" },
+    });
+  });
+});
+
+test("a call that asks is let run where leave was given beforehand", () => {
+  const asking = callOf("5.0", { tool: toolOf("write", { permission: "ask" }) });
+  const state = acting([asking], {}, { grants: [{ id: "g", tool: "write", used: 0 }] });
+  expect(rowOf(state)).toBe("leave was given beforehand that covers a call");
+  expect(onlyFact(state)).toMatchObject({ call: "5.0", approval: { answer: "approve", grant: "g" } });
 });
 
 describe("a run that is cancelled", () => {

@@ -133,13 +133,15 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const { options, history } = state;
   if (settings === undefined || options === undefined) return undefined;
   const forced = isForced(state);
-  const { rule = "" } = runOf(state).compacting ?? {};
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {
     window: window ?? (forced ? Math.ceil(size * 0.75) : size),
     // A request that was refused was larger than it looked, whatever was estimated.
-    used: rule === "overflow" ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens) : size,
+    used:
+      runOf(state).compacting?.rule === "overflow"
+        ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens)
+        : size,
     overhead: frontOf(state, rules),
   };
   const reads = options.compactor?.facts.contextWindow;

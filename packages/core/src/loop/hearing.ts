@@ -52,8 +52,8 @@ export function spokenAgainst(
   state: State,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
-  for (let at = 0; at < rules.list.length; at += 1) {
-    const said = rules.list[at]?.judgeStart?.(state.memories[at], call, state);
+  for (const [at, rule] of rules.list.entries()) {
+    const said = rule.judgeStart?.(state.memories[at], call, state);
     if (said !== undefined) return said;
   }
   return undefined;
@@ -74,9 +74,8 @@ function decided(
 ): Action | undefined {
   const run = runOf(state);
   if (run.landing !== undefined) return undefined;
-  for (let at = 0; at < rules.list.length; at += 1) {
-    const rule = rules.list[at];
-    if (rule?.decide === undefined || !asked(rule, state.memories[at])) continue;
+  for (const [at, rule] of rules.list.entries()) {
+    if (rule.decide === undefined || !asked(rule, state.memories[at])) continue;
     const decision = rule.decide(state.memories[at], state);
     if (decision === undefined || changesNothing(decision, rule, run)) continue;
     return recorded(state, rule, decision);

@@ -7,14 +7,15 @@ import { textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { knownTools } from "./offered.ts";
 import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
-import type { Call, State } from "./state.ts";
+import { type Call, type Run, runOf, type State } from "./state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
 /** The judgement of the failed call or the open turn. */
 export function judgeTurn(state: State, rules: Rules): TurnJudged {
   const judged = firstJudgement(state, rules);
-  const calls = state.run?.turn?.calls ?? [];
+  const { turn, failure } = runOf(state);
+  const calls = turn?.calls ?? [];
   const verdicts = calls.map((call): Verdict => {
     if (judged.answerAll !== undefined)
       return { do: "answer", code: judged.answerAll.code, text: judged.answerAll.text(call) };
@@ -27,7 +28,7 @@ export function judgeTurn(state: State, rules: Rules): TurnJudged {
     type: "turn_judged",
     verdicts,
     follows: judged.follows,
-    store: state.run?.failure === undefined && (judged.store ?? !asksAgain),
+    store: failure === undefined && (judged.store ?? !asksAgain),
     rule: judged.rule,
     evidence: judged.evidence,
   };
@@ -39,19 +40,17 @@ type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
 };
 
 function firstJudgement(state: State, rules: Rules): Judged {
-  const { run, options } = state;
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
-  for (let at = 0; at < rules.list.length; at += 1) {
-    const rule = rules.list[at];
-    const judgement = rule?.judge?.(state.memories[at], state, rules.texts);
-    if (rule === undefined || judgement === undefined) continue;
+  for (const [at, rule] of rules.list.entries()) {
+    const judgement = rule.judge?.(state.memories[at], state, rules.texts);
+    if (judgement === undefined) continue;
     const judged = { ...judgement, rule: rule.name };
-    if (judgement.follows.do !== "act" || options?.autoExecuteTools !== false) return judged;
+    if (judgement.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
   // No rule spoke: a failure ends the run, an answer is final.
-  const failure = run?.failure;
+  const { failure } = runOf(state);
   const follows: Follows =
     failure === undefined ? { do: "finish" } : { do: "stop", reason: "error", error: failure.error };
   return { follows, rule: "default", evidence: {} };
@@ -59,10 +58,9 @@ function firstJudgement(state: State, rules: Rules): Judged {
 
 /** The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. */
 function landedJudgement(state: State, rules: Rules): Judged | undefined {
-  const { run, options } = state;
-  const landing = run?.landing;
-  if (run === undefined || landing === undefined) return undefined;
-  const { reason, rule, evidence } = landing;
+  const run = runOf(state);
+  if (run.landing === undefined) return undefined;
+  const { reason, rule, evidence } = run.landing;
   const said = run.turn === undefined ? undefined : textOf(run.turn.message);
   const text = rules.texts.landed(reason, said);
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
@@ -71,13 +69,12 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       follows: stop,
       rule,
       evidence,
-      store: storable(state) && options?.landing?.keepOut !== true,
+      store: storable(run) && state.options?.landing?.keepOut !== true,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
-  for (let at = 0; at < rules.list.length; at += 1) {
-    const judgement = rules.list[at]?.judge?.(state.memories[at], state, rules.texts);
-    if (judgement?.follows.do === "ask_again" && run.failures < 2)
-      return { ...judgement, rule: rules.list[at]?.name ?? "" };
+  for (const [at, one] of rules.list.entries()) {
+    const judgement = one.judge?.(state.memories[at], state, rules.texts);
+    if (judgement?.follows.do === "ask_again" && run.failures < 2) return { ...judgement, rule: one.name };
   }
   const { error } = run.failure;
   if (text !== undefined && error.kind !== "aborted")
@@ -86,8 +83,8 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
 }
 
 /** Whether an answer may stand in the history: something in it, and nothing refused. */
-function storable(state: State): boolean {
-  const message = state.run?.turn?.message;
+function storable({ turn }: Run): boolean {
+  const message = turn?.message;
   if (message === undefined) return false;
   if (["refusal", "content_filter", "malformed_call"].includes(message.stop.kind)) return false;
   return message.content.some(
@@ -112,10 +109,9 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   if (!call.check.ok && call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
-  for (let at = 0; at < rules.list.length; at += 1) {
-    const rule = rules.list[at];
-    const verdict = rule?.judgeCall?.(state.memories[at], call, state);
-    if (verdict !== undefined) return { rule: rule?.name ?? "", ...verdict };
+  for (const [at, rule] of rules.list.entries()) {
+    const verdict = rule.judgeCall?.(state.memories[at], call, state);
+    if (verdict !== undefined) return { rule: rule.name, ...verdict };
   }
   return { do: "run" };
 }

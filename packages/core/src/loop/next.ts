@@ -366,16 +366,8 @@ export const table: Table = {
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
-    row(
-      "typed output is wanted and tools were in the way so far",
-      "ask for it",
-      ["ready"],
-      (state, rules) => {
-        const { output, answer } = runOf(state);
-        if (answer === undefined || state.options?.output === undefined || output !== undefined)
-          return undefined;
-        return offersOutput(state) ? undefined : outputMode(0, state, rules);
-      },
+    row("typed output is wanted and tools were in the way so far", "ask for it", ["ready"], (state, rules) =>
+      state.options?.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
       const { answer, checked } = runOf(state);
@@ -448,8 +440,6 @@ function startCalls(state: State, rules: Rules): Action | undefined {
 
 /** Answers the calls that are sub-agents for which there is nothing left. */
 function refuseChildren(state: State, rules: Rules): Action | undefined {
-  if (!openCalls(state).some((call) => call.tool?.agent !== undefined && call.result === undefined))
-    return undefined;
   const shares = sharesOf(state, rules);
   return closeSome(state, (call) => {
     const share = shares.get(call.key);

@@ -13,6 +13,7 @@ import { offeredTools } from "./judge.ts";
 import { Log } from "./log.ts";
 import { notesOf } from "./notes.ts";
 import { definitionsOf } from "./offered.ts";
+import type { RunOptions } from "./records.ts";
 import { runOf, type State, stepOf } from "./state.ts";
 import { outputThatFits, windowOf } from "./window.ts";
 
@@ -22,7 +23,7 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
   const run = runOf(state);
   if (options === undefined) throw new Error("there are no options: this is a defect of the table");
   const toolless = run.landing !== undefined || run.output !== undefined;
-  const asked = options.output !== undefined && offersOutput(state) ? options.output : undefined;
+  const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);
   const prepared = run.prepared?.step === stepOf(state) ? run.prepared : undefined;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
@@ -37,16 +38,15 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
       toolless,
       toolChoice: prepared?.toolChoice ?? options.toolChoice,
     }),
-    settings: settingsOf(state, rules),
+    settings: settingsOf(state, options, rules),
     ...(asked !== undefined && way?.by === "native" ? { outputSchema: asked.schema } : {}),
   };
 }
 
-function settingsOf(state: State, rules: Rules): Settings {
+function settingsOf(state: State, { settings, context }: RunOptions, rules: Rules): Settings {
   const run = runOf(state);
-  const settings = state.options?.settings ?? {};
   const asked = run.maxOutputTokens ?? settings.maxOutputTokens;
-  const fitting = state.options?.context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
+  const fitting = context?.guard === undefined ? asked : outputThatFits(state, rules, asked);
   const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;
   // Reasoning that was not asked for is not switched off: models without any refuse the very word.
   const off = run.dropped.includes("reasoning") && settings.reasoning !== undefined;
@@ -73,9 +73,6 @@ export function shaped(state: State): Shaped {
   const run = runOf(state);
   const { prune: pruning, guard: guarding } = state.options?.context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
-  const asItIs = edit === undefined && pruning === undefined && run.dropped.length === 0;
-  if (asItIs && (guarding === undefined || guarding.results === "cut"))
-    return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
   const smaller = prune(whole, pruning ?? null, {
@@ -84,7 +81,7 @@ export function shaped(state: State): Shaped {
     ...(window === undefined ? {} : { contextWindow: window }),
   });
   // The notes of what was taken out can be longer than that. The request was found to fit as it is.
-  const pruned: Staged = isSmaller(smaller) ? smaller : { messages: whole, edits: [] };
+  const pruned: Pick<Staged, "messages" | "note"> = isSmaller(smaller) ? smaller : { messages: whole };
   const guarded =
     guarding === undefined || guarding.results === "cut" || window === undefined
       ? undefined

@@ -112,7 +112,7 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
       }),
     },
   };
-  return closeTurn({ ...state, run: judged });
+  return closeTurn(state, judged);
 }
 
 /** A call has its result; the first one counts. */
@@ -125,16 +125,13 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };
-  const cut = result.capped !== undefined && result.ref !== undefined;
-  const entries = result.ledger ?? [];
-  const noted =
-    result.ref === undefined || !cut
-      ? entries
-      : [...entries, { kind: "output" as const, ref: result.ref, tool: call.name }];
+  const { ref, ledger: entries = [] } = result;
+  const cut = result.capped !== undefined && ref !== undefined;
+  const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
   const known: State = {
     ...state,
     ledger: foldLedger(state.ledger, noted, run.steps),
-    ...(result.ref === undefined ? {} : { outputs: state.outputs.push(result.ref) }),
+    ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
     ...(cut ? { readable: true as const } : {}),
   };
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
@@ -199,7 +196,7 @@ export function mapCalls(run: Run, change: (call: Call) => Call): { turn?: Turn 
 /** One call changed; closes the turn when it was the last to settle. */
 export function changeCall(state: State, run: Run, key: CallKey, change: (call: Call) => Call): State {
   const changed = mapCalls(run, (call) => (call.key === key && !isOver(call) ? change(call) : call));
-  return closeTurn({ ...state, run: { ...run, ...changed } });
+  return closeTurn(state, { ...run, ...changed });
 }
 
 /** Nothing changes a call any more that has its result and was seen by the afterTool hook. */
@@ -208,22 +205,24 @@ function isOver(call: Call): boolean {
 }
 
 /** Once every call has settled the turn is over: the answer and its results enter the history together. */
-function closeTurn(state: State): State {
-  const { run } = state;
-  const turn = run?.turn;
-  if (run === undefined || turn?.judged === undefined) return state;
-  if (turn.calls.some((call) => call.result === undefined || !call.settled)) return state;
-  const closed = { ...run, turn: undefined };
-  const results = turn.calls.map(
-    (call): ToolMessage => ({
+function closeTurn(state: State, run: Run): State {
+  const open = { ...state, run };
+  const { turn } = run;
+  if (turn?.judged === undefined) return open;
+  const results: ToolMessage[] = [];
+  for (const { id, name, result, settled } of turn.calls) {
+    if (result === undefined || !settled) return open;
+    const { content, isError, ref } = result;
+    results.push({
       role: "tool",
-      callId: call.id,
-      name: call.name,
-      content: call.result?.content ?? [],
-      isError: call.result?.isError ?? true,
-      ...(call.result?.ref === undefined ? {} : { ref: call.result.ref }),
-    }),
-  );
+      callId: id,
+      name,
+      content,
+      isError,
+      ...(ref === undefined ? {} : { ref }),
+    });
+  }
+  const closed = { ...run, turn: undefined };
   const { judged } = turn;
   return {
     ...state,
@@ -251,7 +250,7 @@ export function follow(run: Run, follows: Follows, because: Because, text: strin
     case "ask_again":
       return {
         ...run,
-        ...(follows.until === undefined ? {} : { notBefore: follows.until }),
+        notBefore: follows.until,
         ...(follows.note === undefined ? {} : { notes: [...run.notes, follows.note] }),
         ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
         ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),

@@ -5,7 +5,7 @@
 
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
-import type { Run, State } from "../loop/state.ts";
+import { runOf, type State } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -28,8 +28,8 @@ export function refusals(): Rule {
     version: 1,
     judge(_memory, state): Judgement | undefined {
       const message = state.run?.turn?.message;
-      const stop = message?.stop;
-      if (message === undefined || stop === undefined) return undefined;
+      if (message === undefined) return undefined;
+      const { stop } = message;
       if (stop.kind !== "refusal" && stop.kind !== "content_filter") return undefined;
       return {
         follows: { do: "stop", reason: "refused", text: wordsOf(message) },
@@ -61,7 +61,7 @@ export function pauses(max: number = 5): Rule<number> {
       return record.rule === "pauses" ? count + 1 : 0;
     },
     judge(count, state): Judgement | undefined {
-      const { turn } = state.run as Run;
+      const turn = state.run?.turn;
       if (turn?.message.stop.kind !== "pause" || turn.calls.length > 0) return undefined;
       const evidence = { resumes: count, max };
       if (count < max) return { follows: { do: "ask_again" }, store: true, evidence };
@@ -81,10 +81,9 @@ export type OnTruncated = "fail_calls" | "run_complete" | "ignore_calls";
 export function truncations(options: { max?: number; onTruncated?: OnTruncated } = {}): Rule<number> {
   const { max = 2, onTruncated = "fail_calls" } = options;
   return counting("truncations", (count, state, texts) => {
-    const run = state.run as Run;
-    const { turn } = run;
-    const stop = turn?.message.stop;
-    if (turn === undefined || stop === undefined) return undefined;
+    const turn = state.run?.turn;
+    if (turn === undefined) return undefined;
+    const { stop } = turn.message;
     if (stop.kind !== "max_tokens" && stop.kind !== "context_overflow") return undefined;
     const evidence = { truncations: count + 1, max, stop: stop.kind };
     const raised = stop.kind === "max_tokens" ? raisedLimit(state) : undefined;
@@ -128,9 +127,10 @@ function cutOutput(state: State): { error?: ErrorData } {
 
 /** The model's own output limit, when it is known and higher than what was asked for. */
 function raisedLimit(state: State): number | undefined {
-  const { run, options } = state;
-  const limit = options?.models[run?.model ?? 0]?.facts.maxOutputTokens;
-  const asked = run?.maxOutputTokens ?? options?.settings.maxOutputTokens;
+  const { options } = state;
+  const { model, maxOutputTokens } = runOf(state);
+  const limit = options?.models[model]?.facts.maxOutputTokens;
+  const asked = maxOutputTokens ?? options?.settings.maxOutputTokens;
   return limit === undefined || asked === undefined || asked >= limit ? undefined : limit;
 }
 
@@ -147,8 +147,8 @@ export function malformedCalls(max: number = 2): Rule<number> {
     },
     judge(count, state, texts): Judgement | undefined {
       const turn = state.run?.turn;
-      const stop = turn?.message.stop;
-      if (turn === undefined || stop === undefined) return undefined;
+      if (turn === undefined) return undefined;
+      const { stop } = turn.message;
       const announced =
         stop.wire === "tool_use" && turn.calls.length === 0 && textOf(turn.message).trim() === "";
       if (stop.kind !== "malformed_call" && !announced) return undefined;

@@ -4,7 +4,6 @@
 // repetition. Stored, such text teaches the model to go on with it, so it is not.
 
 import type { Run } from "../loop/state.ts";
-import type { Part } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** Repeats that are too many, and how long they must be together, in characters. */
@@ -26,7 +25,8 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       if (turn === undefined || turn.calls.length > 0) return undefined;
       if (turn.message.stop.kind !== "max_tokens") return undefined;
       for (const part of turn.message.content) {
-        const found = repetition(wordsOf(part));
+        if (part.type !== "text" && part.type !== "reasoning") continue;
+        const found = repetition(part.text);
         if (found === undefined || found.times < bound.times || found.length < bound.length) continue;
         const evidence = {
           part: part.type,
@@ -44,8 +44,6 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
     },
   };
 }
-
-const wordsOf = (part: Part): string => (part.type === "text" || part.type === "reasoning" ? part.text : "");
 
 /** The unit that the end of a text repeats, how often, and how long that is; undefined when it repeats none. In linear time. */
 export function repetition(text: string): { unit: string; times: number; length: number } | undefined {
@@ -65,7 +63,8 @@ export function repetition(text: string): { unit: string; times: number; length:
   }
   if (best === undefined) return undefined;
   const unit = tail.slice(-best.period);
-  // Rulers, empty cells and numbers repeat in tables and drawings; words do not.
-  if (!/\p{L}{2}/u.test(unit)) return undefined;
+  // Rulers, empty cells and numbers repeat in tables and drawings; words do not. The text may be cut off within a word:
+  // its letters are then at both ends of the unit.
+  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit)) return undefined;
   return { unit, times: Math.floor(best.length / best.period), length: best.length };
 }

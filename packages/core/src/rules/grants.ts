@@ -83,7 +83,7 @@ function likeObject(pattern: JsonObject, value: JsonObject, othersToo: boolean):
   return named.every((key) => Object.hasOwn(value, key) && like(pattern[key] as Json, value[key] as Json));
 }
 
-const isObject = (value: Json): value is JsonObject =>
+const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
@@ -101,7 +101,7 @@ export function checkGrant(grant: Grant): Grant {
     throw wrong(`uses must be a whole number above 0, not ${String(uses)}`);
   if (args !== undefined) {
     const said = "exact" in args ? args.exact : "like" in args ? args.like : undefined;
-    if (said === undefined || !isObject(said))
+    if (!isObject(said))
       throw wrong("args must be { exact: {…} } or { like: {…} }, each with an object of arguments");
     if ("like" in args && args.others !== undefined && args.others !== "any")
       throw wrong(`args.others is "any" or left out, not ${JSON.stringify(args.others)}`);

@@ -4,8 +4,8 @@
 // counted is unknown, never zero: the evidence says so.
 
 import type { Amounts, Spent } from "../loop/child-facts.ts";
-import { leftOf, spentBy, spentSince } from "../loop/children.ts";
-import type { Run } from "../loop/state.ts";
+import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
+import { runOf, type State } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -84,7 +84,7 @@ export function budget(limits: Budget): Rule {
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined) return undefined;
-      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(run), own);
+      const spent = overspent(spentBy(state), whole) ?? overspent(spentAlone(state), own);
       if (spent !== undefined) return spent;
       const ms = state.now - run.startedAt;
       if (limits.ms !== undefined && ms >= limits.ms)
@@ -93,7 +93,7 @@ export function budget(limits: Budget): Rule {
     },
     left(_memory, state): Amounts {
       const { tokens, usd, ms, modelCalls } = limits;
-      const until = ms === undefined || state.run === undefined ? {} : { until: state.run.startedAt + ms };
+      const until = ms === undefined ? {} : { until: runOf(state).startedAt + ms };
       return leftOf(
         {
           ...(tokens === undefined ? {} : { tokens }),
@@ -119,31 +119,22 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
       reason: "token_budget",
       evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
     };
-  if (limits.usd !== undefined && usd !== undefined && usd >= limits.usd)
-    return { do: "land", reason: "cost_budget", evidence: { usd, max: limits.usd } };
-  if (limits.usd !== undefined && usd === undefined)
+  if (limits.usd !== undefined && (usd === undefined || usd >= limits.usd)) {
+    const unknown = usd === undefined ? { uncountedCalls: uncounted } : {};
     return {
       do: "land",
       reason: "cost_budget",
-      evidence: { usd: "unknown", max: limits.usd, uncountedCalls: uncounted },
+      evidence: { usd: usd ?? "unknown", max: limits.usd, ...unknown },
     };
+  }
   if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - 1)
     return { do: "land", reason: "max_steps", evidence: { modelCalls, max: limits.modelCalls } };
   return undefined;
 }
 
 /** What the run's own model calls cost. */
-function spentAlone({ spend, modelCalls, below }: Run): Spent {
-  const { usage, tokens, usd, uncounted } = spend;
-  const all: Spent = {
-    usage,
-    tokens,
-    ...(usd === undefined ? {} : { usd }),
-    uncounted,
-    modelCalls,
-    agents: 0,
-  };
-  return below === undefined ? all : { ...spentSince(all, below), modelCalls };
+function spentAlone(state: State): Spent {
+  return spentSince(spentBy(state), runOf(state).below ?? nothingSpent);
 }
 
 /** Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled. */

@@ -13,8 +13,8 @@ export function overflow(): Rule {
     version: 1,
     judge(_memory, state): Judgement | undefined {
       const { run, options } = state;
-      const error = run?.failure?.error;
-      if (run === undefined || error === undefined) return undefined;
+      if (run?.failure === undefined) return undefined;
+      const { error } = run.failure;
       if (error.kind !== "context_overflow" && error.kind !== "payload_too_large") return undefined;
       const evidence = { kind: error.kind };
       if (error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))

@@ -13,12 +13,11 @@ export function repairs(): Rule {
     version: 1,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
-      const error = run?.failure?.error;
-      if (run === undefined || error?.repair !== "reasoning") return undefined;
-      if (run.dropped.includes(error.repair) || !hasReasoning(state)) return undefined;
+      if (run?.failure?.error.repair !== "reasoning") return undefined;
+      if (run.dropped.includes("reasoning") || !hasReasoning(state)) return undefined;
       return {
-        follows: { do: "ask_again", drop: error.repair },
-        evidence: { kind: error.kind, dropped: error.repair },
+        follows: { do: "ask_again", drop: "reasoning" },
+        evidence: { kind: run.failure.error.kind, dropped: "reasoning" },
       };
     },
   };

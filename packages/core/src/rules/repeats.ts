@@ -7,7 +7,7 @@
 import { canonical, digest } from "../digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallResult } from "../loop/records.ts";
-import type { Call } from "../loop/state.ts";
+import { type Call, runOf } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -48,7 +48,7 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
       // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
       if (call.tool?.agent !== undefined) return memory;
-      return count(memory, call, record.result, before.run?.hidden.includes(call.name) ?? false);
+      return count(memory, call, record.result, runOf(before).hidden.includes(call.name));
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
@@ -74,7 +74,7 @@ function count(memory: Memory, call: Call, result: CallResult, hidden: boolean):
   // A hidden tool that is called all the same goes on counting where it was.
   const known = hidden ? [...memory.repeats].find(([, one]) => one.call === name)?.[0] : undefined;
   const outcome = known ?? `${name}:${digest(JSON.stringify(result.content))}`;
-  if (known === undefined && !memory.seen.has(outcome))
+  if (!memory.seen.has(outcome))
     return {
       ...memory,
       seen: memory.seen.add(outcome),

@@ -43,8 +43,8 @@ export function retry(options: Retry = {}): Rule {
     version: 1,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
-      const failure = run?.failure;
-      if (run === undefined || failure === undefined) return undefined;
+      if (run?.failure === undefined) return undefined;
+      const { failure } = run;
       const { error } = failure;
       const attempt = run.failures + 1;
       const allowed = Math.min(attempts, fewerAttempts[error.kind] ?? attempts);

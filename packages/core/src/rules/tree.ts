@@ -7,7 +7,7 @@
 import type { Amounts } from "../loop/child-facts.ts";
 import { leftOf, spentBy, tighter } from "../loop/children.ts";
 import type { LogRecord } from "../loop/records.ts";
-import type { State } from "../loop/state.ts";
+import { runOf, type State } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -48,7 +48,7 @@ export function tree(maxSubAgents: number): Rule<Memory> {
       return spent === undefined ? undefined : { ...spent, evidence: { ...spent.evidence, given: true } };
     },
     left(_memory, state): Amounts {
-      const { agents = maxSubAgents, modelCalls, ...rest } = state.run?.parent?.budget ?? {};
+      const { agents = maxSubAgents, modelCalls, ...rest } = runOf(state).parent?.budget ?? {};
       const kept = modelCalls === undefined ? {} : { modelCalls: modelCalls - 1 };
       return leftOf(tighter({ ...rest, ...kept, agents }, { agents: maxSubAgents }), spentBy(state));
     },
@@ -58,7 +58,9 @@ export function tree(maxSubAgents: number): Rule<Memory> {
 
 /** The turn in which a record refused to start a sub-agent. */
 function refusedIn(record: LogRecord, { run }: State): number | undefined {
-  if (record.type !== "tool_finished" || record.result.code !== "limit") return undefined;
-  const call = run?.turn?.calls.find((one) => one.key === record.call);
-  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : run?.turn?.seq;
+  const turn = run?.turn;
+  if (turn === undefined || record.type !== "tool_finished" || record.result.code !== "limit")
+    return undefined;
+  const call = turn.calls.find((one) => one.key === record.call);
+  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : turn.seq;
 }

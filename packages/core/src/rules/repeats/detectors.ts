@@ -97,9 +97,9 @@ const detectors: { readonly [name in DetectorName]: Detector } = {
   ping_pong(window, { call }, { warnAt, criticalAt }) {
     const turns = alternation(window);
     // Asked about the newest call, or about the one that would go on with the pattern.
-    if (turns === undefined || (call !== turns.next && call !== window.at(-1)?.call)) return undefined;
-    const { length, next, stuck } = turns;
-    const pair = [next, window.at(-1)?.call ?? ""].sort().join(" ");
+    if (turns === undefined || (call !== turns.next && call !== turns.last)) return undefined;
+    const { length, last, next, stuck } = turns;
+    const pair = [next, last].sort().join(" ");
     if (length >= criticalAt && stuck && call === next)
       return critical(
         pair,

@@ -134,8 +134,7 @@ function add(memory: Memory, entry: Entry, size: number): Memory {
   // What has left the window is warned of anew when it comes back.
   const here = (subject: string): boolean =>
     window.some(({ call, tool }) => subject === tool || subject.includes(call));
-  const warned = [...memory.warned].filter(([subject]) => here(subject));
-  return { window, warned: warned.length === memory.warned.size ? memory.warned : new Map(warned) };
+  return { window, warned: new Map([...memory.warned].filter(([subject]) => here(subject))) };
 }
 
 function isKnownPoll({ name: tool, args }: { name: string; args: Call["args"] }): boolean {

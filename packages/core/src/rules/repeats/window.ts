@@ -54,6 +54,8 @@ export function unknownInRow(window: Window, tool: string): number {
 /** Two calls that take turns at the end of the window. */
 export interface Alternation {
   readonly length: number;
+  /** The newest call. */
+  readonly last: string;
   /** The call that would go on with it. */
   readonly next: string;
   /** Both had one outcome all along. */
@@ -68,10 +70,10 @@ export function alternation(window: Window): Alternation | undefined {
   let stuck = true;
   for (let at = window.length - 1; at >= 0; at -= 1) {
     const pattern = length % 2 === 0 ? last : before;
-    const entry = window[at];
-    if (entry?.call !== pattern.call) break;
+    const entry = window[at] as Entry;
+    if (entry.call !== pattern.call) break;
     if (entry.outcome !== pattern.outcome) stuck = false;
     length += 1;
   }
-  return { length, next: before.call, stuck };
+  return { length, last: last.call, next: before.call, stuck };
 }
