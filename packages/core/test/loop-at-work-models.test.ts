@@ -118,13 +118,14 @@ describe("a model call", () => {
   test("is heard while it is at work: its calls as they are written, its warnings, no mere sign of life", () => {
     const { model, told, atWork, is } = begun();
     const args: ModelEvent = { type: "tool_args_delta", index: 0, id: "a", name: "write", delta: "{" };
+    const thought: ModelEvent = { type: "reasoning_delta", index: 0, text: "hm" };
     const warning: ModelEvent = { type: "warning", code: "odd", message: "a field was odd" };
-    for (const event of [args, warning, { type: "progress" } as const]) model.emit(event);
-    expect(told).toStrictEqual([{ ...args, step: 3 }, warning]);
+    for (const event of [args, thought, warning, { type: "progress" } as const]) model.emit(event);
+    expect(told).toStrictEqual([{ ...args, step: 3 }, { ...thought, step: 3 }, warning]);
     is(stateOf());
     atWork.release();
     model.emit(warning);
-    expect(told).toHaveLength(2);
+    expect(told).toHaveLength(3);
   });
 
   test("that is aborted is told so once, and may still say what came", async () => {

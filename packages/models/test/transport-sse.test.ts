@@ -23,6 +23,11 @@ describe("server-sent events", () => {
     ["carriage returns alone", "data: a\r\rdata: b\r\r", ["a", "b"]],
     ["no space after the colon", "data:a\n\n", ["a"]],
     ["only one space taken off", "data:  a\n\n", [" a"]],
+    [
+      "a space after the colon of some events and none after others",
+      "data:a\n\ndata: b\n\ndata:c\n\n",
+      ["a", "b", "c"],
+    ],
     ["several data lines", "data: a\ndata: b\n\n", ["a\nb"]],
     ["comments, ids and retry times", ": hi\nid: 1\nretry: 5\ndata: a\n:\n\n:\n\n", ["a"]],
     ["a comment in a data field", "data: : OPENROUTER PROCESSING\n\ndata: a\n\n", ["a"]],

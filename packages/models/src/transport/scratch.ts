@@ -1,7 +1,8 @@
 // The room of scratch memory: where a long body becomes bytes.
 //
 // A conversation's body grows with every step. Fresh memory for each costs more than filling it: its pages have to be
-// given by the system, and are out of every cache when the socket reads them. So the memory of a body that has left is used for the next.
+// given by the system, and are out of every cache when the socket reads them. So the memory of a body that has left is
+// used for the next.
 
 import type { Buffer as NodeBuffer } from "node:buffer";
 import type { HttpRequest } from "./http.ts";
@@ -10,7 +11,7 @@ import type { HttpRequest } from "./http.ts";
 const worthwhileBytes = 16 * 1024;
 /** What is kept for later, at most: pieces, and bytes of one. */
 const mostKept = 4;
-const mostBytes = 16 * 1024 * 1024;
+const mostBytes = 4 * 1024 * 1024;
 
 const kept: NodeBuffer[] = [];
 

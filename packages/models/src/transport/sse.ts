@@ -115,6 +115,8 @@ export class SseDecoder {
     const end = text.indexOf("\n", start);
     const first = text.charCodeAt(start);
     if (end === -1 || first === lineFeed || first === colon) return undefined;
+    // A space after the colon is none of the payload, also where the last event had none.
+    if (first === space && !this.#head.endsWith(" ")) return undefined;
     if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
     this.#whole.push({ event: this.#headEvent, data: text.slice(start, end) });
     return end + 2;
