@@ -76,6 +76,26 @@ describe("server-sent events", () => {
     expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(expected);
   });
 
+  it("gives the same frames at once and byte by byte, whatever lines come", () => {
+    const line = fc
+      .tuple(
+        fc.constantFrom("data", "data", "data", "event", "id", "", "dat", "datax", "retry"),
+        fc.constantFrom(":", ": ", ":  ", ""),
+        fc.constantFrom("a", "b", "", ":", " ", "data: x", '{"a":1}', "[DONE]", "é"),
+      )
+      .map((parts) => parts.join(""));
+    const end = fc.constantFrom("\n", "\n", "\n", "\r\n", "\r");
+    const lines = fc.array(fc.tuple(fc.oneof(line, line, fc.constant("")), end), { maxLength: 30 });
+    fc.assert(
+      fc.property(lines, fc.boolean(), (given, whole) => {
+        const text = given.map((one) => one.join("")).join("") + (whole ? "\n\n" : "");
+        const single = [...bytes(text)].map((byte) => Uint8Array.of(byte));
+        expect(decode([bytes(text)])).toEqual(decode(single));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it("tells an event that ends in carriage returns when they come, and not when another line is over", () => {
     const frames: string[] = [];
     const decoder = new SseDecoder(({ data }) => frames.push(data));
