@@ -129,6 +129,12 @@ describe("the classic Gemini", () => {
     },
   );
 
+  test("passes over what stands where a part or a call belongs and is none", async () => {
+    const parts = [null, "x", 5, { functionCall: null }, { functionCall: "f" }, { text: "so" }] as never[];
+    const { result } = await play([gemini(parts), gemini([{ text: "done" }])]);
+    expect(result).toMatchObject({ text: "so", toolCalls: 0, end: { reason: "completed" } });
+  });
+
   test("A4.21 the ordinary Gemini acts on its calls as well, streamed", async () => {
     const wire = await serve([call("read_file", { path: "a" }), say("done")]);
     const model = google("gemini-3-pro", { apiKey: "k", baseURL: wire.urlFor("google") });

@@ -24,14 +24,16 @@ function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => 
   const parts = candidate?.content?.parts;
   let text = "";
   const calls: { call: GoogleFunctionCall; signature: unknown }[] = [];
-  for (const part of Array.isArray(parts) ? parts : []) {
+  // A server in between may put anything where a part belongs: what is none says nothing.
+  for (const part of Array.isArray(parts) ? parts.filter(isObject) : []) {
     if (typeof part.text === "string" && part.text !== "") text = part.text;
-    else if (part.functionCall) calls.push({ call: part.functionCall, signature: part.thoughtSignature });
+    else if (isObject(part.functionCall))
+      calls.push({ call: part.functionCall, signature: part.thoughtSignature });
   }
   const answer = new Answer(target.origin, emit);
   if (text !== "") answer.text("text", text);
   for (const [at, { call, signature }] of calls.entries()) {
-    answer.call(at, { id: `call_${hex()}`, name: ownName(call.name ?? "") });
+    answer.call(at, { id: `call_${hex()}`, name: typeof call.name === "string" ? ownName(call.name) : "" });
     answer.argsWhole(at, exactArgs(call.args ?? {}));
     answer.callEnd(at);
     if (typeof signature === "string") answer.attach(at, { opaque: { thoughtSignature: signature } });
@@ -43,6 +45,8 @@ function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => 
     ...(typeof raw === "string" ? { raw } : {}),
   });
 }
+
+const isObject = <T>(value: T): value is T & object => typeof value === "object" && value !== null;
 
 /** Eight hexadecimal digits. */
 function hex(): string {
