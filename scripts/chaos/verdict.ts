@@ -304,7 +304,7 @@ class Walk {
     const happened = this.#judging.effects.has(key);
     if (call.interrupted && code !== "outcome_unknown" && code !== "reconciled")
       this.#found(`${call.name} (${record.call}) was cut off, and is told as ${code ?? "done"}`, "P4");
-    if (call.startedAt === undefined && !call.interrupted && happened)
+    if (call.startedAt === undefined && !call.interrupted && !call.begun && happened)
       this.#found(`${call.name} (${record.call}) had not started, and happened`, "P4");
     if (call.startedAt !== undefined && code === undefined && !isError && !happened)
       this.#found(`${call.name} (${record.call}) is told to be done, and never happened`, "P4");

@@ -267,6 +267,16 @@ describe("onInterrupted: ask", () => {
     ]);
   });
 
+  test("says of one that may run again, and did not come to it, that its effect is unknown", async () => {
+    const pay = once({ effect: "idempotent" });
+    const { session } = await cutOff(pay);
+    session.abort("enough");
+    await session.settled();
+    expect(pay.starts).toHaveLength(1);
+    expect(session.result?.end?.reason).toBe("aborted");
+    expect(shortly(session.messages)[2]).toMatch(/whether it had an effect is unknown/);
+  });
+
   test("lets the other calls of the answer go on, and keeps what was done of them", async () => {
     const journal = memoryJournal();
     const pay = once();

@@ -853,6 +853,7 @@ describe("a process that takes a run over", () => {
         callOf("5.1", { startedAt: 1, tool: toolOf("look", { effect: "read" }) }),
         finished("5.2", { settled: false }),
         callOf("5.3"),
+        callOf("5.4", { startedAt: 1, tool: toolOf("set", { effect: "idempotent" }) }),
       ],
       { call: modelCall, compacting },
     );
@@ -864,7 +865,10 @@ describe("a process that takes a run over", () => {
     expect(callAt(after, 1).interrupted).toBe(false);
     expect(callAt(after, 1)).not.toHaveProperty("startedAt");
     expect(callAt(after, 2)).toStrictEqual(finished("5.2", { settled: false }));
+    expect(callAt(after, 1)).not.toHaveProperty("begun");
     expect(callAt(after, 3)).toStrictEqual(callOf("5.3"));
+    expect(callAt(after, 4)).toMatchObject({ begun: true, interrupted: false });
+    expect(callAt(after, 4)).not.toHaveProperty("startedAt");
     expect(opened(stateOf()).run?.compacting).toBeUndefined();
     const unknown = opened(acting([unknownCall("5.0", { startedAt: 1 })]));
     expect(callAt(unknown)).toStrictEqual(unknownCall("5.0"));

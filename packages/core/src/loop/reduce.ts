@@ -244,8 +244,9 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, ...unstarted } = call;
-      // A write may have had its effect; anything else may simply run again.
-      if (call.tool?.effect !== "write") return unstarted;
+      // A write may have had its effect; anything else may simply run again, but where it does not come to that, it began.
+      if (call.tool?.effect !== "write")
+        return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;
       const lost = { ...unstarted, interrupted: true };
       // Whoever let it run once has not let it run twice.
       return options?.onInterrupted === "ask"

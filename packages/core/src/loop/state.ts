@@ -51,6 +51,8 @@ export interface Call {
   readonly startedAt?: number;
   /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
+  /** It may do what it did again, and had started when a process died: it is to run again, and may have had its effect. */
+  readonly begun?: true;
   /** What the tool found out about that: its result, or nothing. Absent: it has not been asked, or has no way to. */
   readonly reconciled?: CallResult | "unknown" | undefined;
   /** Somebody knows that it was cut off, and wants it to run again. */
@@ -241,9 +243,9 @@ export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
 }
 
-/** Whether a call has started, be it that its sub-agent waits or was cut off, and is to go on. */
+/** Whether a call has started, be it that it was cut off, or its sub-agent waits or was, and is to go on. */
 export function hasBegun(call: Call): boolean {
-  return call.startedAt !== undefined || call.child !== undefined;
+  return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
 }
 
 /** The run of a state that has one. */
