@@ -176,6 +176,12 @@ async function bySession(seed: number, plan: Plan, agent: Agent, company: Compan
     );
     await company.quiet();
     await session.settled();
+    // A compaction that is asked for at the very end may find work that was queued, and that may be left as well.
+    while (session.status === "interrupted") {
+      await toTheEnd(seed, plan, session, () => session.resume());
+      await company.quiet();
+      await session.settled();
+    }
   }
   return session;
 }
