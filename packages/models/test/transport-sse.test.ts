@@ -56,6 +56,12 @@ describe("server-sent events", () => {
     expect(decode([bytes("data: [DONE]")]).frames).toHaveLength(1);
     expect(decode([bytes('data: {"a":')])).toEqual({ frames: [], cut: true });
     expect(decode([bytes("data: hel")])).toEqual({ frames: [], cut: true });
+    for (const end of ["\n", "\r", "\r\n"]) {
+      expect(decode([bytes(`data: hel${end}`)])).toEqual({ frames: [], cut: true });
+      expect(decode([bytes(`data: {"a":${end}`)])).toEqual({ frames: [], cut: true });
+      expect(decode([bytes(`data: {"a":1}${end}`)]).frames).toHaveLength(1);
+      expect(decode([bytes(`data: {"a":${end}data: 1}`)]).frames).toHaveLength(1);
+    }
     expect(decode([bytes("dat")])).toEqual({ frames: [], cut: true });
     expect(decode([bytes("data: a\n\n: bye")]).cut).toBe(false);
   });

@@ -63,10 +63,10 @@ export class SseDecoder {
     const last = this.#open.join("");
     // A line that is no field is nothing to us, but as the last one it is the beginning of one.
     const cutInField = last !== "" && !/^(data|event|id|retry)?(:|$)/.test(last);
-    this.#take("\n");
-    this.#tell();
+    if (last !== "") this.#line(last);
+    this.#open = [];
     const whole = this.#data === undefined || !isPayload(this.#data) || isWhole(this.#data);
-    if (whole) this.#take("\n");
+    if (whole) this.#dispatch();
     this.#tell();
     return cutInField || !whole;
   }
