@@ -304,7 +304,9 @@ class Walk {
     const happened = this.#judging.effects.has(key);
     if (call.interrupted && code !== "outcome_unknown" && code !== "reconciled")
       this.#found(`${call.name} (${record.call}) was cut off, and is told as ${code ?? "done"}`, "P4");
-    if (call.startedAt === undefined && !call.interrupted && !call.begun && happened)
+    // One that had begun before a crash may be told as aborted: that says that its effect is unknown.
+    const isAdmitted = call.begun === true && code === "aborted";
+    if (call.startedAt === undefined && !call.interrupted && !isAdmitted && happened)
       this.#found(`${call.name} (${record.call}) had not started, and happened`, "P4");
     if (call.startedAt !== undefined && code === undefined && !isError && !happened)
       this.#found(`${call.name} (${record.call}) is told to be done, and never happened`, "P4");

@@ -35,7 +35,7 @@ export class Session<Output = unknown> {
   readonly #parts: SessionParts;
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
-  #listeners: readonly Listener[] = [];
+  readonly #listeners = new Set<Listener>();
   #queued = 0;
 
   private constructor(parts: SessionParts, state: State) {
@@ -93,11 +93,8 @@ export class Session<Output = unknown> {
 
   /** Hears every live event from now on. Returns how to stop. A listener that throws ends the run. */
   subscribe(listener: Listener): () => void {
-    // Never changed in place: who leaves while an event is told is in the list of that event still.
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((one) => one !== listener);
-    };
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /**

@@ -22,11 +22,12 @@ export interface BodyParts {
 }
 
 const utf8 = new TextEncoder();
+const none = new Uint8Array(0);
 
 export class KeptText {
   #text = "";
   #rest = "";
-  #memory = new Uint8Array(0);
+  #memory = none;
   #used = 0;
 
   /** Adds a text that is whole by itself: no letter may begin in one and end in another. */
@@ -56,7 +57,12 @@ export class KeptText {
   }
 }
 
-/** The parts of a body, where there are bytes to save. */
-export function partsOf(before: string, { bytes, rest }: Beginning, after: string): { parts?: BodyParts } {
-  return bytes === undefined ? {} : { parts: { before, kept: bytes, after: rest + after } };
+/** A body as a text, and in parts where there are bytes to save. Put together with +, which copies nothing. */
+export function bodyOf(
+  before: string,
+  { text, bytes, rest }: Beginning,
+  after: string,
+): { body: string; parts?: BodyParts } {
+  const body = before + text + after;
+  return bytes === undefined ? { body } : { body, parts: { before, kept: bytes, after: rest + after } };
 }

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Codec, WireRequest } from "../src/codec.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { KeptText } from "../src/kept-text.ts";
@@ -78,6 +79,7 @@ describe.each<[string, Codec]>([
   ["Chat Completions", openaiChat],
   ["Responses", openaiResponses],
   ["Anthropic Messages", anthropicMessages],
+  ["Bedrock Converse", bedrockConverse],
 ])("a request of %s", (_name, codec) => {
   test("says the same in pieces, while it grows, when it is sent again, and when the history is another one", () => {
     const encoder = codec.encoder({ origin, facts: {} });

@@ -6,7 +6,7 @@
 
 import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
-import { partsOf } from "../kept-text.ts";
+import { bodyOf } from "../kept-text.ts";
 import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import {
   answerBlocks,
@@ -95,9 +95,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
           ...(host.betasIn === undefined && betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
           ...request.settings.headers,
         },
-        // Put together with +, which copies nothing: a join would copy the whole history once more than sending it does.
-        body: head + before.text + tail,
-        ...partsOf(head, before, tail),
+        ...bodyOf(head, before, tail),
         warnings: [...warnings.values()],
       };
     },

@@ -5,6 +5,7 @@
 
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
+import { bodyOf } from "../kept-text.ts";
 import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
 import { answerBlocks, type Block, type Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
@@ -64,12 +65,12 @@ export function bedrockEncoder(target: Target): Encoder {
             ]),
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
       ];
-      // Last and with +, which copies nothing: a join would copy the whole history once more than sending it does.
-      const history = `"messages":[${before.text}${messages.map((message) => pieces.text(message)).join(",")}]`;
+      const head = `{${[...members, ""].join(",")}"messages":[`;
+      const tail = `${messages.map((message) => pieces.text(message)).join(",")}]}`;
       return {
         path: `/model/${encodeURIComponent(target.origin.model)}/${stream ? "converse-stream" : "converse"}`,
         headers: { "content-type": "application/json", ...request.settings.headers },
-        body: `{${[...members, ""].join(",")}${history}}`,
+        ...bodyOf(head, before, tail),
         warnings: [...warnings.values()],
       };
     },

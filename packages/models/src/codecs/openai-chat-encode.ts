@@ -6,7 +6,7 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
-import { type Beginning, KeptText, partsOf } from "../kept-text.ts";
+import { type Beginning, bodyOf, KeptText } from "../kept-text.ts";
 import { chatCompat } from "./openai-chat-compat.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./openai-chat-messages.ts";
 import { ChatTools, chatBody } from "./openai-chat-settings.ts";
@@ -20,7 +20,7 @@ const onward: ChatPiece = userPiece([{ type: "text", text: "Continue." }]);
 
 /** Messages joined so far, a comma behind each. The last stays apart, as a neighbour may be merged into it. */
 interface Joined {
-  closed: { append(text: string): void };
+  closed: KeptText;
   last: ChatPiece | undefined;
   /** Files of results that wait for the last result of their turn. */
   files: JsonObject[];
@@ -28,20 +28,6 @@ interface Joined {
   begun: boolean;
   /** There are results of tools. */
   results: boolean;
-}
-
-/** Those of a conversation. */
-interface Held extends Joined {
-  closed: KeptText;
-}
-
-/** What one request says behind them. */
-class Tail {
-  text = "";
-
-  append(text: string): void {
-    this.text += text;
-  }
 }
 
 function push(joined: Joined, piece: ChatPiece): void {
@@ -53,7 +39,7 @@ export class ChatEncoder implements Encoder {
   readonly #room: ChatRoom;
   readonly #tools: ChatTools;
   readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined }>();
-  readonly #history = new History<Held>();
+  readonly #history = new History<Joined>();
   #system: { text: string; piece: ChatPiece } | undefined;
   #warnings: Warning[] = [];
 
@@ -75,16 +61,13 @@ export class ChatEncoder implements Encoder {
     const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
     const { beginning, tail, results } = this.#messages(request);
     const before = `${head}${this.#tools.encode(request, warnings, results)},"messages":[`;
-    const after = `${tail}]}`;
-    const body = before + beginning.text + after;
     return {
       path: "/chat/completions",
       headers: {
-        ...(compat.initiatorHeader ? initiator(request, body) : {}),
+        ...(compat.initiatorHeader ? initiator(request, beginning.text + tail) : {}),
         ...jsonHeaders(request, target),
       },
-      body,
-      ...partsOf(before, beginning, after),
+      ...bodyOf(before, beginning, `${tail}]}`),
       warnings,
     };
   }
@@ -92,23 +75,23 @@ export class ChatEncoder implements Encoder {
   #messages(request: ModelRequest): { beginning: Beginning; tail: string; results: boolean } {
     const { compat } = this.#room;
     const system = request.system?.trim() === "" ? undefined : request.system;
-    const fresh = (): Held => {
+    const fresh = (): Joined => {
       const closed = new KeptText();
-      const joined: Held = { closed, last: undefined, files: [], begun: false, results: false };
+      const joined: Joined = { closed, last: undefined, files: [], begun: false, results: false };
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
     };
     const held = this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
       this.#addMessage(to, message),
     );
-    const tail = new Tail();
-    const joined: Joined = { ...held, closed: tail };
+    // What only this request says is joined behind what it shares with the next one.
+    const joined: Joined = { ...held, closed: new KeptText() };
     this.#flush(joined);
     if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
     if (compat.needsUser && !joined.begun) this.#add(joined, onward);
     return {
       beginning: held.closed.now(),
-      tail: tail.text + (joined.last?.json ?? ""),
+      tail: joined.closed.now().text + (joined.last?.json ?? ""),
       results: joined.results,
     };
   }
@@ -163,10 +146,10 @@ export class ChatEncoder implements Encoder {
 }
 
 /** Who asks: a person, or the agent that goes on by itself. Copilot counts the one and not the other. */
-function initiator(request: ModelRequest, body: string): Record<string, string> {
+function initiator(request: ModelRequest, messages: string): Record<string, string> {
   const last = request.messages.at(request.messages.length - 1);
   return {
     "x-initiator": last?.role === "user" ? "user" : "agent",
-    ...(body.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
+    ...(messages.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
   };
 }

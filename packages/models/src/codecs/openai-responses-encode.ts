@@ -4,7 +4,7 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
-import { type Beginning, KeptText, partsOf } from "../kept-text.ts";
+import { type Beginning, bodyOf, KeptText } from "../kept-text.ts";
 import { History } from "./openai-history.ts";
 import { jsonOf } from "./openai-json.ts";
 import { nameTable } from "./openai-names.ts";
@@ -68,12 +68,10 @@ export class ResponsesEncoder implements Encoder {
     const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
     const before = `${head}${this.#tools.encode(request, warnings)},"input":[`;
     const { beginning, tail } = this.#input(request);
-    const after = `${tail}]}`;
     return {
       path: "/responses",
       headers: jsonHeaders(request, target),
-      body: before + beginning.text + after,
-      ...partsOf(before, beginning, after),
+      ...bodyOf(before, beginning, `${tail}]}`),
       warnings,
     };
   }
