@@ -16,6 +16,7 @@ import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { SseDecoder } from "./transport/sse.ts";
+import { Utf8Stream } from "./transport/utf8.ts";
 
 /** Bytes become frames: all framings have the same face. */
 interface Framer {
@@ -240,12 +241,12 @@ function unreadable(codec: Codec, thrown: unknown): string {
 }
 
 class WholeBody {
-  readonly #utf8 = new TextDecoder();
+  readonly #utf8 = new Utf8Stream();
   readonly #pieces: string[] = [];
   #length = 0;
 
   push(chunk: Uint8Array): boolean {
-    const piece = this.#utf8.decode(chunk, { stream: true });
+    const piece = this.#utf8.decode(chunk);
     this.#length += piece.length;
     if (this.#length > maxWholeChars)
       throw new RondoError(
@@ -257,7 +258,7 @@ class WholeBody {
   }
 
   text(): string {
-    return this.#pieces.join("") + this.#utf8.decode();
+    return this.#pieces.join("") + this.#utf8.end();
   }
 }
 

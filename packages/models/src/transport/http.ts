@@ -8,6 +8,7 @@
 // The seam for HTTP/2, or for a client of your own: implement `HttpClient` and give it to a model as `http`.
 
 import type { BodyParts } from "../kept-text.ts";
+import { Utf8Stream } from "./utf8.ts";
 
 export interface HttpRequest {
   method: "GET" | "POST";
@@ -60,15 +61,15 @@ export const graceMs: number = 250;
  * @param limit characters after which the rest is left unread
  */
 export async function bodyText(response: HttpResponse, limit: number = 64 * 1024 * 1024): Promise<string> {
-  const utf8 = new TextDecoder();
+  const utf8 = new Utf8Stream();
   const pieces: string[] = [];
   let length = 0;
   await response.read((chunk) => {
-    const piece = utf8.decode(chunk, { stream: true });
+    const piece = utf8.decode(chunk);
     length += piece.length;
     pieces.push(piece);
     return length <= limit;
   });
-  pieces.push(utf8.decode());
+  pieces.push(utf8.end());
   return pieces.join("").slice(0, limit);
 }

@@ -4,14 +4,13 @@
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
+import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their line before the stream counts as broken. */
 const maxLineChars = 64 * 1024 * 1024;
 
-const streaming = { stream: true };
-
 export class NdjsonDecoder {
-  readonly #utf8 = new TextDecoder();
+  readonly #utf8 = new Utf8Stream();
   readonly #onFrame: (frame: Frame) => void;
   readonly #limit: number;
   /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
@@ -28,7 +27,7 @@ export class NdjsonDecoder {
    * @throws RondoError `protocol` when one line grows over the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
-    const text = this.#utf8.decode(chunk, streaming);
+    const text = this.#utf8.decode(chunk);
     let from = 0;
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", from)) {
       this.#open.push(text.slice(from, at));
@@ -48,7 +47,7 @@ export class NdjsonDecoder {
 
   /** The stream is over. True when it was cut inside a line: what had come of that one is dropped. */
   end(): boolean {
-    this.#open.push(this.#utf8.decode());
+    this.#open.push(this.#utf8.end());
     const line = this.#take();
     if (line === "") return false;
     try {

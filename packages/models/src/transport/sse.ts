@@ -9,6 +9,7 @@
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
+import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
 const maxEventChars = 64 * 1024 * 1024;
@@ -16,13 +17,11 @@ const maxEventChars = 64 * 1024 * 1024;
 const colon = 58;
 const space = 32;
 const lineFeed = 10;
-const streaming = { stream: true };
 
 export class SseDecoder {
   readonly #onFrame: (frame: Frame) => void;
   readonly #limit: number;
-  /** One for the whole stream: a character may be split over chunks. It drops a byte order mark too. */
-  readonly #utf8 = new TextDecoder();
+  readonly #utf8 = new Utf8Stream();
   /** The last chunk ended in a carriage return, which ended a line: a line feed that follows belongs to it. */
   #afterReturn = false;
   /** Pieces of the line that is not over yet; joined once, so that a long line costs no more than its length. */
@@ -48,7 +47,7 @@ export class SseDecoder {
    * @throws RondoError `protocol` when one event grows over the limit; and whatever `onFrame` throws
    */
   push(chunk: Uint8Array): void {
-    this.#take(this.#utf8.decode(chunk, streaming));
+    this.#take(this.#utf8.decode(chunk));
     this.#tell();
     if (this.#openChars + (this.#data?.length ?? 0) > this.#limit)
       throw new RondoError(
@@ -59,7 +58,7 @@ export class SseDecoder {
 
   /** The stream is over. True when it was cut inside an event: what had come of that one is dropped. */
   end(): boolean {
-    this.#take(this.#utf8.decode());
+    this.#take(this.#utf8.end());
     const last = this.#open.join("");
     // A line that is no field is nothing to us, but as the last one it is the beginning of one.
     const cutInField = last !== "" && !/^(data|event|id|retry)?(:|$)/.test(last);
