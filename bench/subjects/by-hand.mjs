@@ -4,7 +4,7 @@
 // clocks, no events, no record of anything.
 
 /** Takes text as it comes and gives each event's JSON once it is whole. */
-function splitter(take) {
+export function splitter(take) {
   let rest = "";
   return (text) => {
     rest = rest === "" ? text : rest + text;
@@ -21,7 +21,7 @@ function splitter(take) {
 }
 
 /** A request's body, what folds an answer's events, and what follows it in the history. */
-const protocols = {
+export const byHandProtocols = {
   "openai-chat": {
     path: "/chat/completions",
     headers: { authorization: "Bearer bench" },
@@ -42,7 +42,7 @@ const protocols = {
         messages,
         tools,
       }),
-    answer(hear) {
+    answer(hear, hearArgs) {
       const answer = { text: "", calls: [] };
       const take = ({ choices: [choice] }) => {
         if (choice === undefined) return;
@@ -55,6 +55,7 @@ const protocols = {
           for (const { index, id, function: piece } of tool_calls) {
             answer.calls[index] ??= { id, name: piece.name, args: "" };
             answer.calls[index].args += piece.arguments ?? "";
+            hearArgs?.(piece.arguments);
           }
       };
       return { answer, take };
@@ -80,7 +81,7 @@ const protocols = {
       tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters })),
     body: (system, messages, tools) =>
       JSON.stringify({ model: "bench", max_tokens: 4096, stream: true, system, messages, tools }),
-    answer(hear) {
+    answer(hear, hearArgs) {
       const answer = { text: "", calls: [] };
       let call;
       const take = (event) => {
@@ -89,7 +90,10 @@ const protocols = {
           if (delta.type === "text_delta") {
             answer.text += delta.text;
             hear(delta.text);
-          } else call.args += delta.partial_json;
+          } else {
+            call.args += delta.partial_json;
+            hearArgs?.(delta.partial_json);
+          }
         } else if (event.type === "content_block_start" && event.content_block.type === "tool_use") {
           call = { id: event.content_block.id, name: event.content_block.name, args: "" };
           answer.calls.push(call);
@@ -117,7 +121,7 @@ const protocols = {
  * A subject of a way to send: `send(path, headers, body, onText)` resolves when the answer is over.
  */
 export function byHand(name, sender) {
-  const protocol = protocols[name];
+  const protocol = byHandProtocols[name];
   return function prepare({ base, system, tools }) {
     const send = sender(base + protocol.path, { "content-type": "application/json", ...protocol.headers });
     const byName = new Map(tools.map((tool) => [tool.name, tool]));

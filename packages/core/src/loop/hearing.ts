@@ -3,7 +3,7 @@
 // A rule is asked before each model call, and when its time has come while something is in flight. What it decides
 // becomes one record, with its name and its evidence.
 
-import type { Decision, Rule, Rules } from "../rules/rule.ts";
+import { type Decision, firstSaid, type Rule, type Rules } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
 import type { ResultCode } from "./records.ts";
@@ -18,14 +18,16 @@ export const graceEnd = (state: State): number =>
 
 /** The earliest time at which something must be looked at again, if there is one. */
 export function wakeTime(state: State, rules: Rules): number | undefined {
-  const times = running(runOf(state)).map(timeoutAt);
-  if (runOf(state).landing === undefined)
+  const run = runOf(state);
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
+  if (run.landing === undefined)
     rules.list.forEach((rule, at) => {
       const time = rule.wakeAt?.(state.memories[at], state);
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
-      if (time !== undefined && time > state.now) times.push(time);
+      if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
     });
-  return times.length === 0 ? undefined : Math.min(...times);
+  return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
 
 /** Waits for whatever comes first, at most until something must be looked at again. */
@@ -52,11 +54,7 @@ export function spokenAgainst(
   state: State,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
-  for (const [at, rule] of rules.list.entries()) {
-    const said = rule.judgeStart?.(state.memories[at], call, state);
-    if (said !== undefined) return said;
-  }
-  return undefined;
+  return firstSaid(rules, state, (rule, memory) => rule.judgeStart?.(memory, call, state));
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */
@@ -74,13 +72,12 @@ function decided(
 ): Action | undefined {
   const run = runOf(state);
   if (run.landing !== undefined) return undefined;
-  for (const [at, rule] of rules.list.entries()) {
-    if (rule.decide === undefined || !asked(rule, state.memories[at])) continue;
-    const decision = rule.decide(state.memories[at], state);
-    if (decision === undefined || changesNothing(decision, rule, run)) continue;
+  return firstSaid(rules, state, (rule, memory) => {
+    if (rule.decide === undefined || !asked(rule, memory)) return undefined;
+    const decision = rule.decide(memory, state);
+    if (decision === undefined || changesNothing(decision, rule, run)) return undefined;
     return recorded(state, rule, decision);
-  }
-  return undefined;
+  });
 }
 
 /**

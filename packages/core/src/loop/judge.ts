@@ -4,7 +4,7 @@
 // verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
 
 import { textOf } from "../message.ts";
-import type { Rules } from "../rules/rule.ts";
+import { firstSaid, type Rules } from "../rules/rule.ts";
 import { knownTools } from "./offered.ts";
 import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
 import { type Call, type Run, runOf, type State } from "./state.ts";
@@ -42,11 +42,12 @@ type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
 function firstJudgement(state: State, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
-  for (const [at, rule] of rules.list.entries()) {
-    const judgement = rule.judge?.(state.memories[at], state, rules.texts);
-    if (judgement === undefined) continue;
-    const judged = { ...judgement, rule: rule.name };
-    if (judgement.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
+  const judged = firstSaid(rules, state, (rule, memory): Judged | undefined => {
+    const judgement = rule.judge?.(memory, state, rules.texts);
+    return judgement === undefined ? undefined : { ...judgement, rule: rule.name };
+  });
+  if (judged !== undefined) {
+    if (judged.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
     return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
   }
   // No rule spoke: a failure ends the run, an answer is final.
@@ -72,10 +73,11 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       store: storable(run) && state.options?.landing?.keepOut !== true,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
-  for (const [at, one] of rules.list.entries()) {
-    const judgement = one.judge?.(state.memories[at], state, rules.texts);
-    if (judgement?.follows.do === "ask_again" && run.failures < 2) return { ...judgement, rule: one.name };
-  }
+  const retried = firstSaid(rules, state, (one, memory): Judged | undefined => {
+    const judgement = run.failures < 2 ? one.judge?.(memory, state, rules.texts) : undefined;
+    return judgement?.follows.do === "ask_again" ? { ...judgement, rule: one.name } : undefined;
+  });
+  if (retried !== undefined) return retried;
   const { error } = run.failure;
   if (text !== undefined && error.kind !== "aborted")
     return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
@@ -109,11 +111,11 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   if (!call.check.ok && call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
-  for (const [at, rule] of rules.list.entries()) {
-    const verdict = rule.judgeCall?.(state.memories[at], call, state);
-    if (verdict !== undefined) return { rule: rule.name, ...verdict };
-  }
-  return { do: "run" };
+  const verdict = firstSaid(rules, state, (rule, memory): Verdict | undefined => {
+    const said = rule.judgeCall?.(memory, call, state);
+    return said === undefined ? undefined : { rule: rule.name, ...said };
+  });
+  return verdict ?? { do: "run" };
 }
 
 /** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose, if it chose. */

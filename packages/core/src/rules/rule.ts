@@ -64,6 +64,19 @@ export interface Rules {
   readonly estimator: Estimator;
 }
 
+/** What the first rule says that says anything, in the order they are asked. */
+export function firstSaid<Said>(
+  { list }: Rules,
+  { memories }: State,
+  ask: (rule: Rule, memory: unknown) => Said | undefined,
+): Said | undefined {
+  for (let at = 0; at < list.length; at += 1) {
+    const said = ask(list[at] as Rule, memories[at]);
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}
+
 /** What a stop rule written as a function is told. */
 export interface RunView {
   /** Answers so far. */
