@@ -260,6 +260,24 @@ describe("a listener or hook that throws", () => {
     expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "in short"]);
   });
 
+  test.each(["permission", "beforeTool"] as const)(
+    "that is asked about a call does not outlast the deadline, though it hangs: %s",
+    async (hook) => {
+      const hooks = { [hook]: () => new Promise<undefined>(() => {}) };
+      const agent = new Agent({
+        model: scripted([call("look"), say("in short")]),
+        tools: [echo("look")],
+        hooks,
+        clock: jumpingClock(0.5),
+        budget: { ms: 5_000 },
+      });
+      const { end, text, messages } = await agent.run("go");
+      expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "in short"]);
+      expect(shortly(messages)[2]).toContain("look");
+      expect(isPaired(messages)).toBe(true);
+    },
+  );
+
   test("never holds up an abort, though it hangs", async () => {
     const hooks = { beforeTool: () => new Promise<undefined>(() => {}) };
     const session = await new Agent({
