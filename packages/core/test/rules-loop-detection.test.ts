@@ -271,6 +271,14 @@ describe("loop detection", () => {
     const gone = made(1, peek, saying("so"), others);
     expect([...gone.warned.keys()]).toStrictEqual([`${looked} ${peeked}`]);
     expect(made(1, look, saying("so"), told(start, "elsewhere", 2)).warned.size).toBe(0);
+    // A call whose name ends as another's does is another call.
+    const { call: overlooked } = entryOf({ ...look, name: "overlook" }, saying("so"), false);
+    for (const subject of [overlooked, `${overlooked} ${peeked}`, `${peeked} ${overlooked}`])
+      expect([...made(1, look, saying("so"), told(start, subject, 2)).warned.keys()]).toStrictEqual([]);
+    for (const subject of [`${looked} ${overlooked}`, `${overlooked} ${looked}`])
+      expect([...made(1, look, saying("so"), told(start, subject, 2)).warned.keys()]).toStrictEqual([
+        subject,
+      ]);
   });
 
   test("answers a call that would go on with it, and no other", () => {

@@ -133,8 +133,13 @@ function add(memory: Memory, entry: Entry, size: number): Memory {
   const window = [...memory.window.slice(memory.window.length >= size ? 1 : 0), entry];
   // What has left the window is warned of anew when it comes back.
   const here = (subject: string): boolean =>
-    window.some(({ call, tool }) => subject === tool || subject.includes(call));
+    window.some(({ call, tool }) => subject === tool || isAbout(subject, call));
   return { window, warned: new Map([...memory.warned].filter(([subject]) => here(subject))) };
+}
+
+/** Whether a finding was about this call, alone or as one of a pair. */
+function isAbout(subject: string, call: string): boolean {
+  return subject === call || subject.startsWith(`${call} `) || subject.endsWith(` ${call}`);
 }
 
 function isKnownPoll({ name: tool, args }: { name: string; args: Call["args"] }): boolean {
