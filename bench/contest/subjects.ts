@@ -85,6 +85,7 @@ export const notes: readonly string[] = [
   "The Anthropic SDK's runner is told `thread: false`: by default the server keeps the conversation and a request carries only what is new, which is other work.",
   "LangGraph's prebuilt agent is deprecated in favour of LangChain's `createAgent`, which is built on LangGraph too: both are here.",
   "Telemetry and tracing of the peers are off where they can be.",
+  "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 
