@@ -47,7 +47,6 @@ function wrongWith(schema, value) {
     }
     return undefined;
   }
-  // biome-ignore lint/suspicious/useValidTypeof: JSON Schema's words for these are JavaScript's.
   if (type !== undefined && typeof value !== type) return `no ${type}`;
   return words === undefined || words.includes(value) ? undefined : "none of the values";
 }
