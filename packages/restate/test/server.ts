@@ -1,24 +1,19 @@
 // A Restate server for the tests: one process on free ports, in a folder of its own, gone when the tests are.
 //
-// Its binary comes from examples/cluster/server, which the workspace does not install; where it is missing the tests
-// skip and say so. RONDO_RESTATE_SERVER names another.
+// Its binary is that of examples/cluster, installed there by whoever needs it first; where it cannot be had the tests
+// skip and say why. RONDO_RESTATE_SERVER names another.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { haveServer } from "../../../examples/cluster/engine/server.ts";
 
-const packaged = `examples/cluster/server/node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`;
-
-const binary =
-  process.env.RONDO_RESTATE_SERVER ?? fileURLToPath(new URL(`../../../${packaged}`, import.meta.url));
+const found = await haveServer();
 
 /** Why there is no server here, or undefined when there is one. */
-export const whyNoServer: string | undefined = existsSync(binary)
-  ? undefined
-  : `there is no Restate server at ${binary}: run npm ci in examples/cluster/server, or set RONDO_RESTATE_SERVER`;
+export const whyNoServer: string | undefined = "missing" in found ? found.missing : undefined;
 
 export interface TestServer {
   ingress: string;
@@ -35,7 +30,8 @@ export async function startServer(): Promise<TestServer> {
 
 async function serverIn(folder: string, ports: readonly number[]): Promise<TestServer> {
   const [node, ingress, admin] = ports;
-  const child = spawn(binary, ["--no-logo", "--base-dir", folder, "--node-name", "test"], {
+  if ("missing" in found) throw new Error(found.missing);
+  const child = spawn(found.path, ["--no-logo", "--base-dir", folder, "--node-name", "test"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env.PATH ?? "",
