@@ -20,9 +20,16 @@ const before = readFileSync(path, "utf8");
 const lock = JSON.parse(before);
 const problems = [];
 
+/** Some packages shorten a platform's name. */
+const shortNames = { mac: "darwin", win: "win32" };
+
 /** npm's words for a platform, told from the last parts of a name such as `@x/cli-linux-arm64-musl`. */
 function platformOf(name) {
-  const words = name.split("/").at(-1).split(/[-.]/);
+  const words = name
+    .split("/")
+    .at(-1)
+    .split(/[-.]/)
+    .map((word) => shortNames[word] ?? word);
   const known = [
     "aix",
     "android",

@@ -9,11 +9,11 @@ import { run } from "../scripts/run-command.ts";
 const generator = join(root, "site/node_modules/vitepress");
 
 test("the site builds with no dead link", { timeout: 600_000 }, async ({ skip }) => {
+  const { code, text } = await run("npm", ["run", "-s", "site"]);
   skip(
     !existsSync(generator),
-    "the site's generator is not installed: `npm run -s site` installs it into site/",
+    `the site's generator could not be installed: ${text.split("\n").find((line) => line.includes("npm error"))}`,
   );
-  const { code, text } = await run("npm", ["run", "-s", "site"]);
   expect(text).toMatch(/^site\/dist: \d+ pages, [\d.]+ MB, 0 dead links$/m);
   expect(code).toBe(0);
 });
