@@ -9,8 +9,7 @@ export function sendByNodeWatched(url, headers) {
   return (body, onText, { signal, firstByteMs, idleMs }) =>
     new Promise((resolve, reject) => {
       const bytes = Buffer.from(body);
-      const startedAt = Date.now();
-      let lastAt = startedAt;
+      let lastAt = Date.now();
       let begun = false;
       const over = (settle, value) => {
         clearTimeout(timer);
