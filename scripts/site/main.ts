@@ -23,7 +23,8 @@ async function must(
 
 if (!existsSync(vitepress)) {
   console.log("installing the generator into site/ (about 100 MB, once)");
-  await must("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+  // `npm run -s` silences npm below it as well: what goes wrong here has to be said.
+  await must("npm", ["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"]);
 }
 stage();
 await must(process.execPath, [vitepress, "build", "."]);
