@@ -35,7 +35,8 @@ export class Session<Output = unknown> {
   readonly #parts: SessionParts;
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
-  readonly #listeners = new Set<Listener>();
+  /** Copied when it changes: it is walked for every event. */
+  #listeners: readonly Listener[] = [];
   #queued = 0;
 
   private constructor(parts: SessionParts, state: State) {
@@ -93,8 +94,10 @@ export class Session<Output = unknown> {
 
   /** Hears every live event from now on. Returns how to stop. A listener that throws ends the run. */
   subscribe(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (!this.#listeners.includes(listener)) this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   /**
@@ -271,6 +274,7 @@ export class Session<Output = unknown> {
   #tell(event: RondoEvent): void {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
-    for (const listener of this.#listeners) listener(event);
+    const listeners = this.#listeners;
+    for (let at = 0; at < listeners.length; at += 1) listeners[at]?.(event);
   }
 }

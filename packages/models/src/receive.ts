@@ -3,6 +3,9 @@
 // What a body is, its first character says better than its content type: servers answer whole JSON to a request for
 // a stream, label a stream as text, and put a proxy's page behind a 200. Reading stops at the decoder's word, not at the
 // socket's: some servers never close it.
+//
+// A piece of the body is decoded first, and what came of it is told then. Whoever listens may do much, and mixed into the
+// decoding it would make one large thing of two small ones: see `bench/RESULTS.md`.
 
 import {
   type AssistantMessage,
@@ -17,6 +20,7 @@ import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { SseDecoder } from "./transport/sse.ts";
 import { Utf8Stream } from "./transport/utf8.ts";
+import { Tray } from "./tray.ts";
 
 /** Bytes become frames: all framings have the same face. */
 interface Framer {
@@ -35,6 +39,21 @@ export async function receive(
   target: Target,
   emit: (event: ModelEvent) => void,
 ): Promise<AssistantMessage> {
+  const news = new Tray<ModelEvent>();
+  try {
+    return await read(response, codec, target, news, emit);
+  } finally {
+    news.empty(emit);
+  }
+}
+
+async function read(
+  response: HttpResponse,
+  codec: Codec,
+  target: Target,
+  news: Tray<ModelEvent>,
+  emit: (event: ModelEvent) => void,
+): Promise<AssistantMessage> {
   const binary = codec.framing === "aws_event_stream";
   const EventStream = binary
     ? (
@@ -44,7 +63,8 @@ export async function receive(
         })
       ).EventStreamDecoder
     : undefined;
-  const decoder = codec.decoder(target, emit);
+  const note = (event: ModelEvent): void => news.push(event);
+  const decoder = codec.decoder(target, note);
   let frames = 0;
   let refused: unknown;
   const onFrame = (frame: Frame): void => {
@@ -71,6 +91,7 @@ export async function receive(
     await response.read((chunk) => {
       if (body.kind === "frames") {
         framer.push(chunk);
+        news.empty(emit);
         return !decoder.finished;
       }
       if (body.kind === "unknown") {
@@ -86,6 +107,7 @@ export async function receive(
         blank = [];
         if (body.kind === "frames") {
           framer.push(chunk);
+          news.empty(emit);
           return !decoder.finished;
         }
       }
@@ -102,7 +124,7 @@ export async function receive(
     if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
     broke = error;
   }
-  if (body.kind === "whole") return decodeWhole(whole.text(), response, codec, target, emit);
+  if (body.kind === "whole") return decodeWhole(whole.text(), response, codec, target, note);
   const cut = settled(() => framer.end(), decoder);
   try {
     return decoder.end();

@@ -97,9 +97,11 @@ export class AtWork {
     }
     const { controller, came } = this.#modelBegins();
     const offered = offeredTools(this.#state);
-    think(model, action.request, controller, options.clocks, this.#shell.clock, (event) => {
-      if (this.#modelCall === controller) this.#hear(event, action.step);
-    })
+    const { step } = action;
+    const hear = (event: ModelEvent): void => {
+      if (this.#modelCall === controller) this.#hear(event, step);
+    };
+    think(model, action.request, controller, options.clocks, this.#shell.clock, hear)
       .then(async (message) =>
         came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
       )
@@ -153,9 +155,13 @@ export class AtWork {
     switch (event.type) {
       case "text_delta":
       case "reasoning_delta":
-      case "tool_args_delta":
-        this.#driving.tell({ ...event, step });
+        this.#driving.tell({ type: event.type, step, index: event.index, text: event.text });
         return;
+      case "tool_args_delta": {
+        const { type, index, id, name, delta } = event;
+        this.#driving.tell({ type, step, index, id, name, delta });
+        return;
+      }
       case "warning":
         this.#driving.tell(event);
         return;

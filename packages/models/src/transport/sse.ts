@@ -9,6 +9,7 @@
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
+import { Tray } from "../tray.ts";
 import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
@@ -35,7 +36,7 @@ export class SseDecoder {
   /** How an event began, up to its payload, and its name: most of those that follow begin as it did. */
   #head = "";
   #headEvent: string | undefined;
-  #whole: Frame[] = [];
+  readonly #whole = new Tray<Frame>();
 
   constructor(onFrame: (frame: Frame) => void, limit: number = maxEventChars) {
     this.#onFrame = onFrame;
@@ -48,7 +49,7 @@ export class SseDecoder {
    */
   push(chunk: Uint8Array): void {
     this.#take(this.#utf8.decode(chunk));
-    this.#tell();
+    this.#whole.empty(this.#onFrame);
     if (this.#openChars + (this.#data?.length ?? 0) > this.#limit)
       throw new RondoError(
         "protocol",
@@ -66,15 +67,8 @@ export class SseDecoder {
     this.#open = [];
     const whole = this.#data === undefined || !isPayload(this.#data) || isWhole(this.#data);
     if (whole) this.#dispatch();
-    this.#tell();
+    this.#whole.empty(this.#onFrame);
     return cutInField || !whole;
-  }
-
-  #tell(): void {
-    if (this.#whole.length === 0) return;
-    const frames = this.#whole;
-    this.#whole = [];
-    for (const frame of frames) this.#onFrame(frame);
   }
 
   #take(chunk: string): void {
