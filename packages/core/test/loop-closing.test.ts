@@ -38,7 +38,7 @@ describe("closing calls", () => {
   const three = [finished("5.0"), callOf("5.1"), callOf("5.2", { startedAt: 3 })];
 
   test("gives each that has no result the one it is told, in their order", () => {
-    expect(closeSome(acting(three), (call) => result("skipped", call.key))).toStrictEqual({
+    expect(closeSome(acting(three), rules, (call) => result("skipped", call.key))).toStrictEqual({
       do: "record",
       facts: ["5.1", "5.2"].map((call) => ({
         type: "tool_finished",
@@ -49,24 +49,24 @@ describe("closing calls", () => {
   });
 
   test("does nothing where there is nothing to close", () => {
-    expect(closeSome(acting(three), () => undefined)).toBeUndefined();
-    expect(closeSome(acting([finished("5.0")]), () => result("skipped", ""))).toBeUndefined();
-    expect(closeSome(stateOf(), () => result("skipped", ""))).toBeUndefined();
+    expect(closeSome(acting(three), rules, () => undefined)).toBeUndefined();
+    expect(closeSome(acting([finished("5.0")]), rules, () => result("skipped", ""))).toBeUndefined();
+    expect(closeSome(stateOf(), rules, () => result("skipped", ""))).toBeUndefined();
     expect(openCalls(stateOf())).toStrictEqual([]);
   });
 
   test("all of them asks no hook any more about what it has yet to see", () => {
     const calls = [finished("5.0", { settled: false }), finished("5.1"), callOf("5.2", { settled: false })];
-    expect(closeAll(acting(calls), () => result("aborted", "over"))).toStrictEqual({
+    expect(closeAll(acting(calls), rules, () => result("aborted", "over"))).toStrictEqual({
       do: "record",
       facts: [
         { type: "hook_answered", hook: "afterTool", call: "5.0" },
         { type: "tool_finished", call: "5.2", result: result("aborted", "over") },
       ],
     });
-    expect(closeAll(acting([finished("5.0")]), () => result("aborted", ""))).toBeUndefined();
+    expect(closeAll(acting([finished("5.0")]), rules, () => result("aborted", ""))).toBeUndefined();
     expect(
-      factOf(closeAll(acting([finished("5.0", { settled: false })]), () => result("aborted", ""))),
+      factOf(closeAll(acting([finished("5.0", { settled: false })]), rules, () => result("aborted", ""))),
     ).toStrictEqual({
       type: "hook_answered",
       hook: "afterTool",
@@ -95,11 +95,15 @@ describe("a write that was cut off", () => {
 
   test("that nobody waits for any more says the same, as far as it is known; other calls, that they were aborted", () => {
     const reconciled = { ...textResult, content: [...textResult.content] };
-    expect(abandonedResult(cut({ reconciled }), rules)).toBe(reconciled);
+    expect(abandonedResult(cut({ reconciled }), stateOf(), rules)).toBe(reconciled);
     for (const call of [cut(), cut({ reconciled: "unknown" })])
-      expect(abandonedResult(call, rules)).toStrictEqual(unknown);
-    expect(abandonedResult(callOf("5.0", { reconciled }), rules)).toMatchObject({ code: "not_executed" });
-    expect(abandonedResult(callOf("5.0", { startedAt: 1 }), rules)).toMatchObject({ code: "aborted" });
+      expect(abandonedResult(call, stateOf(), rules)).toStrictEqual(unknown);
+    expect(abandonedResult(callOf("5.0", { reconciled }), stateOf(), rules)).toMatchObject({
+      code: "not_executed",
+    });
+    expect(abandonedResult(callOf("5.0", { startedAt: 1 }), stateOf(), rules)).toMatchObject({
+      code: "aborted",
+    });
   });
 
   test("says what its tool found out", () => {
@@ -153,7 +157,8 @@ describe("a write that was cut off", () => {
 });
 
 describe("a call that nobody waits for any more", () => {
-  const abandoned = (change: Partial<Call>): unknown => abandonedResult(callOf("5.0", change), rules);
+  const abandoned = (change: Partial<Call>): unknown =>
+    abandonedResult(callOf("5.0", change), stateOf(), rules);
   const unknown = result("outcome_unknown", texts.outcomeUnknown("write"));
 
   test("did not run, or was aborted", () => {

@@ -83,18 +83,13 @@ async function read(
     : EventStream === undefined
       ? new SseDecoder(onFrame)
       : new EventStream(onFrame);
-  const whole = new WholeBody();
-  const body: { kind: "unknown" | "frames" | "whole" } = { kind: "unknown" };
+  /** What the body is, once its first character has said so. */
+  const body: { frames?: true; whole?: WholeBody } = {};
   let blank: Uint8Array[] = [];
   let broke: RondoError | undefined;
   try {
     await response.read((chunk) => {
-      if (body.kind === "frames") {
-        framer.push(chunk);
-        news.empty(emit);
-        return !decoder.finished;
-      }
-      if (body.kind === "unknown") {
+      if (body.frames === undefined && body.whole === undefined) {
         const first = firstCharacter(chunk);
         if (first === undefined) {
           blank.push(chunk);
@@ -102,16 +97,15 @@ async function read(
         }
         // Lines of JSON begin like a whole answer: there only what was asked for tells them apart.
         const json = (first === brace || first === bracket) && (!lines || target.stream === false);
-        body.kind = json || first === angle ? "whole" : "frames";
-        for (const held of blank) body.kind === "whole" ? whole.push(held) : framer.push(held);
+        if (json || first === angle) body.whole = new WholeBody();
+        else body.frames = true;
+        for (const held of blank) (body.whole ?? framer).push(held);
         blank = [];
-        if (body.kind === "frames") {
-          framer.push(chunk);
-          news.empty(emit);
-          return !decoder.finished;
-        }
       }
-      return whole.push(chunk);
+      if (body.whole !== undefined) return body.whole.push(chunk);
+      framer.push(chunk);
+      news.empty(emit);
+      return !decoder.finished;
     });
   } catch (thrown) {
     // What stands behind a whole answer would not have been read, had it come in a piece of its own.
@@ -124,7 +118,7 @@ async function read(
     if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
     broke = error;
   }
-  if (body.kind === "whole") return decodeWhole(whole.text(), response, codec, target, note);
+  if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
   const cut = settled(() => framer.end(), decoder);
   try {
     return decoder.end();

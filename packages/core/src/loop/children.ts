@@ -5,7 +5,7 @@
 // really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
 
 import type { Usage } from "../message.ts";
-import type { Rules } from "../rules/rule.ts";
+import { placesOf, type Rules } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
@@ -81,10 +81,10 @@ export function leftOf(budget: Amounts, spent: Spent): Amounts {
 /** What the run may still give: what its rules leave, less what is held for the children that have no result yet. */
 export function freeAmounts(state: State, rules: Rules): Amounts {
   let free: Amounts = {};
-  rules.list.forEach((rule, at) => {
-    const left = rule.left?.(state.memories[at], state);
+  for (const place of placesOf(rules, "left")) {
+    const left = rules.list[place]?.left?.(state.memories[place], state);
     if (left !== undefined) free = tighter(free, left);
-  });
+  }
   for (const { child, result } of runOf(state).turn?.calls ?? [])
     if (child !== undefined && result === undefined) free = leftOf(free, heldFor(child));
   return free;
@@ -109,9 +109,9 @@ export type Share = { reserved: Amounts } | { refused: string };
  */
 export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
   const { options } = state;
-  const shares = new Map<CallKey, Share>();
   const { turn, parent } = runOf(state);
-  if (options === undefined || turn === undefined) return shares;
+  if (options === undefined || turn === undefined || !turn.calls.some(mayBegin)) return noShares;
+  const shares = new Map<CallKey, Share>();
   const calls = turn.calls.filter(
     (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),
   );
@@ -128,6 +128,8 @@ export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share
   }
   return shares;
 }
+
+const noShares: ReadonlyMap<CallKey, Share> = new Map();
 
 const mayBegin = (call: Call): boolean =>
   call.tool?.agent !== undefined &&

@@ -5,6 +5,7 @@
 import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { permissionOf } from "./batch.ts";
+import { spokenAgainst, timeoutAt } from "./hearing.ts";
 import type { CallResult, Fact, ResultCode } from "./records.ts";
 import { type Call, hasBegun, runOf, type State } from "./state.ts";
 
@@ -16,25 +17,27 @@ export function result(code: ResultCode, text: string): CallResult {
   return { content: [{ type: "text", text }], isError: true, code };
 }
 
+/** The result a call gets without running, or without being waited for; undefined where it gets none. */
+type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefined;
+
 /** Closes the calls that get a result from `resultOf` and have none yet. */
-export function closeSome(
-  state: State,
-  resultOf: (call: Call) => CallResult | undefined,
-): Action | undefined {
-  const facts: Fact[] = [];
+export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
+  let facts: Fact[] | undefined;
   for (const call of openCalls(state)) {
-    const closed = call.result === undefined ? resultOf(call) : undefined;
-    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
+    const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
+    if (closed === undefined) continue;
+    facts ??= [];
+    facts.push({ type: "tool_finished", call: call.key, result: closed });
   }
-  return facts.length === 0 ? undefined : { do: "record", facts };
+  return facts && { do: "record", facts };
 }
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
-export function closeAll(state: State, resultOf: (call: Call) => CallResult): Action | undefined {
+export function closeAll(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
   const unseen = openCalls(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
-  const closed = closeSome(state, resultOf);
+  const closed = closeSome(state, rules, resultOf);
   const facts = [...unseen, ...(closed?.do === "record" ? closed.facts : [])];
   return facts.length === 0 ? undefined : { do: "record", facts };
 }
@@ -43,7 +46,7 @@ export function closeAll(state: State, resultOf: (call: Call) => CallResult): Ac
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
 
 /** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
-export function abandonedResult(call: Call, { texts }: Rules): CallResult {
+export function abandonedResult(call: Call, _state: State, { texts }: Rules): CallResult {
   const { interrupted, name, reconciled } = call;
   if (interrupted && reconciled !== undefined && reconciled !== "unknown") return reconciled;
   if (interrupted) return result("outcome_unknown", texts.outcomeUnknown(name));
@@ -78,3 +81,37 @@ export function deniedResult(call: Call, state: State, rules: Rules): CallResult
   if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));
   return result("denied", rules.texts.denied(reason));
 }
+
+/** The result of a call that was judged not to run. */
+export const judgedResult = ({ verdict }: Call): CallResult | undefined =>
+  verdict?.do === "answer" ? result(verdict.code, verdict.text) : undefined;
+
+/** The result of a call that was edited, and no longer fits its schema. */
+export const misfitResult: ResultOf = ({ startedAt, check, name }, _state, { texts }) =>
+  startedAt === undefined && !check.ok
+    ? result("invalid_args", texts.invalidArgs(name, check.error))
+    : undefined;
+
+/** What a call gets that has not started when the run is to end, or to land. */
+export const endedResult: ResultOf = (call, _state, { texts }) => {
+  if (call.startedAt !== undefined) return undefined;
+  return isFresh(call)
+    ? result("skipped", texts.skippedForEnd(call.name))
+    : result("aborted", texts.aborted(call.name));
+};
+
+/** What a call gets that has not started when somebody has something to say. */
+export const interjectedResult: ResultOf = (call, _state, { texts }) =>
+  isFresh(call) ? result("skipped", texts.skippedForMessage(call.name)) : undefined;
+
+/** The result of a call that has run past its time. */
+export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
+  call.startedAt !== undefined && now >= timeoutAt(call)
+    ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
+    : undefined;
+
+/** The result of a call that has not started, and that a rule speaks against. */
+export const opposedResult: ResultOf = (call, state, rules) => {
+  const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
+  return said && result(said.code, said.text);
+};

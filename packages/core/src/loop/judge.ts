@@ -42,7 +42,7 @@ type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
 function firstJudgement(state: State, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
-  const judged = firstSaid(rules, state, (rule, memory): Judged | undefined => {
+  const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
     const judgement = rule.judge?.(memory, state, rules.texts);
     return judgement === undefined ? undefined : { ...judgement, rule: rule.name };
   });
@@ -73,7 +73,7 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       store: storable(run) && state.options?.landing?.keepOut !== true,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
-  const retried = firstSaid(rules, state, (one, memory): Judged | undefined => {
+  const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
     const judgement = run.failures < 2 ? one.judge?.(memory, state, rules.texts) : undefined;
     return judgement?.follows.do === "ask_again" ? { ...judgement, rule: one.name } : undefined;
   });
@@ -101,8 +101,8 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     code,
     text,
   });
-  const max = state.options?.maxCallsPerTurn ?? Number.POSITIVE_INFINITY;
-  if (Number(call.key.split(".")[1]) >= max)
+  const max = state.options?.maxCallsPerTurn;
+  if (max !== undefined && Number(call.key.split(".")[1]) >= max)
     return answer("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);
@@ -111,7 +111,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   if (!call.check.ok && call.argsError !== undefined)
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
-  const verdict = firstSaid(rules, state, (rule, memory): Verdict | undefined => {
+  const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
     const said = rule.judgeCall?.(memory, call, state);
     return said === undefined ? undefined : { rule: rule.name, ...said };
   });

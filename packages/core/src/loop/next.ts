@@ -19,10 +19,15 @@ import {
   closeAll,
   closeSome,
   deniedResult,
+  endedResult,
+  interjectedResult,
   interruptedResult,
-  isFresh,
+  judgedResult,
+  misfitResult,
   openCalls,
+  opposedResult,
   result,
+  timedOutResult,
 } from "./closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
 import {
@@ -36,16 +41,7 @@ import {
   outputMode,
   unjudgedAfterAbort,
 } from "./ending.ts";
-import {
-  graceEnd,
-  ruleDecision,
-  spokenAgainst,
-  timedDecision,
-  timeoutAt,
-  wait,
-  waitForRetry,
-  wakeTime,
-} from "./hearing.ts";
+import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./hearing.ts";
 import { judgeTurn } from "./judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
 import { notesOf } from "./notes.ts";
@@ -107,7 +103,7 @@ export const table: Table = {
       "calls are open",
       "close them, saying what is known of their outcome",
       ["cancelling", "acting", "ready"],
-      (state, rules) => closeAll(state, (call) => abandonedResult(call, rules)),
+      (state, rules) => closeAll(state, rules, abandonedResult),
     ),
     row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
   ],
@@ -244,10 +240,7 @@ export const table: Table = {
       "calls were judged not to run",
       "answer them",
       ["acting", "compacting", "ready", "finishing"],
-      (state) =>
-        closeSome(state, (call) =>
-          call.verdict?.do === "answer" ? result(call.verdict.code, call.verdict.text) : undefined,
-        ),
+      (state, rules) => closeSome(state, rules, judgedResult),
     ),
     row(
       "a write was interrupted by a crash, and its tool has not said what came of it",
@@ -259,24 +252,19 @@ export const table: Table = {
       "a write was interrupted by a crash",
       "answer what came of it, or that its outcome is unknown, unless somebody is to be asked",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, (call) => interruptedResult(call, state, rules)),
+      (state, rules) => closeSome(state, rules, interruptedResult),
     ),
     row(
       "calls were denied",
       "answer them with the reason",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, (call) => deniedResult(call, state, rules)),
+      (state, rules) => closeSome(state, rules, deniedResult),
     ),
     row(
       "an edited call does not fit its schema",
       "answer it with what is wrong",
       ["acting", "compacting", "ready"],
-      (state, rules) =>
-        closeSome(state, (call) =>
-          call.startedAt === undefined && !call.check.ok
-            ? result("invalid_args", rules.texts.invalidArgs(call.name, call.check.error))
-            : undefined,
-        ),
+      (state, rules) => closeSome(state, rules, misfitResult),
     ),
     row(
       "the run is to end, or to land",
@@ -285,12 +273,7 @@ export const table: Table = {
       (state, rules) =>
         runOf(state).stopping === undefined && runOf(state).landing === undefined
           ? undefined
-          : closeSome(state, (call) => {
-              if (call.startedAt !== undefined) return undefined;
-              return isFresh(call)
-                ? result("skipped", rules.texts.skippedForEnd(call.name))
-                : result("aborted", rules.texts.aborted(call.name));
-            }),
+          : closeSome(state, rules, endedResult),
     ),
     row(
       "somebody wrote between two calls in sequence",
@@ -299,30 +282,19 @@ export const table: Table = {
       (state, rules) =>
         state.options?.toolOrder !== "sequential" || !state.inbox.some((one) => one.lane === "steer")
           ? undefined
-          : closeSome(state, (call) =>
-              isFresh(call) ? result("skipped", rules.texts.skippedForMessage(call.name)) : undefined,
-            ),
+          : closeSome(state, rules, interjectedResult),
     ),
     row(
       "a call has run past its time",
       "answer that it timed out",
       ["acting", "compacting", "ready"],
-      (state, rules) =>
-        closeSome(state, (call) =>
-          call.startedAt !== undefined && state.now >= timeoutAt(call)
-            ? result("timeout", rules.texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
-            : undefined,
-        ),
+      (state, rules) => closeSome(state, rules, timedOutResult),
     ),
     row(
       "a rule speaks against calls that have not started",
       "answer them with what it says",
       ["acting", "compacting", "ready", "finishing"],
-      (state, rules) =>
-        closeSome(state, (call) => {
-          const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
-          return said && result(said.code, said.text);
-        }),
+      (state, rules) => closeSome(state, rules, opposedResult),
     ),
     row(
       "there is nothing to start a sub-agent with",
@@ -410,7 +382,9 @@ export function next(state: State, rules: Rules): Action {
 /** The one thing to do now, and the row that says so. */
 export function decide(state: State, rules: Rules, rows: Table = table): { action: Action; row: Row } {
   const phase = phaseOf(state);
-  for (const one of rows[phase]) {
+  const tried = rows[phase];
+  for (let at = 0; at < tried.length; at += 1) {
+    const one = tried[at] as Row;
     const action = one.act(state, rules);
     if (action !== undefined) return { action, row: one };
   }
@@ -441,7 +415,7 @@ function startCalls(state: State, rules: Rules): Action | undefined {
 /** Answers the calls that are sub-agents for which there is nothing left. */
 function refuseChildren(state: State, rules: Rules): Action | undefined {
   const shares = sharesOf(state, rules);
-  return closeSome(state, (call) => {
+  return closeSome(state, rules, (call) => {
     const share = shares.get(call.key);
     return share !== undefined && "refused" in share
       ? result("limit", rules.texts.limitRefusal(call.name, share.refused))

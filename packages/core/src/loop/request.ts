@@ -73,6 +73,9 @@ export function shaped(state: State): Shaped {
   const run = runOf(state);
   const { prune: pruning, guard: guarding } = state.options?.context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
+  const results = guarding?.results === "cut" ? undefined : guarding?.results;
+  if (edit === undefined && !pruning && results === undefined && run.dropped.length === 0)
+    return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
   const smaller = prune(whole, pruning ?? null, {
@@ -83,9 +86,9 @@ export function shaped(state: State): Shaped {
   // The notes of what was taken out can be longer than that. The request was found to fit as it is.
   const pruned: Pick<Staged, "messages" | "note"> = isSmaller(smaller) ? smaller : { messages: whole };
   const guarded =
-    guarding === undefined || guarding.results === "cut" || window === undefined
+    results === undefined || window === undefined
       ? undefined
-      : guard(pruned.messages, { results: guarding.results }, { contextWindow: window });
+      : guard(pruned.messages, { results }, { contextWindow: window });
   const { messages } = guarded ?? pruned;
   const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
   const hook = edit === undefined ? [] : ["transformContext"];

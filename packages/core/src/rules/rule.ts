@@ -64,14 +64,36 @@ export interface Rules {
   readonly estimator: Estimator;
 }
 
-/** What the first rule says that says anything, in the order they are asked. */
+/** What a rule may have something for. */
+const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "wakeAt"] as const;
+
+type Moment = (typeof moments)[number];
+
+const places = new WeakMap<readonly Rule[], { readonly [moment in Moment]: readonly number[] }>();
+
+/** Where in the list the rules stand that have something for a moment. Most have for one or two, and are asked at every turn. */
+export function placesOf({ list }: Pick<Rules, "list">, moment: Moment): readonly number[] {
+  let known = places.get(list);
+  if (known === undefined) {
+    const at = (one: Moment): number[] =>
+      [...list.keys()].filter((place) => list[place]?.[one] !== undefined);
+    known = Object.fromEntries(moments.map((one) => [one, at(one)])) as { [one in Moment]: number[] };
+    places.set(list, known);
+  }
+  return known[moment];
+}
+
+/** What the first rule says that says anything at a moment, in the order they are asked. */
 export function firstSaid<Said>(
-  { list }: Rules,
+  rules: Rules,
   { memories }: State,
+  moment: Moment,
   ask: (rule: Rule, memory: unknown) => Said | undefined,
 ): Said | undefined {
-  for (let at = 0; at < list.length; at += 1) {
-    const said = ask(list[at] as Rule, memories[at]);
+  const asked = placesOf(rules, moment);
+  for (let at = 0; at < asked.length; at += 1) {
+    const place = asked[at] as number;
+    const said = ask(rules.list[place] as Rule, memories[place]);
     if (said !== undefined) return said;
   }
   return undefined;
