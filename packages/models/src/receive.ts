@@ -77,6 +77,14 @@ async function read(
       throw thrown;
     }
   };
+  const tell = (): void => {
+    try {
+      news.empty(emit);
+    } catch (thrown) {
+      refused = thrown;
+      throw thrown;
+    }
+  };
   const lines = codec.framing === "ndjson";
   const framer: Framer = lines
     ? new NdjsonDecoder(onFrame)
@@ -104,7 +112,7 @@ async function read(
       }
       if (body.whole !== undefined) return body.whole.push(chunk);
       framer.push(chunk);
-      news.empty(emit);
+      tell();
       return !decoder.finished;
     });
   } catch (thrown) {
