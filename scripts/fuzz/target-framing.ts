@@ -69,7 +69,7 @@ export const framingTargets: readonly FuzzTarget[] = [
     run: (input) => {
       if (typeof input !== "string") return undefined;
       return cuts(bytesOf(input)).map((pieces) => {
-        const framer = new SseDecoder(() => {}, 16);
+        const framer = new SseDecoder(() => {}, undefined, 16);
         return outcomeOf(() => {
           for (const piece of pieces) framer.push(piece);
           return framer.end();

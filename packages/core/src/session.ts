@@ -42,7 +42,7 @@ export class Session<Output = unknown> {
   private constructor(parts: SessionParts, state: State) {
     this.id = parts.id;
     this.#parts = parts;
-    this.#driving = new Driving(parts, state, (event) => this.#tell(event));
+    this.#driving = new Driving(parts, state, this.#tell);
     this.#approvals = new Approvals(parts, this.#driving);
   }
 
@@ -271,10 +271,10 @@ export class Session<Output = unknown> {
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 
-  #tell(event: RondoEvent): void {
+  readonly #tell = (event: RondoEvent): void => {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
     const listeners = this.#listeners;
     for (let at = 0; at < listeners.length; at += 1) listeners[at]?.(event);
-  }
+  };
 }

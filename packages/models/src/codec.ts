@@ -13,6 +13,7 @@ import type {
   Origin,
   RondoError,
 } from "@rondo/core";
+import type { Likeness } from "./frame-json.ts";
 import type { BodyParts } from "./kept-text.ts";
 
 /** What a codec talks to: which model, what is known of it, and how this server differs from the protocol's own. */
@@ -58,6 +59,8 @@ export interface Decoder {
    * @throws RondoError when the frame is an error of the provider or cannot be understood
    */
   push(frame: Frame): void;
+  /** How a frame may be taken that is like the last one, in place of `push`. Absent: push every frame. */
+  readonly likeness?: Likeness | undefined;
   /** True once nothing more can come: reading may stop, even if the server keeps the connection open. */
   readonly finished: boolean;
   /**

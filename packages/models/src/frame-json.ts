@@ -6,8 +6,8 @@
 // Where counters run, a pattern is made of the frame. What does not fit is parsed as ever, so the result is always what
 // JSON.parse would give. The value is used again: read it, do not keep it.
 //
-// Who knows that the last frame did nothing but add its text may ask for the next one's text alone (`text`), and do the
-// same with it.
+// Who knows that the last frame did nothing but add its text may ask for its `likeness`, and do the same with the text of
+// each frame that is like it. Who cuts frames out of a stream then need not even cut that one.
 
 import type { Json, JsonObject } from "@rondo/core";
 
@@ -57,6 +57,36 @@ interface Shape {
   value: Json;
 }
 
+/** What a frame comes to that differs from the last one in its text alone. Good until a frame comes that does not. */
+export class Likeness {
+  /** What stands before the text, and behind it. */
+  readonly before: string;
+  readonly after: string;
+  readonly #then: (text: string) => void;
+
+  constructor(before: string, after: string, then: (text: string) => void) {
+    this.before = before;
+    this.after = after;
+    this.#then = then;
+  }
+
+  /** Takes a whole frame. False, and nothing was done, for one that is not alike. */
+  takes(data: string): boolean {
+    const { before, after } = this;
+    if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
+      return false;
+    return this.take(data.slice(before.length, data.length - after.length));
+  }
+
+  /** Takes what is written in the text's place. False, and nothing was done, for what is more than one text. */
+  take(written: string): boolean {
+    const text = textWritten(written);
+    if (text === undefined) return false;
+    this.#then(text);
+    return true;
+  }
+}
+
 /** Parses the frames of one stream. */
 export class FrameJson {
   readonly #paths: readonly TextPath[];
@@ -84,9 +114,11 @@ export class FrameJson {
     this.#parsedFirst = first;
   }
 
-  /** The text of a frame that differs from the one before it in its text alone; undefined for any other. */
-  text(data: string): string | undefined {
-    return this.#same ? this.#betweenEdges(data) : undefined;
+  /** How a frame is taken that differs from the last one in its text alone: `then` is told the text. Undefined where that cannot be told. */
+  likeness(then: (text: string) => void): Likeness | undefined {
+    return this.#same && this.#edges !== undefined
+      ? new Likeness(this.#edges.before, this.#edges.after, then)
+      : undefined;
   }
 
   /** The value of a frame, good until the next one. */

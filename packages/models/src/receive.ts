@@ -89,7 +89,7 @@ async function read(
   const framer: Framer = lines
     ? new NdjsonDecoder(onFrame)
     : EventStream === undefined
-      ? new SseDecoder(onFrame)
+      ? new SseDecoder(onFrame, () => decoder.likeness)
       : new EventStream(onFrame);
   /** What the body is, once its first character has said so. */
   const body: { frames?: true; whole?: WholeBody } = {};

@@ -59,6 +59,15 @@ function withText(value: unknown, text: string): unknown {
   return value;
 }
 
+/** The text of a frame that is like the last one; undefined for any other. */
+function textOf(reader: FrameJson, frame: string): string | undefined {
+  let told: string | undefined;
+  const isAlike = reader.likeness((text) => {
+    told = text;
+  });
+  return isAlike?.takes(frame) ? told : undefined;
+}
+
 describe("frames that look alike", () => {
   test("give what JSON.parse gives, whatever comes between them", () => {
     fc.assert(
@@ -103,7 +112,7 @@ describe("frames that look alike", () => {
         const reader = new FrameJson(paths, JSON.parse, first);
         let last = "null";
         for (const frame of frames) {
-          const text = reader.text(frame);
+          const text = textOf(reader, frame);
           if (text === undefined) expect(reader.parse(frame)).toEqual(JSON.parse(frame));
           else expect(withText(JSON.parse(last), text)).toEqual(JSON.parse(frame));
           last = frame;
@@ -112,11 +121,11 @@ describe("frames that look alike", () => {
       { numRuns: 500 },
     );
     const reader = new FrameJson(paths);
-    expect(reader.text('{"text":"a"}')).toBeUndefined();
+    expect(textOf(reader, '{"text":"a"}')).toBeUndefined();
     reader.parse('{"text":"a"}');
-    expect([reader.text('{"text":"b"}'), reader.text('{"text":"\\n"}')]).toEqual(["b", "\n"]);
+    expect([textOf(reader, '{"text":"b"}'), textOf(reader, '{"text":"\\n"}')]).toEqual(["b", "\n"]);
     reader.parse('{"other":1}');
-    expect(reader.text('{"text":"c"}')).toBeUndefined();
+    expect(textOf(reader, '{"text":"c"}')).toBeUndefined();
   });
 
   test("are not parsed again for the escapes in their text", () => {

@@ -135,11 +135,11 @@ describe("server-sent events", () => {
   });
 
   it("refuses an event that never ends", () => {
-    const decoder = new SseDecoder(() => {}, 100);
+    const decoder = new SseDecoder(() => {}, undefined, 100);
     expect(() => {
       for (let i = 0; i < 100; i++) decoder.push(bytes("data: 0123456789\n"));
     }).toThrow(/longer than 100 characters/);
-    const line = new SseDecoder(() => {}, 100);
+    const line = new SseDecoder(() => {}, undefined, 100);
     expect(() => {
       for (let i = 0; i < 100; i++) line.push(bytes("data: 0123456789"));
     }).toThrow(expect.objectContaining({ kind: "protocol" }));

@@ -97,10 +97,7 @@ export class AtWork {
     }
     const { controller, came } = this.#modelBegins();
     const offered = offeredTools(this.#state);
-    const { step } = action;
-    const hear = (event: ModelEvent): void => {
-      if (this.#modelCall === controller) this.#hear(event, step);
-    };
+    const hear = this.#hearing(controller, action.step);
     think(model, action.request, controller, options.clocks, this.#shell.clock, hear)
       .then(async (message) =>
         came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
@@ -151,23 +148,28 @@ export class AtWork {
     return { controller, came };
   }
 
-  #hear(event: ModelEvent, step: number): void {
-    switch (event.type) {
-      case "text_delta":
-      case "reasoning_delta":
-        this.#driving.tell({ type: event.type, step, index: event.index, text: event.text });
-        return;
-      case "tool_args_delta": {
-        const { type, index, id, name, delta } = event;
-        this.#driving.tell({ type, step, index, id, name, delta });
-        return;
+  /** What becomes of what a model says while it answers; once its call was given up, nothing. */
+  #hearing(controller: AbortController, step: number): (event: ModelEvent) => void {
+    const { tell } = this.#driving;
+    return (event) => {
+      if (this.#modelCall !== controller) return;
+      switch (event.type) {
+        case "text_delta":
+        case "reasoning_delta":
+          tell({ type: event.type, step, index: event.index, text: event.text });
+          return;
+        case "tool_args_delta": {
+          const { type, index, id, name, delta } = event;
+          tell({ type, step, index, id, name, delta });
+          return;
+        }
+        case "warning":
+          tell(event);
+          return;
+        case "progress":
+          return;
       }
-      case "warning":
-        this.#driving.tell(event);
-        return;
-      case "progress":
-        return;
-    }
+    };
   }
 
   /** Runs a call, unless that is no longer wanted. */

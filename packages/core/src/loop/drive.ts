@@ -45,7 +45,7 @@ export class Driver {
     this.#atWork = new AtWork(shell, {
       state: () => this.#state,
       post: (fact) => this.post(fact),
-      tell: (event) => this.#tell(event),
+      tell: this.#tell,
     });
   }
 
@@ -241,7 +241,7 @@ export class Driver {
     for (const fact of this.#mailbox.splice(0)) this.#append([timely(fact, this.#state)]);
   }
 
-  #tell(event: RondoEvent): void {
+  readonly #tell = (event: RondoEvent): void => {
     if (this.#sinkFailed) return;
     try {
       this.#shell.sink(event);
@@ -254,7 +254,7 @@ export class Driver {
         error: { kind: "internal", message, retryable: false },
       });
     }
-  }
+  };
 
   // ---- what is in flight ---------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
-import { FrameJson } from "../frame-json.ts";
+import { FrameJson, type Likeness } from "../frame-json.ts";
 import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
@@ -348,20 +348,19 @@ export function anthropicDecoder(target: Target, emit: Emit): Decoder {
     ["delta", "partial_json"],
   ]);
   let named: string | undefined;
+  let likeness: Likeness | undefined;
   return {
+    get likeness() {
+      return likeness;
+    },
     push(frame: Frame) {
-      if (answer.finished) return;
-      const { again } = answer;
-      if (again !== undefined && frame.event === named) {
-        const text = frames.text(frame.data);
-        if (text !== undefined) {
-          again(text);
-          return;
-        }
-      }
+      if (answer.finished || (frame.event === named && likeness?.takes(frame.data))) return;
+      likeness = undefined;
       named = frame.event;
       const event = frameObject(frame.data, target.origin.provider, frames);
-      if (event !== undefined) answer.event(event, frame.event);
+      if (event === undefined) return;
+      answer.event(event, frame.event);
+      likeness = answer.again && frames.likeness(answer.again);
     },
     get finished() {
       return answer.finished;

@@ -15,7 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
-import { FrameJson, type TextPath } from "../frame-json.ts";
+import { FrameJson, type Likeness, type TextPath } from "../frame-json.ts";
 import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
 import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
@@ -62,6 +62,7 @@ export class ChatDecoder implements Decoder {
   #parts = 0;
   /** What the last chunk did with its text, where that is all it did. */
   #again: ((text: string) => void) | undefined;
+  #likeness: Likeness | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
     this.#target = target;
@@ -79,14 +80,13 @@ export class ChatDecoder implements Decoder {
     return this.#sentinel || this.#refused !== undefined;
   }
 
+  get likeness(): Likeness | undefined {
+    return this.#likeness;
+  }
+
   push(frame: Frame): void {
-    if (this.finished) return;
-    const text =
-      this.#again === undefined || frame.event === "error" ? undefined : this.#frames.text(frame.data);
-    if (text !== undefined) {
-      this.#again?.(text);
-      return;
-    }
+    if (this.finished || (frame.event !== "error" && this.#likeness?.takes(frame.data))) return;
+    this.#likeness = undefined;
     const data = frame.data.trim();
     // Some gateways wrap their heartbeat into a data line (F148).
     if (data === "" || data.startsWith(":")) return;
@@ -97,6 +97,7 @@ export class ChatDecoder implements Decoder {
     const chunk = objectIn(parsed(this.#frames, data));
     if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
     this.take(chunk, frame.event === "error");
+    this.#likeness = this.#again && this.#frames.likeness(this.#again);
   }
 
   /** One chunk of a stream, or a whole answer. */

@@ -4,12 +4,13 @@
 // that a gateway wrapped, a payload that is empty is none, and a last event without its blank line counts when its payload
 // is whole. (WHATWG drops that one, and with it the finish signal of small servers.)
 //
-// A chunk is cut into frames first, and they are told then: the loop that cuts stays small, which is what a run of some
-// thousand deltas pays for (see `bench/RESULTS.md`).
+// Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
+// (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
+// costs is decided here (see `bench/RESULTS.md`).
 
 import { RondoError } from "@rondo/core";
 import type { Frame } from "../codec.ts";
-import { Tray } from "../tray.ts";
+import type { Likeness } from "../frame-json.ts";
 import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
@@ -21,6 +22,7 @@ const lineFeed = 10;
 
 export class SseDecoder {
   readonly #onFrame: (frame: Frame) => void;
+  readonly #likeness: () => Likeness | undefined;
   readonly #limit: number;
   readonly #utf8 = new Utf8Stream();
   /** The last chunk ended in a carriage return, which ended a line: a line feed that follows belongs to it. */
@@ -33,13 +35,21 @@ export class SseDecoder {
   #data: string | undefined;
   /** The line that said the event's name. */
   #named = "";
-  /** How an event began, up to its payload, and its name: most of those that follow begin as it did. */
+  /** How the event of the last frame began, up to its payload, and its name: most of those that follow begin as it did. */
   #head = "";
   #headEvent: string | undefined;
-  readonly #whole = new Tray<Frame>();
+  /** The last likeness that was asked for, and how an event begins that is alike. */
+  #known: Likeness | undefined;
+  #start: string | undefined;
 
-  constructor(onFrame: (frame: Frame) => void, limit: number = maxEventChars) {
+  /** @param likeness how an event may be taken that is like the last frame, where that is known */
+  constructor(
+    onFrame: (frame: Frame) => void,
+    likeness: () => Likeness | undefined = () => undefined,
+    limit: number = maxEventChars,
+  ) {
     this.#onFrame = onFrame;
+    this.#likeness = likeness;
     this.#limit = limit;
   }
 
@@ -49,7 +59,6 @@ export class SseDecoder {
    */
   push(chunk: Uint8Array): void {
     this.#take(this.#utf8.decode(chunk));
-    this.#whole.empty(this.#onFrame);
     if (this.#openChars + (this.#data?.length ?? 0) > this.#limit)
       throw new RondoError(
         "protocol",
@@ -67,51 +76,77 @@ export class SseDecoder {
     this.#open = [];
     const whole = this.#data === undefined || !isPayload(this.#data) || isWhole(this.#data);
     if (whole) this.#dispatch();
-    this.#whole.empty(this.#onFrame);
     return cutInField || !whole;
   }
 
   #take(chunk: string): void {
     let text = chunk;
     if (this.#afterReturn || text.includes("\r")) text = this.#withoutReturns(text);
-    let end = text.indexOf("\n");
-    if (end === -1) {
+    if (!text.includes("\n")) {
       if (text !== "") this.#open.push(text);
       this.#openChars += text.length;
       return;
     }
     if (this.#openChars > 0) {
-      end += this.#openChars;
       text = this.#open.join("") + text;
       this.#open = [];
     }
     let from = 0;
-    while (end !== -1) {
-      const next = this.#like(text, from);
+    for (;;) {
+      from = this.#alike(text, from);
+      const next = this.#framed(text, from);
       if (next !== undefined) {
         from = next;
-      } else {
-        this.#line(text.slice(from, end));
-        from = end + 1;
+        continue;
       }
-      end = text.indexOf("\n", from);
+      const end = text.indexOf("\n", from);
+      if (end === -1) break;
+      this.#line(text.slice(from, end));
+      from = end + 1;
     }
     this.#openChars = text.length - from;
     if (this.#openChars > 0) this.#open.push(text.slice(from));
   }
 
-  /** Takes an event that begins as the last one did and has one line of payload; where the next one begins. */
-  #like(text: string, from: number): number | undefined {
-    if (this.#data !== undefined || this.#event !== undefined || this.#head === "") return undefined;
-    if (!text.startsWith(this.#head, from)) return undefined;
+  /** Takes the events that are like the last one but for their text; where the first begins that is not. */
+  #alike(text: string, from: number): number {
+    const likeness = this.#likeness();
+    if (likeness === undefined || this.#isInside) return from;
+    if (likeness !== this.#known) {
+      this.#known = likeness;
+      // What was written in several lines is not written so in one.
+      this.#start = likeness.before.includes("\n") ? undefined : this.#head + likeness.before;
+    }
+    const start = this.#start;
+    if (start === undefined) return from;
+    const { after } = likeness;
+    let at = from;
+    while (text.startsWith(start, at)) {
+      const end = text.indexOf("\n", at + start.length);
+      const last = end - after.length;
+      if (last < at + start.length || !text.startsWith(after, last) || !text.startsWith("\n", end + 1)) break;
+      if (!likeness.take(text.slice(at + start.length, last))) break;
+      at = end + 2;
+    }
+    return at;
+  }
+
+  /** Whether an event has begun and is not over, or none has been seen yet. */
+  get #isInside(): boolean {
+    return this.#data !== undefined || this.#event !== undefined || this.#head === "";
+  }
+
+  /** Makes a frame of an event that begins as the last one did and has one line of payload; where the next one begins. */
+  #framed(text: string, from: number): number | undefined {
+    if (this.#isInside || !text.startsWith(this.#head, from)) return undefined;
     const start = from + this.#head.length;
     const end = text.indexOf("\n", start);
     const first = text.charCodeAt(start);
     if (end === -1 || first === lineFeed || first === colon) return undefined;
     // A space after the colon is none of the payload, also where the last event had none.
     if (first === space && !this.#head.endsWith(" ")) return undefined;
-    if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
-    this.#whole.push({ event: this.#headEvent, data: text.slice(start, end) });
+    if (!text.startsWith("\n", end + 1)) return undefined;
+    this.#onFrame({ event: this.#headEvent, data: text.slice(start, end) });
     return end + 2;
   }
 
@@ -145,10 +180,13 @@ export class SseDecoder {
 
   #dispatch(): void {
     const data = this.#data;
-    if (data !== undefined && isPayload(data)) this.#whole.push({ event: this.#event || undefined, data });
+    const event = this.#event || undefined;
     this.#data = undefined;
     this.#event = undefined;
     this.#named = "";
+    if (data === undefined) return;
+    if (isPayload(data)) this.#onFrame({ event, data });
+    else this.#head = "";
   }
 }
 
