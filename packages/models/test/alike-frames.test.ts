@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { Codec, Target } from "../src/codec.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { SseDecoder } from "../src/transport/sse.ts";
 
 interface Came {
   events: ModelEvent[];
@@ -30,6 +31,47 @@ function cameOf(codec: Codec, frames: readonly Json[], write: (frame: Json, at: 
     return { events, message: toRondoError(thrown).toJSON() };
   }
 }
+
+/** What comes of a stream that is cut after so many characters each; `known`: events that are alike may be taken where they stand. */
+function streamed(codec: Codec, stream: string, cuts: readonly number[], known: boolean): Came {
+  const events: ModelEvent[] = [];
+  const decoder = codec.decoder(targetOf(codec, {}), (event) => events.push({ ...event }));
+  const framer = new SseDecoder(
+    (frame) => {
+      if (!decoder.finished) decoder.push(frame);
+    },
+    known ? () => decoder.likeness : undefined,
+  );
+  try {
+    let from = 0;
+    for (const length of [...cuts, stream.length]) {
+      framer.push(new TextEncoder().encode(stream.slice(from, from + length)));
+      from += length;
+    }
+    framer.end();
+    return { events, message: JSON.parse(JSON.stringify(decoder.end(), withoutChance)) };
+  } catch (thrown) {
+    return { events, message: toRondoError(thrown).toJSON() };
+  }
+}
+
+/** An event of a stream, in one of the ways that servers write it. */
+const written = fc.constantFrom<(data: string) => string>(
+  ...Array.from({ length: 12 }, () => (data: string) => `data: ${data}\n\n`),
+  ...Array.from({ length: 6 }, () => (data: string) => `event: delta\ndata: ${data}\n\n`),
+  (data) => `data:${data}\n\n`,
+  (data) => `data:  ${data}\n\n`,
+  (data) => `data: ${data} \n\n`,
+  (data) => `event: error\ndata: ${data}\n\n`,
+  (data) => `id: 7\ndata: ${data}\n\n`,
+  (data) => `: a comment\n\ndata: ${data}\r\n\r\n`,
+  (data) => `event: ping\ndata:\n\ndata: ${data}\n\n`,
+  (data) => `data: ${data.replace(",", ",\ndata: ")}\n\n`,
+  (data) => `data: ${data.replace(",", ",\n")}\n\n`,
+  (data) => `data: ${data}\ndata: \n\n`,
+  (data) => `data: ${data}\n`,
+  (data) => `data: ${data.replace('""', '"')}\n\n`,
+);
 
 /** A call without an id is given one by chance. */
 const withoutChance = (_name: string, value: unknown): unknown =>
@@ -161,6 +203,26 @@ describe.each([
         expect(cameOf(codec, frames, alike)).toEqual(cameOf(codec, frames, unlike));
       }),
       { numRuns: 1000 },
+    );
+  });
+
+  test("say the same whether those that are alike are taken where they stand in the stream or not, wherever it is cut", () => {
+    // Mostly one way of writing for a row, so that there is something to be alike.
+    const others = fc.option(written, { nil: undefined, freq: 4 });
+    const pieces = fc.array(fc.tuple(piece, others), { minLength: 1, maxLength: 6 });
+    const rows = fc.array(fc.tuple(frame, written, pieces), { maxLength: 12 });
+    fc.assert(
+      fc.property(rows, fc.array(fc.nat(300), { maxLength: 20 }), (told, cuts) => {
+        const stream = told
+          .flatMap(([one, write, row]) =>
+            row.map(([text, other]) => (other ?? write)(JSON.stringify(filled(one, text)))),
+          )
+          .join("");
+        const plain = streamed(codec, stream, [], false);
+        expect(streamed(codec, stream, [], true)).toEqual(plain);
+        expect(streamed(codec, stream, cuts, true)).toEqual(plain);
+      }),
+      { numRuns: 2000 },
     );
   });
 });

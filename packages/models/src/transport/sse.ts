@@ -35,7 +35,7 @@ export class SseDecoder {
   #data: string | undefined;
   /** The line that said the event's name. */
   #named = "";
-  /** How the event of the last frame began, up to its payload, and its name: most of those that follow begin as it did. */
+  /** How an event began, up to its payload, and its name: most of those that follow begin as it did. */
   #head = "";
   #headEvent: string | undefined;
   /** The last likeness that was asked for, and how an event begins that is alike. */
@@ -184,9 +184,7 @@ export class SseDecoder {
     this.#data = undefined;
     this.#event = undefined;
     this.#named = "";
-    if (data === undefined) return;
-    if (isPayload(data)) this.#onFrame({ event, data });
-    else this.#head = "";
+    if (data !== undefined && isPayload(data)) this.#onFrame({ event, data });
   }
 }
 
