@@ -172,12 +172,22 @@ describe("the clocks", () => {
     const call = watch();
     expect(call.clock.waits()).toStrictEqual([10]);
     call.emit(progress);
-    expect(call.clock.waits()).toStrictEqual([20]);
     call.clock.pass(8);
     call.emit(progress);
+    expect(call.clock.waits()).toStrictEqual([10]);
+    call.clock.pass(2);
+    expect(call.clock.waits()).toStrictEqual([18]);
+  });
+
+  test("find an idle stream out in time also where the first event may take longer", async () => {
+    const call = watch({ firstByteMs: 90 });
     expect(call.clock.waits()).toStrictEqual([20]);
-    call.clock.pass(12);
-    expect(call.clock.waits()).toStrictEqual([8]);
+    call.clock.pass(5);
+    call.emit(progress);
+    call.clock.pass(19);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
   test("give a model up that talks for too long", async () => {
@@ -199,7 +209,7 @@ describe("the clocks", () => {
     const call = watch({ firstByteMs: 100 });
     call.clock.pass(100);
     expect(await call.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
-    const long = watch({ firstByteMs: 2 ** 40, totalMs: 2 ** 41 });
+    const long = watch({ firstByteMs: 2 ** 40, idleMs: 2 ** 40, totalMs: 2 ** 41 });
     expect(long.clock.waits()).toStrictEqual([2 ** 31 - 1]);
     long.clock.pass(2 ** 31 - 1);
     expect(await isOpen(long)).toBe(true);

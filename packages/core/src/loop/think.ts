@@ -46,13 +46,14 @@ export function think(
         reject(withPartial(controller.signal.aborted ? aborted(thrown) : toRondoError(thrown), model, heard)),
       );
 
-    // One timer that is set anew when it fires, not one per delta.
+    // One timer that is set anew when it fires, not one per delta. The idle clock may start at any moment, so it never
+    // sleeps longer than that one would.
     const watch = (): void => {
       const now = clock.now();
       const idle = events === 0 ? clocks.firstByteMs : clocks.idleMs;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
-        cancel = clock.after(Math.min(left, 2 ** 31 - 1), watch);
+        cancel = clock.after(Math.min(left, clocks.idleMs, 2 ** 31 - 1), watch);
         return;
       }
       const error =
@@ -73,11 +74,6 @@ export function think(
       if (over) return;
       events += 1;
       lastAt = clock.now();
-      // The first event ends the wait for it; the idle clock, mostly a shorter one, starts here.
-      if (events === 1) {
-        cancel();
-        watch();
-      }
       if (event.type === "text_delta") keep(heard, event.index, event.text);
       emit(event);
     };
