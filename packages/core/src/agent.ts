@@ -17,6 +17,7 @@ import type { LogRecord } from "./loop/records.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { JsonObject } from "./message.ts";
 import type { ToolChoice } from "./model.ts";
+import { checkOverrides } from "./option-checks.ts";
 import { type AgentOptions, type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type Listener, Session } from "./session.ts";
@@ -259,6 +260,7 @@ export class Agent<Output = unknown> {
     overrides: RunOverrides & { takeOver?: boolean },
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
   ): Promise<Session<Output>> {
+    checkOverrides(overrides);
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const journal = overrides.journal ?? (lasting ? this.#journal : memoryJournal());

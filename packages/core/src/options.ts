@@ -4,6 +4,7 @@
 // and rules. A wrong option is a programming error and is thrown at once, naming the option.
 
 import type { BlobStore } from "./blobs.ts";
+import { wrong } from "./checks.ts";
 import type { Clock } from "./clock.ts";
 import { readerNames } from "./context/cap-facts.ts";
 import { charEstimator } from "./context/estimate.ts";
@@ -17,6 +18,7 @@ import type { Logger } from "./logger.ts";
 import type { Fact, ModelRef, OutputWay, RunEnd, RunOptions, ToolFacts } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
+import { checkOptions } from "./option-checks.ts";
 import { checkOutput, type OutputReading } from "./output/structured.ts";
 import { outputToolName } from "./output/ways.ts";
 import { type RedactOptions, redaction } from "./redact.ts";
@@ -192,22 +194,17 @@ const hookNames = [
  * @throws RondoError `invalid_request` naming the option that cannot be used
  */
 export function resolve(given: AgentOptions): Resolved {
-  if (typeof given.model?.call !== "function")
-    throw wrong("model", "a Model is needed, e.g. offline() of @rondo/models");
-  const toolTimeoutMs = positive("toolTimeoutMs", given.toolTimeoutMs ?? 120_000);
+  checkOptions(given);
+  const toolTimeoutMs = given.toolTimeoutMs ?? 120_000;
   const models = [given.model, ...(given.fallback ?? [])];
   const compactor = given.context?.compaction?.model;
   const rules = rulesOf(given);
   const tools = toolMap(given, rules.texts);
   addReaders(tools, given);
-  const toolErrors = oneOf("toolErrors", given.toolErrors, ["message", "masked"]);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   if (output !== undefined && tools.has(outputToolName))
     throw wrong("tools", `with a typed output the name ${outputToolName} is taken: rename the tool`);
   const { hooks = {} } = given;
-  for (const name of Object.keys(hooks))
-    if (!hookNames.includes(name as (typeof hookNames)[number]))
-      throw wrong("hooks", `there is no hook named ${name}; there are ${hookNames.join(", ")}`);
   const options: RunOptions = {
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
@@ -218,12 +215,10 @@ export function resolve(given: AgentOptions): Resolved {
     rules: rules.list.map(({ name, version }) => ({ name, version })),
     texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
     toolOrder: given.toolOrder ?? "by_effect",
-    maxConcurrentTools: positive("maxConcurrentTools", given.maxConcurrentTools ?? 8),
-    maxCallsPerTurn: positive("maxCallsPerTurn", given.maxCallsPerTurn ?? 32),
+    maxConcurrentTools: given.maxConcurrentTools ?? 8,
+    maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,
-    ...(oneOf("onInterrupted", given.onInterrupted, ["tell", "ask"]) === "ask"
-      ? { onInterrupted: "ask" as const }
-      : {}),
+    ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" as const } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
     ...(given.landing === undefined
@@ -261,8 +256,8 @@ export function resolve(given: AgentOptions): Resolved {
     compactor,
     hooks,
     dependencies,
-    maskToolErrors: toolErrors === "masked",
-    refusesChanges: oneOf("onChanged", given.onChanged, ["continue", "refuse"]) === "refuse",
+    maskToolErrors: given.toolErrors === "masked",
+    refusesChanges: given.onChanged === "refuse",
     redact,
     checkOutput: (text) => checkOutput(text, output, reading),
   };
@@ -286,30 +281,9 @@ function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): vo
     );
 }
 
-const wrong = (option: string, message: string): RondoError =>
-  new RondoError("invalid_request", `option ${option}: ${message}`);
-
-function positive(option: string, value: number): number {
-  if (!(value > 0)) throw wrong(option, `a number above 0 is needed, not ${String(value)}`);
-  return value;
-}
-
-function whole(option: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0)
-    throw wrong(option, `a whole number of at least 0 is needed, not ${String(value)}`);
-  return value;
-}
-
-function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
-  if (value !== undefined && !allowed.includes(value))
-    throw wrong(option, `one of ${allowed.join(", ")} is needed, not ${JSON.stringify(value)}`);
-  return value ?? allowed[0];
-}
-
 function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
-  const passesRaw = oneOf("argumentErrors", given.argumentErrors, ["fail_closed", "pass_raw"]) === "pass_raw";
-  const unknownKeys = oneOf("unknownKeys", given.unknownKeys, ["allow", "strip", "reject"]);
-  const defaults = { coerce: given.coerce ?? true, unknownKeys };
+  const passesRaw = given.argumentErrors === "pass_raw";
+  const defaults = { coerce: given.coerce ?? true, unknownKeys: given.unknownKeys ?? "allow" };
   const map = new Map<string, Tool>();
   for (const one of given.tools ?? []) {
     if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
@@ -393,7 +367,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...own,
     ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
     ...(given.budget === undefined ? [] : [budget(given.budget)]),
-    tree(whole("maxSubAgents", given.maxSubAgents ?? 64)) as Rule,
+    tree(given.maxSubAgents ?? 64) as Rule,
     ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
     ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
     given.continueRule ?? byContent(),

@@ -4,6 +4,20 @@
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
 import type { BlobStore } from "./blobs.ts";
+import {
+  type Check,
+  callable,
+  checkGiven,
+  either,
+  finite,
+  flag,
+  membersOf,
+  needed,
+  number,
+  object,
+  oneOf,
+  text,
+} from "./checks.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import type { Dependency, Given } from "./dependency.ts";
@@ -236,6 +250,29 @@ export interface ToolOptions<S extends SchemaLike> {
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
+const checks: { readonly [option in keyof Required<ToolOptions<SchemaLike>>]: Check } = {
+  name: text,
+  description: text,
+  inputSchema: either(
+    object,
+    needed(
+      "a schema (a Standard Schema, or a JSON Schema of type object)",
+      (value) => typeof value === "function",
+    ),
+  ),
+  execute: callable,
+  effect: oneOf("read", "write", "idempotent"),
+  keys: callable,
+  timeoutMs: finite,
+  permission: oneOf("allow", "ask", "deny"),
+  coerce: flag,
+  unknownKeys: oneOf("allow", "strip", "reject"),
+  reconcile: callable,
+  version: either(number, text),
+  executeRaw: callable,
+};
+const toolOptions = membersOf(checks, ["name", "description", "inputSchema", "execute"]);
+
 // The length apart from the letters: a counted repetition is costly to compile.
 const namePattern = /^[A-Za-z0-9_-]+$/;
 const longestName = 64;
@@ -247,7 +284,8 @@ const longestName = 64;
 export function tool<const S extends SchemaLike>(
   options: ToolOptions<S>,
 ): Tool & { readonly input?: InferInput<S> } {
-  const { name, execute } = options;
+  const { name, execute } = { ...options };
+  checkGiven(toolOptions, options, `tool ${JSON.stringify(name) ?? "without a name"}`);
   if (name.length > longestName || !namePattern.test(name))
     throw new RondoError(
       "invalid_request",

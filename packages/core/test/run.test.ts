@@ -456,12 +456,12 @@ describe("bad input", () => {
     [
       "a hook nobody knows",
       () => attempt(() => new Agent({ model: scripted([]), hooks: { onEnd: () => {} } as never })),
-      /no hook named onEnd/,
+      /option hooks\.onEnd: there is no such option; there are permission, /,
     ],
     [
       "a budget that is no number",
       () => attempt(() => new Agent({ model: scripted([]), budget: { tokens: Number.NaN } })),
-      /budget: tokens/,
+      /option budget\.tokens: a number above 0 is needed, not NaN/,
     ],
     [
       "a limit that is no number",

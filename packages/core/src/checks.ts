@@ -1,0 +1,132 @@
+// The room of checks: what a value that somebody gave must be, and the words for what it is not.
+//
+// The types say as much, but not to whoever writes JavaScript, nor of what was read from a file. A limit that is
+// misspelt, or is no number, would be no limit, and nobody would hear of it. Numbers that are kept with a run must be
+// finite: JSON has no others.
+
+import { RondoError } from "./errors.ts";
+
+/** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
+export type Check = (value: unknown) => { at: string; says: string } | undefined;
+
+/** The error of an option that cannot be used. */
+export const wrong = (option: string, message: string): RondoError =>
+  new RondoError("invalid_request", `option ${option}: ${message}`);
+
+/**
+ * Checks what was given as options.
+ * @param owner what they are the options of, where that is not plain: `tool "weather"`
+ * @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed
+ */
+export function checkGiven(check: Check, given: unknown, owner?: string): void {
+  const fault = check(given);
+  if (fault === undefined) return;
+  const where = fault.at === "" ? "options" : `option ${fault.at.slice(1)}`;
+  throw new RondoError(
+    "invalid_request",
+    `${owner === undefined ? "" : `${owner}: `}${where}: ${fault.says}`,
+  );
+}
+
+export const needed =
+  (what: string, fits: (value: unknown) => boolean): Check =>
+  (value) =>
+    fits(value) ? undefined : { at: "", says: `${what} is needed, not ${shown(value)}` };
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const anything: Check = () => undefined;
+export const text: Check = needed("a text", (value) => typeof value === "string");
+export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
+export const number: Check = needed("a number", isNumber);
+export const from0: Check = needed("a number of at least 0", (value) => isNumber(value) && value >= 0);
+export const finite0: Check = needed(
+  "a finite number of at least 0",
+  (value) => isNumber(value) && value >= 0 && value < Number.POSITIVE_INFINITY,
+);
+export const above0: Check = needed("a number above 0", (value) => isNumber(value) && value > 0);
+export const finite: Check = needed(
+  "a finite number above 0",
+  (value) => isNumber(value) && value > 0 && value < Number.POSITIVE_INFINITY,
+);
+export const whole: Check = needed(
+  "a whole number of at least 0",
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+);
+export const count: Check = needed(
+  "a whole number above 0",
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+);
+export const callable: Check = needed("a function", (value) => typeof value === "function");
+export const object: Check = needed("an object", isObject);
+export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
+
+export const oneOf = (...words: readonly string[]): Check =>
+  needed(`one of ${words.join(", ")}`, (value) => words.includes(value as string));
+
+export const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null ? undefined : check(value);
+
+/** The first that fits says that it does; where none does, the last has the word. */
+export const either =
+  (one: Check, other: Check): Check =>
+  (value) =>
+    one(value) === undefined ? undefined : other(value);
+
+export const listOf =
+  (check: Check): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return { at: "", says: `a list is needed, not ${shown(value)}` };
+    for (const [at, one] of value.entries()) {
+      const fault = check(one);
+      if (fault !== undefined) return { at: `[${at}]${fault.at}`, says: fault.says };
+    }
+    return undefined;
+  };
+
+/** An object of these members and no others. Any may be left out but the `needed` ones. */
+export const membersOf =
+  (members: { readonly [name: string]: Check }, needed: readonly string[] = []): Check =>
+  (value) => {
+    if (!isObject(value)) return { at: "", says: `an object is needed, not ${shown(value)}` };
+    for (const name of [...Object.keys(value), ...needed]) {
+      const check = Object.hasOwn(members, name) ? members[name] : undefined;
+      if (check === undefined)
+        return { at: `.${name}`, says: `there is no such option; ${hint(name, Object.keys(members))}` };
+      const held = value[name];
+      const fault = held === undefined && !needed.includes(name) ? undefined : check(held);
+      if (fault !== undefined) return { at: `.${name}${fault.at}`, says: fault.says };
+    }
+    return undefined;
+  };
+
+function hint(name: string, known: readonly string[]): string {
+  const plain = name.toLowerCase();
+  const alike = known.find(
+    (one) => one.toLowerCase().startsWith(plain) || plain.startsWith(one.toLowerCase()),
+  );
+  return alike === undefined ? `there are ${known.join(", ")}` : `did you mean ${alike}?`;
+}
+
+/** An object of whatever class, with these members and any others. @param what the whole of it in words */
+export const having = (what: string, members: { readonly [name: string]: Check }): Check =>
+  needed(what, (value) => {
+    if (value === null || value === undefined) return false;
+    const held = value as Readonly<Record<string, unknown>>;
+    return Object.entries(members).every(([name, check]) => check(held[name]) === undefined);
+  });
+
+/** An object that can do these things. */
+export const able = (what: string, ...methods: readonly string[]): Check =>
+  having(what, Object.fromEntries(methods.map((name) => [name, callable])));

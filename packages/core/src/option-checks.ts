@@ -1,0 +1,214 @@
+// The room of an agent's options as they are given: each is looked at before anything is made of it.
+
+import type { RunOverrides } from "./agent.ts";
+import {
+  able,
+  above0,
+  anything,
+  type Check,
+  callable,
+  checkGiven,
+  count,
+  either,
+  finite,
+  finite0,
+  flag,
+  from0,
+  having,
+  listOf,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  onlyNull,
+  orNull,
+  text,
+  whole,
+} from "./checks.ts";
+import type { AgentOptions } from "./options.ts";
+import { defaultTexts } from "./rules/texts.ts";
+
+/** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
+export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
+
+const model = able("a Model, e.g. offline() of @rondo/models,", "call");
+const toolNames = listOf(text);
+const tool = having("a tool, as tool() makes it,", {
+  name: text,
+  definition: object,
+  check: callable,
+  execute: callable,
+});
+const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
+const amounts = { tokens: above0, usd: above0 };
+
+const cap = membersOf({
+  mode: anything,
+  bytes: finite,
+  share: finite,
+  charsPerToken: finite,
+  form: anything,
+  hardCap: finite,
+  minKeep: finite0,
+  by: text,
+  exempt: toolNames,
+  keep: anything,
+  withFiles: anything,
+  readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),
+});
+
+const compaction = membersOf({
+  format: oneOf("structured", "tagged"),
+  auto: flag,
+  at: number,
+  limit: oneOf("context_window", "input_tokens"),
+  withoutLimit: oneOf("skip", "throw"),
+  model,
+  keepTurns: number,
+  keepShare: number,
+  keepTask: flag,
+  minGain: orNull(number),
+  ledger: flag,
+  form: oneOf("marked", "plain"),
+  summaryPrompt: text,
+  summaryDirectives: listOf(text),
+  retainPrompt: orNull(text),
+  retainDirectives: listOf(text),
+  summaryMaxTokens: orNull(number),
+  minSummaryCharacters: from0,
+  resultCharacters: orNull(number),
+  onFailure: oneOf("keep", "note"),
+  atEnd: flag,
+});
+
+const settings = membersOf({
+  temperature: number,
+  topP: number,
+  topK: number,
+  maxOutputTokens: count,
+  stop: listOf(text),
+  seed: number,
+  frequencyPenalty: number,
+  presencePenalty: number,
+  reasoning: either(oneOf("off", "minimal", "low", "medium", "high"), membersOf({ budgetTokens: from0 })),
+  parallelToolCalls: flag,
+  headers: object,
+  providerOptions: object,
+});
+
+const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
+  model,
+  fallback: listOf(model),
+  system: text,
+  tools: listOf(tool),
+  rules: listOf(rule),
+  continueRule: rule,
+  maxSteps: whole,
+  onLimit: oneOf("land", "error", "refuse_tools", "stop"),
+  landing: membersOf({ tools: oneOf("declared", "omitted"), store: flag }),
+  budget: membersOf({ ...amounts, ms: above0, modelCalls: above0, own: membersOf(amounts) }),
+  maxSubAgents: whole,
+  retry: orNull(
+    membersOf({
+      attempts: count,
+      baseMs: from0,
+      capMs: from0,
+      longestRetryAfterMs: from0,
+      jitter: from0,
+      kinds: listOf(text),
+    }),
+  ),
+  clocks: membersOf({ connectMs: finite0, firstByteMs: finite, idleMs: finite, totalMs: finite }),
+  argumentErrors: oneOf("fail_closed", "pass_raw"),
+  coerce: flag,
+  unknownKeys: oneOf("allow", "strip", "reject"),
+  toolErrors: oneOf("message", "masked"),
+  dependencies: listOf(having("what dependency(…).as(value) gives", { id: text })),
+  toolTimeoutMs: finite,
+  maxConcurrentTools: count,
+  maxCallsPerTurn: count,
+  toolOrder: oneOf("by_effect", "sequential", "parallel"),
+  onInterrupted: oneOf("tell", "ask"),
+  onChanged: oneOf("continue", "refuse"),
+  abortGraceMs: finite0,
+  onTruncated: oneOf("fail_calls", "run_complete", "ignore_calls"),
+  maxTruncations: orNull(whole),
+  malformedRetries: orNull(whole),
+  pauseResumes: orNull(whole),
+  emptyNudges: orNull(whole),
+  refusals: onlyNull,
+  repairs: onlyNull,
+  degenerateRetries: orNull(whole),
+  repeats: orNull(membersOf({ nudgeAt: count, hideAt: count, landAt: count, exempt: toolNames })),
+  output: anything,
+  decodeRetries: whole,
+  outputWay: oneOf("auto", "native", "tool", "prompted"),
+  outputTools: oneOf("declared", "none"),
+  outputRequest: oneOf("noted", "stored"),
+  outputReading: membersOf({ wholeText: flag, camelCaseKeys: flag }),
+  autoExecuteTools: flag,
+  throwOnError: either(callable, flag),
+  context: membersOf({
+    window: finite,
+    cap: orNull(cap),
+    trim: orNull(
+      membersOf({
+        budgetTokens: number,
+        minTokens: number,
+        maxTokens: number,
+        window: text,
+        to: number,
+        keep: oneOf("last_answer", "none"),
+      }),
+    ),
+    // As lenient as the settings files that it is read from.
+    prune: anything,
+    guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
+    compaction: orNull(compaction),
+    estimator: anything,
+    tell: listOf(number),
+  }),
+  blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
+  settings,
+  toolChoice: either(oneOf("auto", "any", "none"), membersOf({ tool: text })),
+  hooks: membersOf({
+    permission: callable,
+    prepareStep: callable,
+    beforeTool: callable,
+    afterTool: callable,
+    transformContext: callable,
+    onFinish: callable,
+  }),
+  texts: membersOf(
+    Object.fromEntries(
+      Object.entries(defaultTexts).map(([name, own]) => [
+        name,
+        typeof own === "function" ? callable : anything,
+      ]),
+    ),
+  ),
+  logger: able("a logger (debug, info, warn, error)", "debug", "info", "warn", "error"),
+  about: object,
+  redact: membersOf({ secrets: listOf(text), patterns: anything, knownForms: flag, names: listOf(text) }),
+  journal: able("a journal (append, read, list)", "append", "read", "list"),
+  lease: membersOf({ owner: text, ttlMs: above0 }),
+  clock: able("a clock (now, random, after)", "now", "random", "after"),
+};
+
+const agentOptions = membersOf(checks, ["model"]);
+
+/** @throws RondoError `invalid_request` naming the first option of a single run that cannot be used */
+export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
+  checkGiven(overrides, given);
+
+const overrides = membersOf({
+  signal: having("an AbortSignal", { aborted: flag, addEventListener: callable }),
+  session: text,
+  onEvent: callable,
+  forceCompaction: flag,
+  takeOver: flag,
+  journal: checks.journal,
+  dependencies: checks.dependencies,
+  tools: checks.tools,
+  toolChoice: checks.toolChoice,
+} satisfies { readonly [option in keyof Required<RunOverrides> | "takeOver"]: Check });

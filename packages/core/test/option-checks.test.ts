@@ -1,0 +1,151 @@
+// Options that cannot be used are refused before anything is made of them, by name and with what is needed.
+
+import { scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { Agent, type AgentOptions, dependency, RondoError, type RunOverrides, tool } from "../src/index.ts";
+
+const model = scripted([]);
+const echo = {
+  name: "echo",
+  description: "Echoes.",
+  inputSchema: { type: "object" },
+  execute: () => "",
+} as const;
+
+const wordsOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    expect(thrown).toMatchObject({ kind: "invalid_request", retryable: false });
+    return (thrown as Error).message;
+  }
+  return "it was taken";
+};
+
+describe("an agent's options", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ maxStep: 5 }, "option maxStep: there is no such option; did you mean maxSteps?"],
+    [{ maxsteps: 5 }, "option maxsteps: there is no such option; did you mean maxSteps?"],
+    [{ steps: 5 }, "option steps: there is no such option; there are model, fallback, system, tools, "],
+    [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
+    [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
+    [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
+    [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number above 0 is needed, not "60"'],
+    [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],
+    [{ clocks: 5 }, "option clocks: an object is needed, not 5"],
+    [{ toolTimeoutMs: 0 }, "option toolTimeoutMs: a finite number above 0 is needed, not 0"],
+    [{ maxConcurrentTools: 1.5 }, "option maxConcurrentTools: a whole number above 0 is needed, not 1.5"],
+    [{ toolOrder: "both" }, 'option toolOrder: one of by_effect, sequential, parallel is needed, not "both"'],
+    [{ abortGraceMs: -1 }, "option abortGraceMs: a finite number of at least 0 is needed, not -1"],
+    [{ emptyNudges: -1 }, "option emptyNudges: a whole number of at least 0 is needed, not -1"],
+    [{ refusals: true }, "option refusals: null, or nothing, is needed, not true"],
+    [{ retry: { attempt: 4 } }, "option retry.attempt: there is no such option; did you mean attempts?"],
+    [{ retry: { attempts: 0 } }, "option retry.attempts: a whole number above 0 is needed, not 0"],
+    [
+      { budget: { own: { token: 5 } } },
+      "option budget.own.token: there is no such option; did you mean tokens?",
+    ],
+    [{ landing: { store: "no" } }, 'option landing.store: true or false is needed, not "no"'],
+    [{ repeats: 5 }, "option repeats: an object is needed, not 5"],
+    [{ repeats: [] }, "option repeats: an object is needed, not a list"],
+    [{ system: () => "" }, "option system: a text is needed, not a function"],
+    [
+      { fallback: [model, {}] },
+      "option fallback[1]: a Model, e.g. offline() of @rondo/models, is needed, not an object",
+    ],
+    [{ tools: {} }, "option tools: a list is needed, not an object"],
+    [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
+    [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
+    [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
+    [{ hooks: { beforeTool: 5 } }, "option hooks.beforeTool: a function is needed, not 5"],
+    [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
+    [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
+    [{ settings: { temp: 1 } }, "option settings.temp: there is no such option; did you mean temperature?"],
+    [{ settings: { reasoning: "hard" } }, 'option settings.reasoning: an object is needed, not "hard"'],
+    [{ toolChoice: { name: "echo" } }, "option toolChoice.name: there is no such option; there are tool"],
+    [{ context: { windw: 5 } }, "option context.windw: there is no such option"],
+    [{ context: { cap: { maxBytes: 5 } } }, "option context.cap.maxBytes: there is no such option"],
+    [{ journal: {} }, "option journal: a journal (append, read, list) is needed, not an object"],
+    [{ clock: { now: Date.now } }, "option clock: a clock (now, random, after) is needed, not an object"],
+    [{ dependencies: [5] }, "option dependencies[0]: what dependency(…).as(value) gives is needed, not 5"],
+    [
+      { model: undefined },
+      "option model: a Model, e.g. offline() of @rondo/models, is needed, not undefined",
+    ],
+  ])("%j: %s", (given, words) => {
+    expect(wordsOf(() => new Agent({ model, ...given } as AgentOptions))).toContain(words);
+  });
+
+  test("are an object", () => {
+    expect(wordsOf(() => new Agent(undefined as never))).toBe("options: an object is needed, not undefined");
+  });
+
+  test("that are right are taken, those that are undefined as if they were left out", () => {
+    const key = dependency("key", () => 1);
+    const right: AgentOptions = {
+      model,
+      system: "",
+      tools: [tool(echo)],
+      rules: [() => false, { name: "mine", version: 1 }],
+      maxSteps: 3,
+      retry: null,
+      clocks: { connectMs: 0, idleMs: 0.5 },
+      repeats: null,
+      maxTruncations: null,
+      refusals: null,
+      repairs: null,
+      budget: { tokens: 5, own: { tokens: 1 } },
+      throwOnError: (end) => new Error(end.reason),
+      context: { cap: null, trim: null, prune: null, guard: null, compaction: null, tell: [0.5] },
+      settings: { reasoning: { budgetTokens: 5 }, stop: ["x"] },
+      toolChoice: { tool: "echo" },
+      dependencies: [key.as(2)],
+      texts: { denied: () => "no" },
+    };
+    expect(wordsOf(() => new Agent(right))).toBe("it was taken");
+    const left = Object.fromEntries(Object.keys(right).map((name) => [name, undefined]));
+    expect(wordsOf(() => new Agent({ ...left, model } as AgentOptions))).toBe("it was taken");
+  });
+});
+
+describe("a tool's options", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { parameters: {} },
+      'tool "echo": option parameters: there is no such option; there are name, description, inputSchema, ',
+    ],
+    [
+      { permission: "maybe" },
+      'tool "echo": option permission: one of allow, ask, deny is needed, not "maybe"',
+    ],
+    [
+      { effect: "reads" },
+      'tool "echo": option effect: one of read, write, idempotent is needed, not "reads"',
+    ],
+    [
+      { timeoutMs: Number.POSITIVE_INFINITY },
+      'tool "echo": option timeoutMs: a finite number above 0 is needed, not Infinity',
+    ],
+    [{ execute: undefined }, 'tool "echo": option execute: a function is needed, not undefined'],
+    [{ description: undefined }, 'tool "echo": option description: a text is needed, not undefined'],
+    [
+      { inputSchema: null },
+      'tool "echo": option inputSchema: a schema (a Standard Schema, or a JSON Schema of type object) is needed, not null',
+    ],
+    [{ name: undefined }, "tool without a name: option name: a text is needed, not undefined"],
+  ])("%j: %s", (given, words) => {
+    expect(wordsOf(() => tool({ ...echo, ...given } as never))).toContain(words);
+  });
+});
+
+describe("the options of a single run", () => {
+  test.each(["run", "stream", "steps"] as const)("are looked at by %s", async (how) => {
+    const agent = new Agent({ model });
+    const given = { maxSteps: 5 } as RunOverrides;
+    const running = how === "run" ? agent.run("go", given) : agent[how]("go", given).result;
+    await expect(running).rejects.toThrow(
+      "option maxSteps: there is no such option; there are signal, session, ",
+    );
+  });
+});
