@@ -3,6 +3,8 @@
 // The types say as much, but not to whoever writes JavaScript, nor of what was read from a file. A limit that is
 // misspelt, or is no number, would be no limit, and nobody would hear of it. Numbers that are kept with a run must be
 // finite: JSON has no others.
+//
+// A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
 import { RondoError } from "./errors.ts";
 
@@ -28,6 +30,7 @@ export function checkGiven(check: Check, given: unknown, owner?: string): void {
   );
 }
 
+/** A value that `fits`. @param what it must be, in words: `a list of names` */
 export const needed =
   (what: string, fits: (value: unknown) => boolean): Check =>
   (value) =>
@@ -44,46 +47,62 @@ const isNumber = (value: unknown): value is number => typeof value === "number" 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Whatever it is; somebody else looks at it. */
 export const anything: Check = () => undefined;
+/** A text. */
 export const text: Check = needed("a text", (value) => typeof value === "string");
+/** True or false. */
 export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
+/** A number, or infinite. */
 export const number: Check = needed("a number", isNumber);
+/** A number of at least 0, or infinite. */
 export const from0: Check = needed("a number of at least 0", (value) => isNumber(value) && value >= 0);
+/** A number of at least 0 that may be kept with a run. */
 export const finite0: Check = needed(
   "a finite number of at least 0",
   (value) => isNumber(value) && value >= 0 && value < Number.POSITIVE_INFINITY,
 );
+/** A number above 0, or infinite. */
 export const above0: Check = needed("a number above 0", (value) => isNumber(value) && value > 0);
+/** A number above 0 that may be kept with a run. */
 export const finite: Check = needed(
   "a finite number above 0",
   (value) => isNumber(value) && value > 0 && value < Number.POSITIVE_INFINITY,
 );
+/** A whole number of at least 0. */
 export const whole: Check = needed(
   "a whole number of at least 0",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
+/** A whole number above 0. */
 export const count: Check = needed(
   "a whole number above 0",
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
+/** A function. */
 export const callable: Check = needed("a function", (value) => typeof value === "function");
+/** An object that is no list. */
 export const object: Check = needed("an object", isObject);
+/** What can only be switched off. */
 export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
 
+/** One of these words. */
 export const oneOf = (...words: readonly string[]): Check =>
   needed(`one of ${words.join(", ")}`, (value) => words.includes(value as string));
 
+/** What may be switched off with `null`. */
 export const orNull =
   (check: Check): Check =>
   (value) =>
     value === null ? undefined : check(value);
 
-/** The first that fits says that it does; where none does, the last has the word. */
+/** What fits one of two; where it fits neither, the second has the word. */
 export const either =
   (one: Check, other: Check): Check =>
   (value) =>
     one(value) === undefined ? undefined : other(value);
 
+/** A list, of which each must fit. */
 export const listOf =
   (check: Check): Check =>
   (value) => {
@@ -112,9 +131,9 @@ export const membersOf =
   };
 
 function hint(name: string, known: readonly string[]): string {
-  const plain = name.toLowerCase();
+  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, "");
   const alike = known.find(
-    (one) => one.toLowerCase().startsWith(plain) || plain.startsWith(one.toLowerCase()),
+    (one) => plain !== "" && (one.toLowerCase().includes(plain) || plain.startsWith(one.toLowerCase())),
   );
   return alike === undefined ? `there are ${known.join(", ")}` : `did you mean ${alike}?`;
 }

@@ -26,6 +26,9 @@ import {
   whole,
 } from "./checks.ts";
 import type { AgentOptions } from "./options.ts";
+import { budgetAmounts } from "./rules/limits.ts";
+import { repeatsOptions } from "./rules/repeats.ts";
+import { retryOptions } from "./rules/retry.ts";
 import { defaultTexts } from "./rules/texts.ts";
 
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
@@ -40,7 +43,6 @@ const tool = having("a tool, as tool() makes it,", {
   execute: callable,
 });
 const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
-const amounts = { tokens: above0, usd: above0 };
 
 const cap = membersOf({
   mode: anything,
@@ -106,18 +108,9 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   maxSteps: whole,
   onLimit: oneOf("land", "error", "refuse_tools", "stop"),
   landing: membersOf({ tools: oneOf("declared", "omitted"), store: flag }),
-  budget: membersOf({ ...amounts, ms: above0, modelCalls: above0, own: membersOf(amounts) }),
+  budget: budgetAmounts,
   maxSubAgents: whole,
-  retry: orNull(
-    membersOf({
-      attempts: count,
-      baseMs: from0,
-      capMs: from0,
-      longestRetryAfterMs: from0,
-      jitter: from0,
-      kinds: listOf(text),
-    }),
-  ),
+  retry: orNull(retryOptions),
   clocks: membersOf({ connectMs: finite0, firstByteMs: finite, idleMs: finite, totalMs: finite }),
   argumentErrors: oneOf("fail_closed", "pass_raw"),
   coerce: flag,
@@ -139,7 +132,7 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   refusals: onlyNull,
   repairs: onlyNull,
   degenerateRetries: orNull(whole),
-  repeats: orNull(membersOf({ nudgeAt: count, hideAt: count, landAt: count, exempt: toolNames })),
+  repeats: orNull(repeatsOptions),
   output: anything,
   decodeRetries: whole,
   outputWay: oneOf("auto", "native", "tool", "prompted"),

@@ -2,7 +2,17 @@
 
 import { scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { Agent, type AgentOptions, dependency, RondoError, type RunOverrides, tool } from "../src/index.ts";
+import {
+  Agent,
+  type AgentOptions,
+  budget,
+  dependency,
+  RondoError,
+  type RunOverrides,
+  repeats,
+  retry,
+  tool,
+} from "../src/index.ts";
 
 const model = scripted([]);
 const echo = {
@@ -27,7 +37,8 @@ describe("an agent's options", () => {
   test.each<[Record<string, unknown>, string]>([
     [{ maxStep: 5 }, "option maxStep: there is no such option; did you mean maxSteps?"],
     [{ maxsteps: 5 }, "option maxsteps: there is no such option; did you mean maxSteps?"],
-    [{ steps: 5 }, "option steps: there is no such option; there are model, fallback, system, tools, "],
+    [{ steps: 5 }, "option steps: there is no such option; did you mean maxSteps?"],
+    [{ turns: 5 }, "option turns: there is no such option; there are model, fallback, system, tools, "],
     [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
     [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
@@ -136,6 +147,28 @@ describe("a tool's options", () => {
     [{ name: undefined }, "tool without a name: option name: a text is needed, not undefined"],
   ])("%j: %s", (given, words) => {
     expect(wordsOf(() => tool({ ...echo, ...given } as never))).toContain(words);
+  });
+});
+
+describe("a rule's options", () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      "budget",
+      () => budget({ token: 5 } as never),
+      "budget: option token: there is no such option; did you mean tokens?",
+    ],
+    [
+      "retry",
+      () => retry({ attempt: 4 } as never),
+      "retry: option attempt: there is no such option; did you mean attempts?",
+    ],
+    [
+      "repeats",
+      () => repeats({ landAt: 0 }),
+      "repeats: option landAt: a whole number above 0 is needed, not 0",
+    ],
+  ])("%s", (_name, make, words) => {
+    expect(wordsOf(make)).toBe(words);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   deadline,
   emptyState,
   maxSteps,
+  RondoError,
   type Run,
   type RunOptions,
   type RunView,
@@ -215,10 +216,17 @@ describe("a budget", () => {
   });
 
   test("is made of numbers above 0", () => {
-    expect(() => budget({ tokens: 0 })).toThrow(/budget: tokens must be a number above 0, not 0/);
-    expect(() => budget({ own: { usd: -1 } })).toThrow(/budget: usd .* not -1/);
-    expect(() => budget({ ms: "5" as never })).toThrow(/budget: ms .* not 5/);
-    expect(() => budget({ modelCalls: Number.NaN })).toThrow(RangeError);
+    expect(() => budget({ tokens: 0 })).toThrow("budget: option tokens: a number above 0 is needed, not 0");
+    expect(() => budget({ own: { usd: -1 } })).toThrow(
+      "budget: option own.usd: a number above 0 is needed, not -1",
+    );
+    expect(() => budget({ ms: "5" as never })).toThrow(
+      'budget: option ms: a number above 0 is needed, not "5"',
+    );
+    expect(() => budget({ modelCalls: Number.NaN })).toThrow(RondoError);
+    expect(() => budget({ token: 5 } as never)).toThrow(
+      "option token: there is no such option; did you mean tokens?",
+    );
     expect(budget({ usd: 0.001 })).toBeDefined();
   });
 });

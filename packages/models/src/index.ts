@@ -21,20 +21,11 @@ export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";
 export type { LlamaLibrary } from "./llama/library.ts";
 export { type LlamaModel, type LlamaOptions, llama } from "./llama/llama.ts";
+export type { Authorize, LazyCodec, ModelOptions, Outgoing, ProviderOptions, Send } from "./model-options.ts";
 export { type OfflineOptions, offline } from "./offline/offline.ts";
 export { neutralised, neutralTokens } from "./prompted/control-tokens.ts";
 export { type PromptedOptions, promptedJson } from "./prompted/prompted-json.ts";
-export {
-  type Authorize,
-  bearer,
-  createModel,
-  keyHeader,
-  type LazyCodec,
-  type ModelOptions,
-  type Outgoing,
-  type ProviderOptions,
-  type Send,
-} from "./provider.ts";
+export { bearer, createModel, keyHeader } from "./provider.ts";
 export { anthropic } from "./providers/anthropic.ts";
 export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";

@@ -6,7 +6,6 @@
 
 import {
   type AssistantMessage,
-  type Json,
   type Model,
   type ModelFacts,
   type ModelIo,
@@ -17,7 +16,7 @@ import {
   toRondoError,
 } from "@rondo/core";
 import { factsOf } from "./catalogue/catalogue.ts";
-import type { Codec, Encoder, Frame, Target, WireRequest } from "./codec.ts";
+import type { Codec, Encoder, Target, WireRequest } from "./codec.ts";
 import {
   type CredentialCallback,
   type Credentials,
@@ -28,86 +27,22 @@ import {
   secretsOf,
 } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
+import {
+  type Authorize,
+  checkModelOptions,
+  type LazyCodec,
+  type ModelOptions,
+  type Send,
+} from "./model-options.ts";
 import { optionsOf, receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
-import { bodyText, type HttpClient, type HttpClocks } from "./transport/http.ts";
-import { type FetchLike, fetchClient } from "./transport/http-fetch.ts";
+import { bodyText, type HttpClient } from "./transport/http.ts";
+import { fetchClient } from "./transport/http-fetch.ts";
 import { abortedError, codeOf, networkError, unlessAborted } from "./transport/network.ts";
-
-/** A request as it is about to leave, for whoever signs it. */
-export interface Outgoing {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
-
-/** Turns credentials into headers. May look at the whole request, as a signature does. */
-export type Authorize = (
-  credentials: Credentials,
-  outgoing: Outgoing,
-) => Record<string, string> | Promise<Record<string, string>>;
-
-/**
- * Sends a request in place of the HTTP client: over a provider's own SDK, from a cassette, in a test. Gives frames as
- * they arrive (see `framesOf` for raw events), or a whole answer as JSON. What it throws becomes the call's error; an
- * error with a `status`, as SDKs throw them, is read as a response.
- */
-export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Frame> | { whole: Json }>;
-
-/** What a user may say of any provider's model. */
-export interface ProviderOptions {
-  apiKey?: string;
-  /** Asked before every call, and again after a 401. Wins over `apiKey` and the environment. */
-  credentials?: CredentialCallback;
-  /** Where the server is. With or without the version that the path begins with. */
-  baseURL?: string;
-  /** Sent with every request; they win over the codec's, and a request's own win over them. */
-  headers?: Record<string, string>;
-  /** Your own fetch. Default: node:http on Node, the global fetch elsewhere. */
-  fetch?: FetchLike;
-  /** Your own HTTP client. Wins over `fetch`. */
-  http?: HttpClient;
-  /** Ask for a stream. Default: true. */
-  stream?: boolean;
-  /** What is known of the model. Member by member it wins over the catalogue. */
-  facts?: ModelFacts;
-  /** How this server differs from its protocol: see the codec. */
-  compat?: { readonly [quirk: string]: Json };
-  /** Keep the provider's own answer with each message, as `raw`: the body, or the list of a stream's events. Default: false. */
-  keepRaw?: boolean;
-  /** This server's own clocks, in milliseconds, e.g. a longer wait for a slow local one. They win over the loop's. */
-  clocks?: HttpClocks;
-}
-
-/** A codec that is loaded on the first call, so that importing every provider costs no more than importing one. */
-export interface LazyCodec {
-  /** As in `Origin.api`: known without loading. */
-  readonly api: string;
-  load(): Promise<Codec>;
-}
-
-export interface ModelOptions extends ProviderOptions {
-  codec: Codec | LazyCodec;
-  /** As in `Origin.provider`. */
-  provider: string;
-  /** The provider's model id. */
-  model: string;
-  baseURL: string;
-  /** Whether the model can be held to a schema, where nobody told it in its facts. */
-  output?: (target: Target) => ModelFacts["output"];
-  /** How credentials become headers. Default: `authorization: Bearer`. */
-  authorize?: Authorize;
-  /** Named when there is no key. */
-  keyVariables?: readonly string[];
-  /** Reads the key when no option gave one, before every call. */
-  environmentKey?: () => Credentials | undefined;
-  /** The server wants no key. A key that is given is sent all the same. Default: false. */
-  keyless?: boolean;
-  send?: Send;
-}
 
 /** A model that speaks `codec`'s protocol with the server at `baseURL`. */
 export function createModel(options: ModelOptions): Model {
+  checkModelOptions(options);
   return new HttpModel(options);
 }
 

@@ -6,7 +6,8 @@
 
 import type { Json, JsonObject, Model, ModelIo } from "@rondo/core";
 import type { Frame, WireRequest } from "./codec.ts";
-import { createModel, type LazyCodec, type ProviderOptions, type Send } from "./provider.ts";
+import type { LazyCodec, ProviderOptions, Send } from "./model-options.ts";
+import { createModel } from "./provider.ts";
 import { anthropicMessages, openaiChat, openaiResponses } from "./providers/codecs.ts";
 
 /** Raw events of an SDK, each as one frame. An event's name is its `type`. */

@@ -1,7 +1,8 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { describe, expect, it } from "vitest";
 import type { Codec, Frame } from "../src/codec.ts";
-import { createModel, joinURL, keyHeader, type ModelOptions } from "../src/provider.ts";
+import type { ModelOptions } from "../src/model-options.ts";
+import { createModel, joinURL, keyHeader } from "../src/provider.ts";
 import { framesOf } from "../src/sdk.ts";
 import { fetchClient } from "../src/transport/http-fetch.ts";
 import { nodeClient } from "../src/transport/http-node.ts";

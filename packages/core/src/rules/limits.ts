@@ -3,6 +3,7 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
+import { above0, type Check, checkGiven, membersOf } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
@@ -65,12 +66,20 @@ export interface Budget {
   own?: { tokens?: number; usd?: number };
 }
 
+const amounts = { tokens: above0, usd: above0 };
+
+/** What the amounts of a budget must be. */
+export const budgetAmounts: Check = membersOf({
+  ...amounts,
+  ms: above0,
+  modelCalls: above0,
+  own: membersOf(amounts),
+});
+
 /** Lands a run that has spent its tokens, its money, its time or its model calls. */
 export function budget(limits: Budget): Rule {
+  checkGiven(budgetAmounts, limits, "budget");
   const { own = {}, ...whole } = limits;
-  for (const [name, limit] of [...Object.entries(whole), ...Object.entries(own)])
-    if (typeof limit !== "number" || !(limit > 0))
-      throw new RangeError(`budget: ${name} must be a number above 0, not ${String(limit)}`);
   return {
     name: "budget",
     version: 1,

@@ -4,6 +4,7 @@
 // starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
 // The ladder is: say so, hide the tool, land.
 
+import { type Check, checkGiven, count as counts, listOf, membersOf, text } from "../checks.ts";
 import { canonical, digest } from "../digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallResult } from "../loop/records.ts";
@@ -33,8 +34,17 @@ interface Memory {
   readonly nudged: readonly string[];
 }
 
+/** What the options of repeats must be. */
+export const repeatsOptions: Check = membersOf({
+  nudgeAt: counts,
+  hideAt: counts,
+  landAt: counts,
+  exempt: listOf(text),
+});
+
 /** Watches for calls that repeat without bringing anything new. */
 export function repeats(options: Repeats = {}): Rule<Memory> {
+  checkGiven(repeatsOptions, options, "repeats");
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   return {
     name: "repeats",

@@ -3,6 +3,7 @@
 // The same request again, after a wait, as often as allowed; then the next model; then the end. The wait is decided
 // from the failure's own record (its time and its random number), so a replay waits as long. Never on the error's text.
 
+import { type Check, checkGiven, count, from0, listOf, membersOf, text } from "../checks.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -35,8 +36,19 @@ const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "content_filter",
 ]);
 
+/** What the options of retries must be. */
+export const retryOptions: Check = membersOf({
+  attempts: count,
+  baseMs: from0,
+  capMs: from0,
+  longestRetryAfterMs: from0,
+  jitter: from0,
+  kinds: listOf(text),
+});
+
 /** Retries a failed model call with back-off, then falls back to the next model, then ends the run. */
 export function retry(options: Retry = {}): Rule {
+  checkGiven(retryOptions, options, "retry");
   const { attempts = 4, baseMs = 500, capMs = 30_000, longestRetryAfterMs = 60_000, jitter, kinds } = options;
   return {
     name: "retry",

@@ -2,7 +2,8 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import type { ProviderOptions } from "../model-options.ts";
+import { createModel, keyHeader } from "../provider.ts";
 import { googleClassic } from "./codecs.ts";
 
 const keyVariable = "GEMINI_API_KEY";

@@ -1,6 +1,6 @@
 // The room of the codecs by name: what each speaks is known at once, its code is loaded with the first call.
 
-import type { LazyCodec } from "../provider.ts";
+import type { LazyCodec } from "../model-options.ts";
 
 export const anthropicMessages: LazyCodec = {
   api: "anthropic-messages",

@@ -3,7 +3,8 @@
 import { type Model, RondoError } from "@rondo/core";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import { createModel, type ProviderOptions } from "../provider.ts";
+import type { ProviderOptions } from "../model-options.ts";
+import { createModel } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
 import { chatOutput } from "./output.ts";
 import { watchingCuts } from "./prompt-cut.ts";

@@ -3,7 +3,7 @@
 import { type Model, RondoError } from "@rondo/core";
 import { compatibleServers, serverAliases } from "../compat/choose.ts";
 import { type Environment, processEnvironment } from "../credentials.ts";
-import type { ProviderOptions } from "../provider.ts";
+import type { ProviderOptions } from "../model-options.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;
 

@@ -2,7 +2,8 @@
 
 import type { Model } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import { createModel, keyHeader, type ProviderOptions } from "../provider.ts";
+import type { ProviderOptions } from "../model-options.ts";
+import { createModel, keyHeader } from "../provider.ts";
 import { googleGenerativeAi } from "./codecs.ts";
 import { googleOutput } from "./output.ts";
 

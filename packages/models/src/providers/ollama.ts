@@ -13,10 +13,11 @@ import {
   RondoError,
 } from "@rondo/core";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
+import type { ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
-import { createModel, type ProviderOptions } from "../provider.ts";
+import { createModel } from "../provider.ts";
 import { optionsOf } from "../receive.ts";
 import { ollamaChat } from "./codecs.ts";
 import { directClient } from "./loopback.ts";

@@ -3,7 +3,8 @@
 import type { Model } from "@rondo/core";
 import { chooseServer, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
-import { createModel, type LazyCodec, type ProviderOptions } from "../provider.ts";
+import type { LazyCodec, ProviderOptions } from "../model-options.ts";
+import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { chatOutput } from "./output.ts";
 

@@ -6,7 +6,8 @@
 
 import { type Model, messageOf, RondoError } from "@rondo/core";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
-import { type Authorize, bearer, createModel, type ProviderOptions } from "../provider.ts";
+import type { Authorize, ProviderOptions } from "../model-options.ts";
+import { bearer, createModel } from "../provider.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 

@@ -1,0 +1,73 @@
+// What is said of a model and cannot be used is refused before anything goes to any server, and no key is shown.
+
+import { RondoError } from "@rondo/core";
+import { expect, test } from "vitest";
+import { anthropic, azure, bedrock, google, ollama, openai, openaiCompatible } from "../src/index.ts";
+
+const wordsOf = (make: () => unknown): string => {
+  try {
+    make();
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(RondoError);
+    expect(thrown).toMatchObject({ kind: "invalid_request", retryable: false });
+    return (thrown as Error).message;
+  }
+  return "it was taken";
+};
+
+test.each<[Record<string, unknown>, string]>([
+  [{ baseUrl: "https://x" }, "openai/m: option baseUrl: there is no such option; did you mean baseURL?"],
+  [{ base_url: "https://x" }, "openai/m: option base_url: there is no such option; did you mean baseURL?"],
+  [{ key: "sk-1" }, "openai/m: option key: there is no such option; did you mean apiKey?"],
+  [{ apiKey: 1234567 }, "openai/m: option apiKey: a text is needed, not a number"],
+  [{ fetch: true }, "openai/m: option fetch: a function is needed, not true"],
+  [{ http: {} }, "openai/m: option http: an HttpClient (request) is needed, not an object"],
+  [{ stream: "yes" }, 'openai/m: option stream: true or false is needed, not "yes"'],
+  [
+    { facts: { contextWindow: "8k" } },
+    'openai/m: option facts.contextWindow: a number above 0 is needed, not "8k"',
+  ],
+  [{ facts: { window: 8 } }, "openai/m: option facts.window: there is no such option"],
+  [{ facts: { price: { input: 1 } } }, "openai/m: option facts.price: a price (input, output) is needed"],
+  [
+    { clocks: { idleMs: 5 } },
+    "openai/m: option clocks.idleMs: there is no such option; there are connectMs, ",
+  ],
+])("%j: %s", (given, words) => {
+  expect(wordsOf(() => openai("m", given as never))).toContain(words);
+});
+
+test("every provider looks at them", () => {
+  const wrong = { baseUrl: "https://x" } as never;
+  const said = [
+    () => anthropic("m", wrong),
+    () => google("m", wrong),
+    () => azure("m", { endpoint: "https://x", ...(wrong as object) } as never),
+    () => bedrock("m", { region: "eu-west-1", ...(wrong as object) } as never),
+    () => ollama("m", wrong),
+    () =>
+      openaiCompatible({ provider: "p", model: "m", baseURL: "https://x", ...(wrong as object) } as never),
+  ].map(wordsOf);
+  expect(said).toEqual(
+    said.map(() => expect.stringContaining("option baseUrl: there is no such option; did you mean baseURL?")),
+  );
+});
+
+test("what each provider has of its own is taken, and what is undefined is as if it were left out", () => {
+  const none = {
+    apiKey: undefined,
+    headers: undefined,
+    fetch: undefined,
+    facts: undefined,
+    clocks: undefined,
+  };
+  expect(
+    [
+      () => openai("m", { organization: "o", project: "p", ...none } as never),
+      () => openai.chat("m", { organization: "o", apiKey: "k" }),
+      () => azure("m", { endpoint: "https://x.openai.azure.com", protocol: "chat", apiKey: "k" }),
+      () => bedrock("m", { region: "eu-west-1" }),
+      () => ollama("m", { contextSize: 4096, keepAlive: "5m" }),
+    ].map(wordsOf),
+  ).toEqual(Array.from({ length: 5 }, () => "it was taken"));
+});
