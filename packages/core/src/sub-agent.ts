@@ -6,6 +6,20 @@
 // limits before it started, and what it spent is told with its result.
 
 import type { Agent } from "./agent.ts";
+import {
+  able,
+  above0,
+  anything,
+  type Check,
+  callable,
+  checkGiven,
+  either,
+  finite,
+  membersOf,
+  oneOf,
+  text,
+  whole,
+} from "./checks.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
@@ -61,18 +75,28 @@ const taskSchema = {
   additionalProperties: false,
 } as const;
 
+const checks: { readonly [option in keyof Required<SubAgentOptions<SchemaLike>>]: Check } = {
+  name: text,
+  description: text,
+  agent: either(callable, able("an Agent, or a function that gives one,", "openChild")),
+  inputSchema: anything,
+  task: callable,
+  budget: membersOf({ tokens: above0, usd: above0, modelCalls: above0, agents: above0, ms: above0 }),
+  maxDepth: whole,
+  keys: callable,
+  permission: oneOf("allow", "ask", "deny"),
+  timeoutMs: finite,
+};
+const subAgentOptions = membersOf(checks, ["name", "description", "agent"]);
+
 /**
  * An agent as a tool. Each call is a session of its own in the parent's journal, `<session>:<call key>`, that survives
  * what its parent survives. Its answer is the call's result; a run that came to none is an error result that says why.
  * @throws RondoError `invalid_request` for a name, a schema or a number that cannot be used
  */
 export function subAgent<const S extends SchemaLike = typeof taskSchema>(options: SubAgentOptions<S>): Tool {
-  const { name, maxDepth = 3, budget, timeoutMs = never } = options;
-  if (!Number.isSafeInteger(maxDepth) || maxDepth < 0)
-    throw wrong(name, `maxDepth must be a whole number of at least 0, not ${String(maxDepth)}`);
-  for (const [what, amount] of Object.entries(budget ?? {}))
-    if (typeof amount !== "number" || !(amount > 0))
-      throw wrong(name, `budget: ${what} must be a number above 0, not ${String(amount)}`);
+  const { name, maxDepth = 3, budget, timeoutMs = never } = { ...options };
+  checkGiven(subAgentOptions, options, `sub-agent ${JSON.stringify(name) ?? "without a name"}`);
   const taskOf = options.task ?? defaultTask;
   const agentOf = (): Agent => (typeof options.agent === "function" ? options.agent() : options.agent);
   const made = tool({
@@ -103,9 +127,6 @@ export interface SubAgentParts {
 /** Who the sub-agents of a tool are, for a driver that gives them another place than this process. Undefined: it has none. */
 export const subAgentOf = (tool: Tool | undefined): SubAgentParts | undefined =>
   tool?.subAgent as SubAgentParts | undefined;
-
-const wrong = (name: string, message: string): RondoError =>
-  new RondoError("invalid_request", `sub-agent ${JSON.stringify(name)}: ${message}`);
 
 function defaultTask(args: unknown): string {
   const { task } = args as { task?: unknown };

@@ -11,6 +11,7 @@ import {
   type RunOverrides,
   repeats,
   retry,
+  subAgent,
   tool,
 } from "../src/index.ts";
 
@@ -147,6 +148,30 @@ describe("a tool's options", () => {
     [{ name: undefined }, "tool without a name: option name: a text is needed, not undefined"],
   ])("%j: %s", (given, words) => {
     expect(wordsOf(() => tool({ ...echo, ...given } as never))).toContain(words);
+  });
+});
+
+describe("a sub-agent's options", () => {
+  const agent = new Agent({ model });
+  test.each<[Record<string, unknown>, string]>([
+    [{ depth: 2 }, 'sub-agent "helper": option depth: there is no such option; did you mean maxDepth?'],
+    [{ maxDepth: -1 }, 'sub-agent "helper": option maxDepth: a whole number of at least 0 is needed, not -1'],
+    [
+      { budget: { token: 5 } },
+      'sub-agent "helper": option budget.token: there is no such option; did you mean tokens?',
+    ],
+    [
+      { agent: {} },
+      'sub-agent "helper": option agent: an Agent, or a function that gives one, is needed, not an object',
+    ],
+    [
+      { agent: undefined },
+      'sub-agent "helper": option agent: an Agent, or a function that gives one, is needed, not undefined',
+    ],
+  ])("%j: %s", (given, words) => {
+    expect(wordsOf(() => subAgent({ name: "helper", description: "Helps.", agent, ...given } as never))).toBe(
+      words,
+    );
   });
 });
 
