@@ -125,7 +125,8 @@ export class SseDecoder {
     while (text.slice(at, at + start.length) === start) {
       const end = text.indexOf("\n", at + start.length);
       const last = end - after.length;
-      if (last < at + start.length || text.slice(last, end) !== after || !text.startsWith("\n", end + 1)) break;
+      if (last < at + start.length || text.slice(last, end) !== after || !text.startsWith("\n", end + 1))
+        break;
       if (!likeness.take(text.slice(at + start.length, last))) break;
       at = end + 2;
     }
