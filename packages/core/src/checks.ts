@@ -11,6 +11,9 @@ import { RondoError } from "./errors.ts";
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;
 
+/** A check for every option there is: one that is forgotten does not compile. */
+export type ChecksOf<Options> = { readonly [option in keyof Required<Options>]: Check };
+
 /** The error of an option that cannot be used. */
 export const wrong = (option: string, message: string): RondoError =>
   new RondoError("invalid_request", `option ${option}: ${message}`);
@@ -114,21 +117,31 @@ export const listOf =
     return undefined;
   };
 
-/** An object of these members and no others. Any may be left out but the `needed` ones. */
-export const membersOf =
-  (members: { readonly [name: string]: Check }, needed: readonly string[] = []): Check =>
-  (value) => {
+/**
+ * An object of these members. Any may be left out but the `needed` ones.
+ * @param others what becomes of members it does not know. Default: `refused`
+ */
+export function membersOf<Options>(
+  members: ChecksOf<Options>,
+  needed: readonly (keyof Options & string)[] = [],
+  others: "refused" | "let_pass" = "refused",
+): Check {
+  const known: { readonly [name: string]: Check } = members;
+  const musts: readonly string[] = needed;
+  return (value) => {
     if (!isObject(value)) return { at: "", says: `an object is needed, not ${shown(value)}` };
-    for (const name of [...Object.keys(value), ...needed]) {
-      const check = Object.hasOwn(members, name) ? members[name] : undefined;
+    for (const name of [...Object.keys(value), ...musts]) {
+      const check = Object.hasOwn(known, name) ? known[name] : undefined;
+      if (check === undefined && others === "let_pass") continue;
       if (check === undefined)
-        return { at: `.${name}`, says: `there is no such option; ${hint(name, Object.keys(members))}` };
+        return { at: `.${name}`, says: `there is no such option; ${hint(name, Object.keys(known))}` };
       const held = value[name];
-      const fault = held === undefined && !needed.includes(name) ? undefined : check(held);
+      const fault = held === undefined && !musts.includes(name) ? undefined : check(held);
       if (fault !== undefined) return { at: `.${name}${fault.at}`, says: fault.says };
     }
     return undefined;
   };
+}
 
 function hint(name: string, known: readonly string[]): string {
   const plain = name.toLowerCase().replace(/[^a-z0-9]/g, "");

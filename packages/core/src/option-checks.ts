@@ -5,7 +5,7 @@ import {
   able,
   above0,
   anything,
-  type Check,
+  type ChecksOf,
   callable,
   checkGiven,
   count,
@@ -25,11 +25,20 @@ import {
   text,
   whole,
 } from "./checks.ts";
+import type { HeadTailCap, LinesCap } from "./context/cap-facts.ts";
+import type { CompactionOptions } from "./context/compact/settings.ts";
+import type { ContextOptions } from "./context/options.ts";
+import type { TrimOptions } from "./context/trim.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Settings } from "./model.ts";
 import type { AgentOptions } from "./options.ts";
+import type { OutputReading } from "./output/structured.ts";
+import type { RedactOptions } from "./redact.ts";
 import { budgetAmounts } from "./rules/limits.ts";
 import { repeatsOptions } from "./rules/repeats.ts";
 import { retryOptions } from "./rules/retry.ts";
 import { defaultTexts } from "./rules/texts.ts";
+import type { LeaseOptions } from "./writer.ts";
 
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
@@ -44,7 +53,7 @@ const tool = having("a tool, as tool() makes it,", {
 });
 const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
 
-const cap = membersOf({
+const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
   mode: anything,
   bytes: finite,
   share: finite,
@@ -59,7 +68,7 @@ const cap = membersOf({
   readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),
 });
 
-const compaction = membersOf({
+const compaction = membersOf<CompactionOptions>({
   format: oneOf("structured", "tagged"),
   auto: flag,
   at: number,
@@ -83,22 +92,23 @@ const compaction = membersOf({
   atEnd: flag,
 });
 
-const settings = membersOf({
+const settings = membersOf<Settings>({
   temperature: number,
   topP: number,
   topK: number,
-  maxOutputTokens: count,
+  maxOutputTokens: number,
   stop: listOf(text),
   seed: number,
   frequencyPenalty: number,
   presencePenalty: number,
-  reasoning: either(oneOf("off", "minimal", "low", "medium", "high"), membersOf({ budgetTokens: from0 })),
+  // Servers go on finding words for effort; what one does not know is its model's to say.
+  reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: number })),
   parallelToolCalls: flag,
   headers: object,
   providerOptions: object,
 });
 
-const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
+const checks: ChecksOf<AgentOptions> = {
   model,
   fallback: listOf(model),
   system: text,
@@ -107,11 +117,19 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   continueRule: rule,
   maxSteps: whole,
   onLimit: oneOf("land", "error", "refuse_tools", "stop"),
-  landing: membersOf({ tools: oneOf("declared", "omitted"), store: flag }),
+  landing: membersOf<NonNullable<AgentOptions["landing"]>>({
+    tools: oneOf("declared", "omitted"),
+    store: flag,
+  }),
   budget: budgetAmounts,
   maxSubAgents: whole,
   retry: orNull(retryOptions),
-  clocks: membersOf({ connectMs: finite0, firstByteMs: finite, idleMs: finite, totalMs: finite }),
+  clocks: membersOf<NonNullable<AgentOptions["clocks"]>>({
+    connectMs: finite0,
+    firstByteMs: finite0,
+    idleMs: finite0,
+    totalMs: finite0,
+  }),
   argumentErrors: oneOf("fail_closed", "pass_raw"),
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
@@ -138,14 +156,14 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   outputWay: oneOf("auto", "native", "tool", "prompted"),
   outputTools: oneOf("declared", "none"),
   outputRequest: oneOf("noted", "stored"),
-  outputReading: membersOf({ wholeText: flag, camelCaseKeys: flag }),
+  outputReading: membersOf<OutputReading>({ wholeText: flag, camelCaseKeys: flag }),
   autoExecuteTools: flag,
   throwOnError: either(callable, flag),
-  context: membersOf({
+  context: membersOf<ContextOptions>({
     window: finite,
     cap: orNull(cap),
     trim: orNull(
-      membersOf({
+      membersOf<TrimOptions>({
         budgetTokens: number,
         minTokens: number,
         maxTokens: number,
@@ -164,7 +182,7 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
   settings,
   toolChoice: either(oneOf("auto", "any", "none"), membersOf({ tool: text })),
-  hooks: membersOf({
+  hooks: membersOf<Hooks>({
     permission: callable,
     prepareStep: callable,
     beforeTool: callable,
@@ -182,9 +200,14 @@ const checks: { readonly [option in keyof Required<AgentOptions>]: Check } = {
   ),
   logger: able("a logger (debug, info, warn, error)", "debug", "info", "warn", "error"),
   about: object,
-  redact: membersOf({ secrets: listOf(text), patterns: anything, knownForms: flag, names: listOf(text) }),
+  redact: membersOf<RedactOptions>({
+    secrets: listOf(text),
+    patterns: anything,
+    knownForms: flag,
+    names: listOf(text),
+  }),
   journal: able("a journal (append, read, list)", "append", "read", "list"),
-  lease: membersOf({ owner: text, ttlMs: above0 }),
+  lease: membersOf<LeaseOptions>({ owner: text, ttlMs: above0 }),
   clock: able("a clock (now, random, after)", "now", "random", "after"),
 };
 
@@ -194,7 +217,7 @@ const agentOptions = membersOf(checks, ["model"]);
 export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
   checkGiven(overrides, given);
 
-const overrides = membersOf({
+const overrides = membersOf<RunOverrides & { takeOver?: boolean }>({
   signal: having("an AbortSignal", { aborted: flag, addEventListener: callable }),
   session: text,
   onEvent: callable,
@@ -204,4 +227,4 @@ const overrides = membersOf({
   dependencies: checks.dependencies,
   tools: checks.tools,
   toolChoice: checks.toolChoice,
-} satisfies { readonly [option in keyof Required<RunOverrides> | "takeOver"]: Check });
+});

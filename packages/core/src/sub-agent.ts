@@ -10,7 +10,6 @@ import {
   able,
   above0,
   anything,
-  type Check,
   callable,
   checkGiven,
   either,
@@ -75,19 +74,27 @@ const taskSchema = {
   additionalProperties: false,
 } as const;
 
-const checks: { readonly [option in keyof Required<SubAgentOptions<SchemaLike>>]: Check } = {
-  name: text,
-  description: text,
-  agent: either(callable, able("an Agent, or a function that gives one,", "openChild")),
-  inputSchema: anything,
-  task: callable,
-  budget: membersOf({ tokens: above0, usd: above0, modelCalls: above0, agents: above0, ms: above0 }),
-  maxDepth: whole,
-  keys: callable,
-  permission: oneOf("allow", "ask", "deny"),
-  timeoutMs: finite,
-};
-const subAgentOptions = membersOf(checks, ["name", "description", "agent"]);
+const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
+  {
+    name: text,
+    description: text,
+    agent: either(callable, able("an Agent, or a function that gives one,", "openChild")),
+    inputSchema: anything,
+    task: callable,
+    budget: membersOf<NonNullable<AgentFacts["most"]>>({
+      tokens: above0,
+      usd: above0,
+      modelCalls: above0,
+      agents: above0,
+      ms: above0,
+    }),
+    maxDepth: whole,
+    keys: callable,
+    permission: oneOf("allow", "ask", "deny"),
+    timeoutMs: finite,
+  },
+  ["name", "description", "agent"],
+);
 
 /**
  * An agent as a tool. Each call is a session of its own in the parent's journal, `<session>:<call key>`, that survives

@@ -5,11 +5,10 @@
 
 import type { BlobStore } from "./blobs.ts";
 import {
-  type Check,
   callable,
   checkGiven,
   either,
-  finite,
+  finite0,
   flag,
   membersOf,
   needed,
@@ -250,28 +249,32 @@ export interface ToolOptions<S extends SchemaLike> {
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
-const checks: { readonly [option in keyof Required<ToolOptions<SchemaLike>>]: Check } = {
-  name: text,
-  description: text,
-  inputSchema: either(
-    object,
-    needed(
-      "a schema (a Standard Schema, or a JSON Schema of type object)",
-      (value) => typeof value === "function",
+/** What hosts write on their tools for themselves is theirs: it goes to no provider, and nobody minds it. */
+const toolOptions = membersOf<ToolOptions<SchemaLike>>(
+  {
+    name: text,
+    description: text,
+    inputSchema: either(
+      object,
+      needed(
+        "a schema (a Standard Schema, or a JSON Schema of type object)",
+        (value) => typeof value === "function",
+      ),
     ),
-  ),
-  execute: callable,
-  effect: oneOf("read", "write", "idempotent"),
-  keys: callable,
-  timeoutMs: finite,
-  permission: oneOf("allow", "ask", "deny"),
-  coerce: flag,
-  unknownKeys: oneOf("allow", "strip", "reject"),
-  reconcile: callable,
-  version: either(number, text),
-  executeRaw: callable,
-};
-const toolOptions = membersOf(checks, ["name", "description", "inputSchema", "execute"]);
+    execute: callable,
+    effect: oneOf("read", "write", "idempotent"),
+    keys: callable,
+    timeoutMs: finite0,
+    permission: oneOf("allow", "ask", "deny"),
+    coerce: flag,
+    unknownKeys: oneOf("allow", "strip", "reject"),
+    reconcile: callable,
+    version: either(number, text),
+    executeRaw: callable,
+  },
+  ["name", "description", "inputSchema", "execute"],
+  "let_pass",
+);
 
 // The length apart from the letters: a counted repetition is costly to compile.
 const namePattern = /^[A-Za-z0-9_-]+$/;

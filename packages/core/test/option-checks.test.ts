@@ -1,6 +1,6 @@
 // Options that cannot be used are refused before anything is made of them, by name and with what is needed.
 
-import { scripted } from "@rondo/testkit";
+import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import {
   Agent,
@@ -43,7 +43,7 @@ describe("an agent's options", () => {
     [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
     [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
-    [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number above 0 is needed, not "60"'],
+    [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number of at least 0 is needed, not "60"'],
     [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],
     [{ clocks: 5 }, "option clocks: an object is needed, not 5"],
     [{ toolTimeoutMs: 0 }, "option toolTimeoutMs: a finite number above 0 is needed, not 0"],
@@ -53,7 +53,7 @@ describe("an agent's options", () => {
     [{ emptyNudges: -1 }, "option emptyNudges: a whole number of at least 0 is needed, not -1"],
     [{ refusals: true }, "option refusals: null, or nothing, is needed, not true"],
     [{ retry: { attempt: 4 } }, "option retry.attempt: there is no such option; did you mean attempts?"],
-    [{ retry: { attempts: 0 } }, "option retry.attempts: a whole number above 0 is needed, not 0"],
+    [{ retry: { attempts: -1 } }, "option retry.attempts: a whole number of at least 0 is needed, not -1"],
     [
       { budget: { own: { token: 5 } } },
       "option budget.own.token: there is no such option; did you mean tokens?",
@@ -74,7 +74,7 @@ describe("an agent's options", () => {
     [{ texts: { nope: () => "" } }, "option texts.nope: there is no such option"],
     [{ texts: { denied: "no" } }, 'option texts.denied: a function is needed, not "no"'],
     [{ settings: { temp: 1 } }, "option settings.temp: there is no such option; did you mean temperature?"],
-    [{ settings: { reasoning: "hard" } }, 'option settings.reasoning: an object is needed, not "hard"'],
+    [{ settings: { reasoning: 3 } }, "option settings.reasoning: an object is needed, not 3"],
     [{ toolChoice: { name: "echo" } }, "option toolChoice.name: there is no such option; there are tool"],
     [{ context: { windw: 5 } }, "option context.windw: there is no such option"],
     [{ context: { cap: { maxBytes: 5 } } }, "option context.cap.maxBytes: there is no such option"],
@@ -124,10 +124,6 @@ describe("an agent's options", () => {
 describe("a tool's options", () => {
   test.each<[Record<string, unknown>, string]>([
     [
-      { parameters: {} },
-      'tool "echo": option parameters: there is no such option; there are name, description, inputSchema, ',
-    ],
-    [
       { permission: "maybe" },
       'tool "echo": option permission: one of allow, ask, deny is needed, not "maybe"',
     ],
@@ -137,7 +133,7 @@ describe("a tool's options", () => {
     ],
     [
       { timeoutMs: Number.POSITIVE_INFINITY },
-      'tool "echo": option timeoutMs: a finite number above 0 is needed, not Infinity',
+      'tool "echo": option timeoutMs: a finite number of at least 0 is needed, not Infinity',
     ],
     [{ execute: undefined }, 'tool "echo": option execute: a function is needed, not undefined'],
     [{ description: undefined }, 'tool "echo": option description: a text is needed, not undefined'],
@@ -149,6 +145,14 @@ describe("a tool's options", () => {
   ])("%j: %s", (given, words) => {
     expect(wordsOf(() => tool({ ...echo, ...given } as never))).toContain(words);
   });
+});
+
+test("what a host writes on a tool for itself is let pass, and goes to no model", async () => {
+  const own = { _internal: { team: "search" }, strict: true };
+  const asked = scripted([say("done")]);
+  await new Agent({ model: asked, tools: [tool({ ...echo, ...own } as never)] }).run("go");
+  const [declared] = asked.lastRequest.tools;
+  expect(Object.keys(declared ?? {}).sort()).toEqual(["description", "inputSchema", "name"]);
 });
 
 describe("a sub-agent's options", () => {
@@ -189,8 +193,8 @@ describe("a rule's options", () => {
     ],
     [
       "repeats",
-      () => repeats({ landAt: 0 }),
-      "repeats: option landAt: a whole number above 0 is needed, not 0",
+      () => repeats({ landAt: -1 }),
+      "repeats: option landAt: a whole number of at least 0 is needed, not -1",
     ],
   ])("%s", (_name, make, words) => {
     expect(wordsOf(make)).toBe(words);

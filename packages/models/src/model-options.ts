@@ -5,7 +5,6 @@
 import type { Json, ModelFacts, ModelIo } from "@rondo/core";
 import {
   able,
-  above0,
   anything,
   type Check,
   callable,
@@ -103,34 +102,36 @@ export const checkModelOptions = (given: ModelOptions): void =>
 const key: Check = (value) =>
   typeof value === "string" ? undefined : { at: "", says: `a text is needed, not a ${typeof value}` };
 
-const checks: { readonly [option in keyof Required<ModelOptions>]: Check } = {
-  codec: anything,
-  provider: text,
-  model: text,
-  baseURL: text,
-  apiKey: key,
-  credentials: callable,
-  headers: object,
-  fetch: callable,
-  http: able("an HttpClient (request)", "request"),
-  stream: flag,
-  facts: membersOf({
-    contextWindow: above0,
-    maxOutputTokens: above0,
-    maxInputTokens: above0,
-    price: having("a price (input, output)", { input: from0, output: from0 }),
-    accepts: listOf(text),
-    tools: flag,
-    output: oneOf("native", "native_without_tools", "none"),
-  }),
-  compat: object,
-  keepRaw: flag,
-  clocks: membersOf({ connectMs: from0, firstByteMs: from0 }),
-  output: callable,
-  authorize: callable,
-  keyVariables: listOf(text),
-  environmentKey: callable,
-  keyless: flag,
-  send: callable,
-};
-const modelOptions = membersOf(checks, ["codec", "provider", "model", "baseURL"]);
+const modelOptions = membersOf<ModelOptions>(
+  {
+    codec: anything,
+    provider: text,
+    model: text,
+    baseURL: text,
+    apiKey: key,
+    credentials: callable,
+    headers: object,
+    fetch: callable,
+    http: able("an HttpClient (request)", "request"),
+    stream: flag,
+    facts: membersOf<ModelFacts>({
+      contextWindow: from0,
+      maxOutputTokens: from0,
+      maxInputTokens: from0,
+      price: having("a price (input, output)", { input: from0, output: from0 }),
+      accepts: listOf(text),
+      tools: flag,
+      output: oneOf("native", "native_without_tools", "none"),
+    }),
+    compat: object,
+    keepRaw: flag,
+    clocks: membersOf<HttpClocks>({ connectMs: from0, firstByteMs: from0 }),
+    output: callable,
+    authorize: callable,
+    keyVariables: listOf(text),
+    environmentKey: callable,
+    keyless: flag,
+    send: callable,
+  },
+  ["codec", "provider", "model", "baseURL"],
+);

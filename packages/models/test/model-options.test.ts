@@ -25,7 +25,7 @@ test.each<[Record<string, unknown>, string]>([
   [{ stream: "yes" }, 'openai/m: option stream: true or false is needed, not "yes"'],
   [
     { facts: { contextWindow: "8k" } },
-    'openai/m: option facts.contextWindow: a number above 0 is needed, not "8k"',
+    'openai/m: option facts.contextWindow: a number of at least 0 is needed, not "8k"',
   ],
   [{ facts: { window: 8 } }, "openai/m: option facts.window: there is no such option"],
   [{ facts: { price: { input: 1 } } }, "openai/m: option facts.price: a price (input, output) is needed"],

@@ -69,11 +69,11 @@ export interface Budget {
 const amounts = { tokens: above0, usd: above0 };
 
 /** What the amounts of a budget must be. */
-export const budgetAmounts: Check = membersOf({
+export const budgetAmounts: Check = membersOf<Budget>({
   ...amounts,
   ms: above0,
   modelCalls: above0,
-  own: membersOf(amounts),
+  own: membersOf<NonNullable<Budget["own"]>>(amounts),
 });
 
 /** Lands a run that has spent its tokens, its money, its time or its model calls. */

@@ -4,7 +4,7 @@
 // starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
 // The ladder is: say so, hide the tool, land.
 
-import { type Check, checkGiven, count as counts, listOf, membersOf, text } from "../checks.ts";
+import { type Check, checkGiven, listOf, membersOf, text, whole } from "../checks.ts";
 import { canonical, digest } from "../digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallResult } from "../loop/records.ts";
@@ -35,10 +35,10 @@ interface Memory {
 }
 
 /** What the options of repeats must be. */
-export const repeatsOptions: Check = membersOf({
-  nudgeAt: counts,
-  hideAt: counts,
-  landAt: counts,
+export const repeatsOptions: Check = membersOf<Repeats>({
+  nudgeAt: whole,
+  hideAt: whole,
+  landAt: whole,
   exempt: listOf(text),
 });
 

@@ -3,7 +3,7 @@
 // The same request again, after a wait, as often as allowed; then the next model; then the end. The wait is decided
 // from the failure's own record (its time and its random number), so a replay waits as long. Never on the error's text.
 
-import { type Check, checkGiven, count, from0, listOf, membersOf, text } from "../checks.ts";
+import { type Check, checkGiven, from0, listOf, membersOf, text, whole } from "../checks.ts";
 import type { ErrorKind } from "../errors.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -37,8 +37,8 @@ const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 ]);
 
 /** What the options of retries must be. */
-export const retryOptions: Check = membersOf({
-  attempts: count,
+export const retryOptions: Check = membersOf<Retry>({
+  attempts: whole,
   baseMs: from0,
   capMs: from0,
   longestRetryAfterMs: from0,
