@@ -188,6 +188,8 @@ describe("a rule that decides", () => {
     expect(timedDecision(state, timed(100))).toMatchObject(fact({ mode: "landing" }));
     expect(timedDecision(state, timed(99))).toMatchObject(fact({ mode: "landing" }));
     expect(timedDecision(state, timed(undefined))).toBeUndefined();
+    // One that only wants to be woken has nothing to say.
+    expect(timedDecision(state, withRules({ name: "clock", wakeAt: () => 100 }))).toBeUndefined();
   });
 
   test("against a call: the first that speaks says why", () => {

@@ -5,7 +5,7 @@
 // really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
 
 import type { Usage } from "../message.ts";
-import { placesOf, type Rules } from "../rules/rule.ts";
+import { type Rules, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
@@ -81,8 +81,8 @@ export function leftOf(budget: Amounts, spent: Spent): Amounts {
 /** What the run may still give: what its rules leave, less what is held for the children that have no result yet. */
 export function freeAmounts(state: State, rules: Rules): Amounts {
   let free: Amounts = {};
-  for (const place of placesOf(rules, "left")) {
-    const left = rules.list[place]?.left?.(state.memories[place], state);
+  for (const { rule, place } of speakersOf(rules, "left")) {
+    const left = rule.left(state.memories[place], state);
     if (left !== undefined) free = tighter(free, left);
   }
   for (const { child, result } of runOf(state).turn?.calls ?? [])

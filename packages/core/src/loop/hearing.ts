@@ -3,11 +3,11 @@
 // A rule is asked before each model call, and when its time has come while something is in flight. What it decides
 // becomes one record, with its name and its evidence.
 
-import { type Decision, firstSaid, placesOf, type Rule, type Rules } from "../rules/rule.ts";
+import { type Decision, firstSaid, type Rule, type Rules, speakersOf } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
 import type { ResultCode } from "./records.ts";
-import { type Call, inFlight, isRunning, type Run, runOf, type State } from "./state.ts";
+import { type Call, inFlight, type Run, running, runOf, type State } from "./state.ts";
 
 /** When a started call runs past its time. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
@@ -20,11 +20,10 @@ export const graceEnd = (state: State): number =>
 export function wakeTime(state: State, rules: Rules): number | undefined {
   const run = runOf(state);
   let earliest = Number.POSITIVE_INFINITY;
-  for (const call of run.turn?.calls ?? [])
-    if (isRunning(call)) earliest = Math.min(earliest, timeoutAt(call));
+  for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
-    for (const place of placesOf(rules, "wakeAt")) {
-      const time = rules.list[place]?.wakeAt?.(state.memories[place], state);
+    for (const { rule, place } of speakersOf(rules, "wakeAt")) {
+      const time = rule.wakeAt(state.memories[place], state);
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
       if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
     }
@@ -46,7 +45,8 @@ export function waitForRetry(state: State, rules: Rules): Action | undefined {
 
 /** What the first rule that speaks has decided. */
 export function ruleDecision(state: State, rules: Rules): Action | undefined {
-  return decided(state, rules, "decide");
+  if (runOf(state).landing !== undefined) return undefined;
+  return firstSaid(rules, state, "decide", (rule, memory) => decided(state, rule, memory));
 }
 
 /** What the first rule says that speaks against starting a call. */
@@ -55,25 +55,23 @@ export function spokenAgainst(
   state: State,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
-  return firstSaid(rules, state, "judgeStart", (rule, memory) => rule.judgeStart?.(memory, call, state));
+  return firstSaid(rules, state, "judgeStart", (rule, memory) => rule.judgeStart(memory, call, state));
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */
 export function timedDecision(state: State, rules: Rules): Action | undefined {
-  return decided(state, rules, "wakeAt");
+  if (runOf(state).landing !== undefined) return undefined;
+  return firstSaid(rules, state, "wakeAt", (rule, memory) => {
+    const time = rule.wakeAt(memory, state);
+    return time !== undefined && time <= state.now ? decided(state, rule, memory) : undefined;
+  });
 }
 
-/** @param moment `wakeAt`: only those are asked whose time has come */
-function decided(state: State, rules: Rules, moment: "decide" | "wakeAt"): Action | undefined {
-  const run = runOf(state);
-  if (run.landing !== undefined) return undefined;
-  return firstSaid(rules, state, moment, (rule, memory) => {
-    if (moment === "wakeAt" && !((rule.wakeAt?.(memory, state) ?? Number.POSITIVE_INFINITY) <= state.now))
-      return undefined;
-    const decision = rule.decide?.(memory, state);
-    if (decision === undefined || changesNothing(decision, rule, run)) return undefined;
-    return recorded(state, rule, decision);
-  });
+/** What a rule decides, where that changes anything. */
+function decided(state: State, rule: Rule, memory: unknown): Action | undefined {
+  const decision = rule.decide?.(memory, state);
+  if (decision === undefined || changesNothing(decision, rule, runOf(state))) return undefined;
+  return recorded(state, rule, decision);
 }
 
 /**

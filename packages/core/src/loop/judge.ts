@@ -43,7 +43,7 @@ function firstJudgement(state: State, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
   const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
-    const judgement = rule.judge?.(memory, state, rules.texts);
+    const judgement = rule.judge(memory, state, rules.texts);
     return judgement === undefined ? undefined : { ...judgement, rule: rule.name };
   });
   if (judged !== undefined) {
@@ -74,7 +74,7 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
-    const judgement = run.failures < 2 ? one.judge?.(memory, state, rules.texts) : undefined;
+    const judgement = run.failures < 2 ? one.judge(memory, state, rules.texts) : undefined;
     return judgement?.follows.do === "ask_again" ? { ...judgement, rule: one.name } : undefined;
   });
   if (retried !== undefined) return retried;
@@ -112,7 +112,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
   const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
-    const said = rule.judgeCall?.(memory, call, state);
+    const said = rule.judgeCall(memory, call, state);
     return said === undefined ? undefined : { rule: rule.name, ...said };
   });
   return verdict ?? { do: "run" };

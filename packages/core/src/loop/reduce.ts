@@ -5,7 +5,7 @@
 
 import { canonical } from "../digest.ts";
 import { callsOf } from "../message.ts";
-import { placesOf, type Rules } from "../rules/rule.ts";
+import { type Rules, speakersOf } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
@@ -36,8 +36,8 @@ export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: Stat
 
 function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
   let memories = folded.memories as unknown[];
-  for (const place of placesOf(rules, "fold")) {
-    const memory = rules.list[place]?.fold?.(memories[place], record, before);
+  for (const { rule, place } of speakersOf(rules, "fold")) {
+    const memory = rule.fold(memories[place], record, before);
     if (memory === memories[place]) continue;
     if (memories === folded.memories) memories = [...memories];
     memories[place] = memory;

@@ -31,7 +31,7 @@ export function think(
   const heard: Heard = new Map();
   const startedAt = clock.now();
   let lastAt = startedAt;
-  let events = 0;
+  let begun = false;
   let over = false;
 
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ export function think(
     // sleeps longer than that one would.
     const watch = (): void => {
       const now = clock.now();
-      const idle = events === 0 ? clocks.firstByteMs : clocks.idleMs;
+      const idle = begun ? clocks.idleMs : clocks.firstByteMs;
       const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
       if (left > 0) {
         cancel = clock.after(Math.min(left, clocks.idleMs, 2 ** 31 - 1), watch);
@@ -62,9 +62,9 @@ export function think(
               "timeout",
               `${model.id}: the answer took longer than ${clocks.totalMs} ms (clocks.totalMs)`,
             )
-          : events === 0
-            ? new RondoError("timeout", `${model.id}: nothing came within ${idle} ms (clocks.firstByteMs)`)
-            : new RondoError("stream_idle", `${model.id}: nothing came for ${idle} ms (clocks.idleMs)`);
+          : begun
+            ? new RondoError("stream_idle", `${model.id}: nothing came for ${idle} ms (clocks.idleMs)`)
+            : new RondoError("timeout", `${model.id}: nothing came within ${idle} ms (clocks.firstByteMs)`);
       settle(() => reject(withPartial(error, model, heard)));
       controller.abort(error);
     };
@@ -72,7 +72,7 @@ export function think(
 
     const hear = (event: ModelEvent): void => {
       if (over) return;
-      events += 1;
+      begun = true;
       lastAt = clock.now();
       if (event.type === "text_delta") keep(heard, event.index, event.text);
       emit(event);

@@ -69,31 +69,37 @@ const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "
 
 type Moment = (typeof moments)[number];
 
-const places = new WeakMap<readonly Rule[], { readonly [moment in Moment]: readonly number[] }>();
+/** A rule that has something for a moment, and where in the list it stands: its memory is at the same place. */
+export interface Speaker<M extends Moment> {
+  readonly rule: Rule & Required<Pick<Rule, M>>;
+  readonly place: number;
+}
 
-/** Where in the list the rules stand that have something for a moment. Most have for one or two, and are asked at every turn. */
-export function placesOf({ list }: Pick<Rules, "list">, moment: Moment): readonly number[] {
-  let known = places.get(list);
-  if (known === undefined) {
-    const at = (one: Moment): number[] =>
-      [...list.keys()].filter((place) => list[place]?.[one] !== undefined);
-    known = Object.fromEntries(moments.map((one) => [one, at(one)])) as { [one in Moment]: number[] };
-    places.set(list, known);
+type Speakers = { readonly [M in Moment]: readonly Speaker<M>[] };
+
+const known = new WeakMap<readonly Rule[], Speakers>();
+
+/** The rules that have something for a moment, in the order they are asked. Most have for one or two, and are asked at every turn. */
+export function speakersOf<M extends Moment>({ list }: Pick<Rules, "list">, moment: M): Speakers[M] {
+  let speakers = known.get(list);
+  if (speakers === undefined) {
+    const at = (one: Moment): unknown[] =>
+      list.flatMap((rule, place) => (rule[one] === undefined ? [] : [{ rule, place }]));
+    speakers = Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
+    known.set(list, speakers);
   }
-  return known[moment];
+  return speakers[moment];
 }
 
 /** What the first rule says that says anything at a moment, in the order they are asked. */
-export function firstSaid<Said>(
+export function firstSaid<M extends Moment, Said>(
   rules: Rules,
   { memories }: State,
-  moment: Moment,
-  ask: (rule: Rule, memory: unknown) => Said | undefined,
+  moment: M,
+  ask: (rule: Speaker<M>["rule"], memory: unknown) => Said | undefined,
 ): Said | undefined {
-  const asked = placesOf(rules, moment);
-  for (let at = 0; at < asked.length; at += 1) {
-    const place = asked[at] as number;
-    const said = ask(rules.list[place] as Rule, memories[place]);
+  for (const { rule, place } of speakersOf(rules, moment) as readonly Speaker<M>[]) {
+    const said = ask(rule, memories[place]);
     if (said !== undefined) return said;
   }
   return undefined;
