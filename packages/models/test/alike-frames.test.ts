@@ -222,7 +222,7 @@ describe.each([
         expect(streamed(codec, stream, [], true)).toEqual(plain);
         expect(streamed(codec, stream, cuts, true)).toEqual(plain);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 });
