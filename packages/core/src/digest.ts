@@ -51,8 +51,6 @@ function stirred(one: number, other: number): number {
 export function canonical(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  let members = "";
-  for (const key of Object.keys(value).sort())
-    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonical(value[key])}`;
-  return `{${members}}`;
+  const keys = Object.keys(value).sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }

@@ -44,7 +44,6 @@ import type { LeaseOptions } from "./writer.ts";
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
 
 const model = able("a Model, e.g. offline() of @rondo/models,", "call");
-const toolNames = listOf(text);
 const tool = having("a tool, as tool() makes it,", {
   name: text,
   definition: object,
@@ -62,7 +61,7 @@ const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
   hardCap: finite,
   minKeep: finite0,
   by: text,
-  exempt: toolNames,
+  exempt: listOf(text),
   keep: anything,
   withFiles: anything,
   readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),

@@ -191,10 +191,8 @@ export class Answer {
 
   /** Numbers the provider told; the last word on each wins, what it does not tell changes nothing. */
   count(usage: { [K in keyof Usage]: number | null | undefined }): void {
-    for (const name of Object.keys(usage) as (keyof Usage)[]) {
-      const value = usage[name];
-      if (typeof value === "number" && Number.isFinite(value)) this.usage[name] = value;
-    }
+    for (const [name, value] of Object.entries(usage))
+      if (typeof value === "number" && Number.isFinite(value)) this.usage[name as keyof Usage] = value;
   }
 
   /** The whole answer. */

@@ -72,10 +72,8 @@ export class Likeness {
 
   /** Takes a whole frame. False, and nothing was done, for one that is not alike. */
   takes(data: string): boolean {
-    const { before, after } = this;
-    if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
-      return false;
-    return this.take(data.slice(before.length, data.length - after.length));
+    const written = writtenBetween(this, data);
+    return written !== undefined && this.take(written);
   }
 
   /** Takes what is written in the text's place. False, and nothing was done, for what is more than one text. */
@@ -151,12 +149,8 @@ export class FrameJson {
   }
 
   #betweenEdges(data: string): string | undefined {
-    const edges = this.#edges;
-    if (edges === undefined) return undefined;
-    const { before, after } = edges;
-    if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
-      return undefined;
-    return textWritten(data.slice(before.length, data.length - after.length));
+    const written = this.#edges && writtenBetween(this.#edges, data);
+    return written === undefined ? undefined : textWritten(written);
   }
 
   #byPattern(data: string): Json | undefined {
@@ -177,6 +171,16 @@ export class FrameJson {
     this.#misses = 0;
     this.#shape = found;
   }
+}
+
+/** What is written where the text stands; undefined where something else stands around it. */
+function writtenBetween(
+  { before, after }: Pick<Edges, "before" | "after">,
+  data: string,
+): string | undefined {
+  if (data.length < before.length + after.length || !data.startsWith(before) || !data.endsWith(after))
+    return undefined;
+  return data.slice(before.length, data.length - after.length);
 }
 
 /** What a text in JSON cannot hold as it is, and a little more. */

@@ -1,6 +1,7 @@
 // The room of the cap's options: what a user may say about results that are too large, and the facts it comes to.
 
-import { RondoError } from "../errors.ts";
+import { wrong as wrongOption } from "../checks.ts";
+import type { RondoError } from "../errors.ts";
 
 interface CapShared {
   /** Tools whose results are never cut. The reader tools are always among them. Default: none. */
@@ -114,5 +115,4 @@ function oneOf<const T extends string>(option: string, value: T, known: readonly
   return value;
 }
 
-const wrong = (option: string, message: string): RondoError =>
-  new RondoError("invalid_request", `option context.cap.${option}: ${message}`);
+const wrong = (option: string, message: string): RondoError => wrongOption(`context.cap.${option}`, message);

@@ -2,7 +2,7 @@
 //
 // One pipeline in a fixed order: cap, trim, prune, guard, and compaction; each stage is an option and may be null.
 
-import { RondoError } from "../errors.ts";
+import { wrong } from "../checks.ts";
 import type { Model } from "../model.ts";
 import { type CapFacts, type CapOptions, capFacts } from "./cap-facts.ts";
 import { type CompactionOptions, type CompactionSettings, compactionSettings } from "./compact/settings.ts";
@@ -53,10 +53,7 @@ export interface ContextFacts {
 export function contextFacts(given: ContextOptions = {}): ContextFacts {
   const { window } = given;
   if (window !== undefined && !(window > 0))
-    throw new RondoError(
-      "invalid_request",
-      `option context.window: a number of tokens above 0 is needed, not ${String(window)}`,
-    );
+    throw wrong("context.window", `a number of tokens above 0 is needed, not ${String(window)}`);
   const prune = given.prune === undefined || given.prune === null ? null : pruneSettings(given.prune);
   return {
     ...(window === undefined ? {} : { window }),

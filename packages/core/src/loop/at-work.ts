@@ -29,7 +29,7 @@ import { windowOf } from "./window.ts";
 interface Driving {
   state(): State;
   post(fact: Fact): void;
-  tell(event: RondoEvent): void;
+  readonly tell: (event: RondoEvent) => void;
 }
 
 export class AtWork {

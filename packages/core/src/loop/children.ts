@@ -110,12 +110,12 @@ export type Share = { reserved: Amounts } | { refused: string };
 export function sharesOf(state: State, rules: Rules): ReadonlyMap<CallKey, Share> {
   const { options } = state;
   const { turn, parent } = runOf(state);
-  if (options === undefined || turn === undefined || !turn.calls.some(mayBegin)) return noShares;
-  const shares = new Map<CallKey, Share>();
+  if (options === undefined || turn === undefined) return noShares;
   const calls = turn.calls.filter(
     (call) => mayBegin(call) && !["deny", "stop"].includes(permissionOf(call, options)),
   );
-  if (calls.length === 0) return shares;
+  if (calls.length === 0) return noShares;
+  const shares = new Map<CallKey, Share>();
   const depth = (parent?.depth ?? 0) + 1;
   let free = freeAmounts(state, rules);
   let left = calls.length;

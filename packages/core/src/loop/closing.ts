@@ -22,18 +22,20 @@ type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefin
 
 /** Closes the calls that get a result from `resultOf` and have none yet. */
 export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
-  let facts: Fact[] | undefined;
+  const facts: Fact[] = [];
   for (const call of openCalls(state)) {
     const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
-    if (closed === undefined) continue;
-    facts ??= [];
-    facts.push({ type: "tool_finished", call: call.key, result: closed });
+    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
   }
-  return facts && { do: "record", facts };
+  return facts.length === 0 ? undefined : { do: "record", facts };
 }
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
-export function closeAll(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
+export function closeAll(
+  state: State,
+  rules: Rules,
+  resultOf: (...asked: Parameters<ResultOf>) => CallResult,
+): Action | undefined {
   const unseen = openCalls(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
@@ -83,7 +85,7 @@ export function deniedResult(call: Call, state: State, rules: Rules): CallResult
 }
 
 /** The result of a call that was judged not to run. */
-export const judgedResult = ({ verdict }: Call): CallResult | undefined =>
+export const judgedResult: ResultOf = ({ verdict }) =>
   verdict?.do === "answer" ? result(verdict.code, verdict.text) : undefined;
 
 /** The result of a call that was edited, and no longer fits its schema. */

@@ -237,7 +237,6 @@ export class Driver {
   }
 
   #takeMail(): void {
-    if (this.#mailbox.length === 0) return;
     for (const fact of this.#mailbox.splice(0)) this.#append([timely(fact, this.#state)]);
   }
 
