@@ -3,9 +3,9 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
+import { type AgentOptions, checkOverrides, type RunOverrides } from "./agent-options.ts";
 import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { Provided } from "./dependency.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
@@ -16,33 +16,12 @@ import type { Logger } from "./logger.ts";
 import type { LogRecord } from "./loop/records.ts";
 import { memoryJournal } from "./memory-journal.ts";
 import type { JsonObject } from "./message.ts";
-import type { ToolChoice } from "./model.ts";
-import { checkOverrides } from "./option-checks.ts";
-import { type AgentOptions, type Resolved, resolve } from "./options.ts";
+import { type Resolved, resolve } from "./options.ts";
 import type { RunResult } from "./result.ts";
 import { type Listener, Session } from "./session.ts";
 import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
-import type { ChildPlace, Tool } from "./tool.ts";
+import type { ChildPlace } from "./tool.ts";
 import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
-
-export interface RunOverrides {
-  /** Aborts the run: `run` then rejects, the stream ends. */
-  signal?: AbortSignal;
-  /** The session to run in. Default: a new one. */
-  session?: string;
-  /** Where to keep it. Default: the agent's. */
-  journal?: Journal;
-  /** Hears every live event. */
-  onEvent?: (event: RondoEvent) => void;
-  /** What is given for keys of tools, before what the agent gives. */
-  dependencies?: readonly Provided[];
-  /** In place of the agent's. */
-  tools?: readonly Tool[];
-  /** In place of the agent's. */
-  toolChoice?: ToolChoice;
-  /** Compact the session now, whatever its size, instead of running a task: the input is not looked at. Needs a compaction stage. */
-  forceCompaction?: boolean;
-}
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {

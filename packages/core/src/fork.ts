@@ -5,6 +5,7 @@
 // interrupted, by its effect. A result may be put in place of another only where no request was made with it yet:
 // else the shared requests would be others than those that were sent.
 
+import type { AgentOptions } from "./agent-options.ts";
 import { type BlobStore, copyBlobs } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
@@ -15,7 +16,7 @@ import { emptyState } from "./loop/state.ts";
 import type { JsonObject } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import type { Model } from "./model.ts";
-import type { AgentOptions, Resolved } from "./options.ts";
+import type { Resolved } from "./options.ts";
 import type { Rules } from "./rules/rule.ts";
 
 /** Where a fork leaves its session, and what is other in it. */

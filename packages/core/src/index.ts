@@ -1,5 +1,6 @@
 // The face of @rondo/core.
-export { Agent, type RunOverrides, type StepStream } from "./agent.ts";
+export { Agent, type StepStream } from "./agent.ts";
+export type { AgentOptions, RunOverrides } from "./agent-options.ts";
 export {
   type BlobInfo,
   type BlobLimits,
@@ -166,7 +167,7 @@ export {
 export * from "./message.ts";
 export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
-export { type AgentOptions, type Resolved, resolve } from "./options.ts";
+export { type Resolved, resolve } from "./options.ts";
 export type { Partially } from "./output/partial.ts";
 export type { OutputReading } from "./output/structured.ts";
 export type { ToolOutput } from "./outputs.ts";

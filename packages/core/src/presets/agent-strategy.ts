@@ -4,11 +4,11 @@
 // are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
 // is the view's, `strategyMessages`, which takes the same options.
 
+import type { AgentOptions } from "../agent-options.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
-import type { AgentOptions } from "../options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";

@@ -5,12 +5,12 @@
 // is written when it is cut off, so that the history is whole at any time.
 
 import { Agent } from "../agent.ts";
+import type { AgentOptions } from "../agent-options.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type Input, readInput } from "../input.ts";
 import type { Journal } from "../journal.ts";
 import type { Message } from "../message.ts";
-import type { AgentOptions } from "../options.ts";
 import type { RunResult } from "../result.ts";
 import type { Session } from "../session.ts";
 import { EventQueue } from "../stream.ts";

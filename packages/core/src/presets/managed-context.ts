@@ -4,12 +4,12 @@
 // another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
 // the user sees of it is the view's, `agentEvents`.
 
+import type { AgentOptions } from "../agent-options.ts";
 import type { Provided } from "../dependency.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { type JsonObject, textOf } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
-import type { AgentOptions } from "../options.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";

@@ -5,10 +5,10 @@
 // only when there was no steering. What was pulled is queued in the journal before anything else happens.
 
 import { Agent } from "../agent.ts";
+import type { AgentOptions } from "../agent-options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import { callsOf, type UserMessage } from "../message.ts";
 import type { Model } from "../model.ts";
-import type { AgentOptions } from "../options.ts";
 import type { Session } from "../session.ts";
 import { type SteerableOptions, steerable } from "./steerable.ts";
 import { steerableStop } from "./steerable-stops.ts";

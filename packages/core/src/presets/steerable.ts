@@ -4,13 +4,13 @@
 // them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
 // goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
 
+import type { AgentOptions } from "../agent-options.ts";
 import type { GuardOptions } from "../context/guard.ts";
 import { noContext } from "../context/options.ts";
 import type { PruneOptions } from "../context/prune-settings.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Run } from "../loop/state.ts";
 import { textOf } from "../message.ts";
-import type { AgentOptions } from "../options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";

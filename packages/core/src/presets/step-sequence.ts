@@ -4,11 +4,11 @@
 // and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
 // again a bounded number of times. What the user pulls of it is `agent.steps()`.
 
+import type { AgentOptions } from "../agent-options.ts";
 import { noContext } from "../context/options.ts";
 import type { RunEnd } from "../loop/records.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
-import type { AgentOptions } from "../options.ts";
 import type { Retry } from "../rules/retry.ts";
 import {
   continueBy,

@@ -4,13 +4,13 @@
 // nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
 // view's, `trace`, which takes the same options.
 
+import type { AgentOptions } from "../agent-options.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
-import type { AgentOptions } from "../options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";

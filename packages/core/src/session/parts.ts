@@ -2,6 +2,7 @@
 //
 // Nothing here holds anything: what it is told about is looked up when it is asked.
 
+import type { AgentOptions } from "../agent-options.ts";
 import type { BlobStore } from "../blobs.ts";
 import { checkTold } from "../changes.ts";
 import type { Clock } from "../clock.ts";
@@ -14,7 +15,7 @@ import type { Shell } from "../loop/shell.ts";
 import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
-import type { AgentOptions, Resolved } from "../options.ts";
+import type { Resolved } from "../options.ts";
 import type { LeaseOptions } from "../writer.ts";
 
 export interface SessionParts {
