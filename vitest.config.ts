@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -12,6 +13,8 @@ const shared = {
 export default defineConfig({
   ...shared,
   test: {
+    // Most slow tests wait for processes of their own: two side by side are right on two cores as well.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", "./scripts/skip-reasons.ts"],
     projects: [
       {

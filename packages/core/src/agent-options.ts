@@ -257,7 +257,8 @@ const settings = membersOf<Settings>({
   providerOptions: object,
 });
 
-const checks: ChecksOf<AgentOptions> = {
+/** What each option of an agent must be; presets look at theirs by the same. */
+export const agentChecks: ChecksOf<AgentOptions> = {
   model,
   fallback: listOf(model),
   system: text,
@@ -360,7 +361,7 @@ const checks: ChecksOf<AgentOptions> = {
   clock: able("a clock (now, random, after)", "now", "random", "after"),
 };
 
-const agentOptions = membersOf(checks, ["model"]);
+const agentOptions = membersOf(agentChecks, ["model"]);
 
 /** @throws RondoError `invalid_request` naming the first option of a single run that cannot be used */
 export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
@@ -372,8 +373,8 @@ const overrides = membersOf<RunOverrides & { takeOver?: boolean }>({
   onEvent: callable,
   forceCompaction: flag,
   takeOver: flag,
-  journal: checks.journal,
-  dependencies: checks.dependencies,
-  tools: checks.tools,
-  toolChoice: checks.toolChoice,
+  journal: agentChecks.journal,
+  dependencies: agentChecks.dependencies,
+  tools: agentChecks.tools,
+  toolChoice: agentChecks.toolChoice,
 });

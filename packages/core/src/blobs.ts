@@ -3,6 +3,7 @@
 // A store names what it keeps; the stores here name a text by its digest, so that the same text is kept once. Every
 // store is bounded, and says why when it refuses: nothing is lost in silence. What a session kept goes with it.
 
+import { checkGiven, from0, membersOf } from "./checks.ts";
 import { lineCount } from "./context/text-size.ts";
 import { digest } from "./digest.ts";
 import type { LogRecord } from "./loop/records.ts";
@@ -58,8 +59,14 @@ export function blobInfo(text: string, bytes: number): BlobInfo {
   return { ref: blobRef(text), bytes, lines: lineCount(text) };
 }
 
-/** The bounds of a store, with their defaults. */
+const limitChecks = membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 });
+
+/**
+ * The bounds of a store, with their defaults.
+ * @throws RondoError `invalid_request` naming the one that is no number
+ */
 export function blobLimits(limits: BlobLimits = {}): Required<BlobLimits> {
+  checkGiven(limitChecks, limits, "a store of texts");
   return {
     blobBytes: limits.blobBytes ?? 16 * 1024 * 1024,
     sessionBytes: limits.sessionBytes ?? 256 * 1024 * 1024,

@@ -117,6 +117,19 @@ export const listOf =
     return undefined;
   };
 
+/** An object of whatever names, of which each must fit. */
+export const recordOf =
+  (check: Check): Check =>
+  (value) => {
+    const fault = object(value);
+    if (fault !== undefined) return fault;
+    for (const [name, one] of Object.entries(value as Readonly<Record<string, unknown>>)) {
+      const wrong = check(one);
+      if (wrong !== undefined) return { at: `.${name}${wrong.at}`, says: wrong.says };
+    }
+    return undefined;
+  };
+
 /**
  * An object of these members. Any may be left out but the `needed` ones.
  * @param others what becomes of members it does not know. Default: `refused`

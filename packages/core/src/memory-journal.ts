@@ -3,6 +3,7 @@
 // Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
 
 import { type BlobStore, memoryBlobs } from "./blobs.ts";
+import { callable, checkGiven, flag, membersOf } from "./checks.ts";
 import type { Journal, Lease, LeaseRequest, SessionInfo } from "./journal.ts";
 import { checkAppend, checkFrom, checkSessionId } from "./journal-checks.ts";
 import { checkToken, type LeaseState, releaseLease, renewLease, takeLease } from "./lease.ts";
@@ -27,7 +28,11 @@ export interface MemoryJournalOptions {
   now?: () => number;
 }
 
+const optionChecks = membersOf<MemoryJournalOptions>({ leases: flag, now: callable });
+
+/** @throws RondoError `invalid_request` naming the option that cannot be used */
 export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
+  checkGiven(optionChecks, options);
   const { leases: leasing = false, now = Date.now } = options;
   const sessions = new Map<string, LogRecord[]>();
   const leases = new Map<string, LeaseState>();

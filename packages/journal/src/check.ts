@@ -4,19 +4,25 @@
 // JSONL file. Whatever else is damaged may be the only copy of something, and is left for a person to decide.
 
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
 import { RondoError } from "@rondo/core";
+import { checkGiven, flag, membersOf } from "@rondo/core/checks";
 import { checkJsonl } from "./check-jsonl.ts";
 import type { CheckOptions, CheckReport } from "./check-report.ts";
 import { checkSqlite } from "./check-sqlite.ts";
+import { waitable } from "./file-journal.ts";
+import { placeOf } from "./place.ts";
+
+const optionChecks = membersOf<CheckOptions>({ repair: flag, busyTimeoutMs: waitable });
 
 /**
  * Verifies a SQLite journal, a folder of a JSONL journal, or one file of it: that it is whole, that records are
  * numbered without a gap, and that they fold.
- * @throws RondoError `invalid_request` when it is no journal, or cannot be read
+ * @param path a path or a `file:` URL
+ * @throws RondoError `invalid_request` when it is no journal or cannot be read, or an option cannot be used
  */
-export function checkJournal(path: string, options: CheckOptions = {}): CheckReport {
-  const at = resolve(path);
+export function checkJournal(path: string | URL, options: CheckOptions = {}): CheckReport {
+  const at = placeOf(path, "a check", "file or folder");
+  checkGiven(optionChecks, options);
   const stat = statSync(at, { throwIfNoEntry: false });
   if (stat === undefined) throw new RondoError("invalid_request", `there is no journal ${at}`);
   const found =

@@ -5,8 +5,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import {
   type BlobLimits,
   type BlobPut,
@@ -20,6 +19,7 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
+import { placeOf } from "./place.ts";
 
 /** Texts in files under one folder. All its methods are asynchronous. */
 export interface FileBlobs extends BlobStore {
@@ -32,9 +32,10 @@ export interface FileBlobs extends BlobStore {
  * Keeps texts as `<folder>/<session's digest>/<ref>.txt`. The folder is made when it is needed. Several processes may
  * use one folder; texts that they keep at the very same time may go beyond the session's bound together.
  * @param folder a path or a `file:` URL
+ * @throws RondoError `invalid_request` when it is neither, or a limit is no number
  */
 export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs {
-  const root = resolve(typeof folder === "string" ? folder : fileURLToPath(folder));
+  const root = placeOf(folder, "a store of texts", "folder");
   const bounds = blobLimits(limits);
   // Ids of sessions may be long, differ only in case, or be no file names at all.
   const home = (session: string): string =>

@@ -1,14 +1,7 @@
 // The room of journals in files: what SQLite and JSONL have in common.
 
-import {
-  type Journal,
-  type Lease,
-  type LeaseRequest,
-  type LogRecord,
-  RondoError,
-  type SessionInfo,
-  type SizeBounds,
-} from "@rondo/core";
+import type { Journal, Lease, LeaseRequest, LogRecord, SessionInfo, SizeBounds } from "@rondo/core";
+import { above0, type Check, type ChecksOf, callable, needed } from "@rondo/core/checks";
 
 export interface FileJournalOptions extends SizeBounds {
   /** How long to wait for another process's append, in milliseconds. Default 5,000. The wait blocks the thread. */
@@ -30,12 +23,16 @@ export interface FileJournal extends Journal {
   close(): void;
 }
 
-/** @throws RondoError `invalid_request` when it is no time that can be waited */
-export function busyTimeoutOf({ busyTimeoutMs = 5_000 }: FileJournalOptions): number {
-  if (!Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > 0x7fff_ffff)
-    throw new RondoError(
-      "invalid_request",
-      `busyTimeoutMs must be a whole number of milliseconds, not ${busyTimeoutMs}`,
-    );
-  return busyTimeoutMs;
-}
+/** A time for which a thread can be made to wait. */
+export const waitable: Check = needed(
+  "a whole number of milliseconds, from 0 to 2,147,483,647,",
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 0x7fff_ffff,
+);
+
+/** What the options of any journal in files must be. */
+export const fileJournalChecks: ChecksOf<FileJournalOptions> = {
+  maxRecordBytes: above0,
+  maxSessionBytes: above0,
+  busyTimeoutMs: waitable,
+  now: callable,
+};

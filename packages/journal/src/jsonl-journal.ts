@@ -5,8 +5,7 @@
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
 
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import {
   checkAppend,
   checkFrom,
@@ -26,7 +25,8 @@ import {
   takeLease,
   Watchers,
 } from "@rondo/core";
-import { busyTimeoutOf, type FileJournal, type FileJournalOptions } from "./file-journal.ts";
+import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/checks";
+import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import {
@@ -44,6 +44,7 @@ import { nameOf, newestSegments, suffix } from "./jsonl-names.ts";
 import { finishRotation, rotate } from "./jsonl-rotation.ts";
 import type { Segment } from "./jsonl-segment.ts";
 import { SessionFiles } from "./jsonl-session.ts";
+import { placeOf } from "./place.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends FileJournalOptions {
@@ -59,20 +60,19 @@ export interface JsonlJournalOptions extends FileJournalOptions {
 /** A journal in a folder of text files. All its methods are synchronous; a closed one refuses. */
 export type JsonlJournal = FileJournal;
 
+const optionChecks = membersOf<JsonlJournalOptions>({
+  ...fileJournalChecks,
+  rotateBytes: orNull(count),
+  warn: callable,
+});
+
 /**
  * The journal in `folder`, which is made where it is missing. Several processes may use one folder.
- * @throws RondoError `invalid_request` naming the folder when it is none, or cannot be used
+ * @throws RondoError `invalid_request` naming the folder when it is none or cannot be used, or the option that cannot be
  */
 export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions = {}): JsonlJournal {
-  const timeout = busyTimeoutOf(options);
-  const { rotateBytes } = options;
-  if (typeof rotateBytes === "number" && (!Number.isSafeInteger(rotateBytes) || rotateBytes < 1))
-    throw new RondoError(
-      "invalid_request",
-      `rotateBytes must be a whole number of bytes, or null for never, not ${rotateBytes}`,
-    );
-  if (folder === "") throw new RondoError("invalid_request", "a JSONL journal needs the name of a folder");
-  const path = resolve(typeof folder === "string" ? folder : fileURLToPath(folder));
+  const path = placeOf(folder, "a JSONL journal", "folder");
+  checkGiven(optionChecks, options);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     // A folder that can only be read is good for reading.
@@ -85,7 +85,7 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
       { cause: thrown },
     );
   }
-  return new Folder(path, timeout, options);
+  return new Folder(path, options.busyTimeoutMs ?? 5_000, options);
 }
 
 /** A lease as it stands in its file. */

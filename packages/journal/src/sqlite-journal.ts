@@ -3,8 +3,7 @@
 // The comparison and the append stand in one immediate transaction, so of two processes that write at one place
 // exactly one wins. The table of sessions is kept in the same transaction: listing never counts records.
 
-import { basename, dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname } from "node:path";
 import {
   type BlobLimits,
   type BlobStore,
@@ -27,8 +26,10 @@ import {
   takeLease,
   Watchers,
 } from "@rondo/core";
-import { busyTimeoutOf, type FileJournal, type FileJournalOptions } from "./file-journal.ts";
+import { checkGiven, from0, membersOf } from "@rondo/core/checks";
+import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
+import { placeOf } from "./place.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
 import { checkFile } from "./sqlite-file.ts";
@@ -45,6 +46,11 @@ export interface SqliteJournal extends FileJournal {
   readonly blobs: BlobStore;
 }
 
+const optionChecks = membersOf<SqliteJournalOptions>({
+  ...fileJournalChecks,
+  blobs: membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 }),
+});
+
 /**
  * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open.
  * @param file a path, a `file:` URL, or `:memory:`.
@@ -52,23 +58,14 @@ export interface SqliteJournal extends FileJournal {
  *   be read and written; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
-  const timeout = busyTimeoutOf(options);
-  const path = pathOf(file);
+  const path = file === ":memory:" ? file : placeOf(file, "a SQLite journal", "file");
+  checkGiven(optionChecks, options);
   if (path !== ":memory:") checkFile(path);
   try {
-    return new Journaling(path, timeout, options);
+    return new Journaling(path, options.busyTimeoutMs ?? 5_000, options);
   } catch (thrown) {
     throw sqliteError(path, "open", thrown);
   }
-}
-
-function pathOf(file: string | URL): string {
-  if (file === "")
-    throw new RondoError(
-      "invalid_request",
-      'a journal needs a file name; use ":memory:" for one that is not kept',
-    );
-  return file === ":memory:" ? file : resolve(typeof file === "string" ? file : fileURLToPath(file));
 }
 
 interface SessionRow {

@@ -76,7 +76,9 @@ describe("a session that grows", () => {
     journal.close();
     expect(files()).toEqual(["s.jsonl"]);
     for (const rotateBytes of [0, -1, 1.5, Number.NaN])
-      expect(refusal(() => jsonlJournal(folder, { rotateBytes })).message).toContain("rotateBytes must be");
+      expect(refusal(() => jsonlJournal(folder, { rotateBytes })).message).toContain(
+        "option rotateBytes: a whole",
+      );
   });
 
   it("is bounded as a whole, and a group larger than a file has one of its own", () => {

@@ -1,6 +1,8 @@
 // The room of calculate: arithmetic a model should not do in its head.
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, membersOf } from "@rondo/core/checks";
+import { leave } from "./options.ts";
 
 const maxLength = 2000;
 
@@ -9,8 +11,13 @@ export interface CalculateOptions {
   permission?: Permission;
 }
 
+const optionChecks = membersOf<CalculateOptions>({
+  permission: leave,
+});
+
 /** The tool `calculate`. */
 export function calculate(options: CalculateOptions = {}): Tool {
+  checkGiven(optionChecks, options, "calculate");
   return tool({
     name: "calculate",
     description:

@@ -4,8 +4,9 @@
 // whole file ends its lines with CRLF, a passage given with plain newlines means those.
 
 import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
-import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
@@ -25,8 +26,18 @@ interface Args {
   replaceAll?: boolean;
 }
 
+const optionChecks = membersOf<EditFileOptions>(
+  {
+    ...fileToolChecks,
+    writeGit: flag,
+    maxBytes: from0,
+  },
+  ["root"],
+);
+
 /** The tool `edit_file`. */
 export function editFile(options: EditFileOptions): Tool {
+  checkGiven(optionChecks, options, "editFile");
   const set = fileToolSet(options.root);
   const bounds = {
     maxBytes: options.maxBytes ?? 32 * 1024 * 1024,

@@ -6,6 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { checkGiven, from0, membersOf, text } from "@rondo/core/checks";
 import { Refusal } from "./reasons.ts";
 import { Root } from "./root.ts";
 
@@ -23,6 +24,11 @@ export interface GuardedFile {
   name: string;
 }
 
+const optionChecks = membersOf<FileGuardOptions>({
+  root: text,
+  maxBytes: from0,
+});
+
 /**
  * Reads the local files that tools hand to the user.
  * @returns a function of a path: the file, or undefined when there is none. It rejects, without naming a path, when
@@ -31,6 +37,7 @@ export interface GuardedFile {
 export function fileGuard(
   options: FileGuardOptions = {},
 ): ((path: string) => Promise<GuardedFile | undefined>) & { readonly root: string } {
+  checkGiven(optionChecks, options, "fileGuard");
   const root = (options.root ?? "/files").replace(/(?<=.)\/+$/, "");
   const maxBytes = options.maxBytes ?? 5 * 1024 * 1024;
   const read = async (path: string): Promise<GuardedFile | undefined> => {

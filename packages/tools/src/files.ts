@@ -1,9 +1,10 @@
 // The room of the file tools' set: all of them over one root.
 
 import type { Permission, Tool } from "@rondo/core";
+import { checkGiven, flag, membersOf, object } from "@rondo/core/checks";
 import { type EditFileOptions, editFile } from "./edit-file.ts";
 import { type ListFilesOptions, listFiles } from "./list-files.ts";
-import { type FileToolSet, fileToolSet } from "./options.ts";
+import { type FileToolSet, fileToolChecks, fileToolSet, leave } from "./options.ts";
 import { type ReadFileOptions, readFile } from "./read-file.ts";
 import { type SearchFilesOptions, searchFiles } from "./search-files.ts";
 import { type WriteFileOptions, writeFile } from "./write-file.ts";
@@ -25,11 +26,26 @@ export interface FileToolsOptions {
   edit?: Own<EditFileOptions>;
 }
 
+const optionChecks = membersOf<FileToolsOptions>(
+  {
+    root: fileToolChecks.root,
+    readOnly: flag,
+    writePermission: leave,
+    list: object,
+    read: object,
+    search: object,
+    write: object,
+    edit: object,
+  },
+  ["root"],
+);
+
 /**
  * `list_files`, `read_file`, `search_files`, `write_file` and `edit_file` over one root; writes know what was read.
  * @throws RondoError `invalid_request` when the root is no folder
  */
 export function fileTools(options: FileToolsOptions): Tool[] {
+  checkGiven(optionChecks, options, "fileTools");
   const root = fileToolSet(options.root);
   const permission = options.writePermission === undefined ? {} : { permission: options.writePermission };
   const reading = [

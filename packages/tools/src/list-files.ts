@@ -1,8 +1,9 @@
 // The room of list_files: what is in a folder, counted exactly.
 
 import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, count, membersOf } from "@rondo/core/checks";
 import { glob } from "./glob.ts";
-import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type EntryKind, type LeftOut, walk } from "./walk.ts";
@@ -19,8 +20,17 @@ interface Args {
   includeIgnored?: boolean;
 }
 
+const optionChecks = membersOf<ListFilesOptions>(
+  {
+    ...fileToolChecks,
+    maxEntries: count,
+  },
+  ["root"],
+);
+
 /** The tool `list_files`. */
 export function listFiles(options: ListFilesOptions): Tool {
+  checkGiven(optionChecks, options, "listFiles");
   const { root } = fileToolSet(options.root);
   const maxEntries = options.maxEntries ?? 1000;
   return tool({

@@ -4,6 +4,8 @@
 // the place of the old one, an empty one says that there is nothing any more.
 
 import { type JsonObject, type LedgerEntry, type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, membersOf } from "@rondo/core/checks";
+import { leave } from "./options.ts";
 import { counted } from "./reasons.ts";
 
 export interface NoteProgressOptions {
@@ -23,8 +25,13 @@ const lists = [
 
 const plurals: Readonly<Record<string, string>> = { "item done": "items done", "item left": "items left" };
 
+const optionChecks = membersOf<NoteProgressOptions>({
+  permission: leave,
+});
+
 /** The tool `note_progress`: decisions, what is done, what is left and what comes next, kept through every compaction. */
 export function noteProgress(options: NoteProgressOptions = {}): Tool {
+  checkGiven(optionChecks, options, "noteProgress");
   const list = (description: string): JsonObject => ({
     type: "array",
     items: { type: "string", minLength: 1, maxLength: maxItemLength },

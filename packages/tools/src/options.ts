@@ -1,6 +1,16 @@
 // The room of options: what all file tools share.
 
 import { messageOf, type Permission, RondoError } from "@rondo/core";
+import {
+  type Check,
+  type ChecksOf,
+  checkGiven,
+  either,
+  having,
+  object,
+  oneOf,
+  text,
+} from "@rondo/core/checks";
 import { Root } from "./root.ts";
 import { Seen } from "./seen.ts";
 
@@ -20,11 +30,24 @@ export interface FileToolSet {
   readonly seen: Seen;
 }
 
+/** A word of leave. */
+export const leave: Check = oneOf("allow", "ask", "deny");
+
+/** What the options that all file tools share must be. */
+export const fileToolChecks: ChecksOf<FileToolOptions> = {
+  root: either(
+    text,
+    having("the path of a folder, or a fileToolSet() of one,", { root: object, seen: object }),
+  ),
+  permission: leave,
+};
+
 /**
  * What file tools of one set share.
- * @throws RondoError `invalid_request` when the root is no folder
+ * @throws RondoError `invalid_request` when the root is no folder, and nothing made of one
  */
 export function fileToolSet(root: string | FileToolSet): FileToolSet {
+  checkGiven(fileToolChecks.root, root, "root");
   if (typeof root !== "string") return root;
   try {
     return { root: new Root(root), seen: new Seen() };

@@ -6,7 +6,8 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { type ContentPart, type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
-import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { Place } from "./root.ts";
@@ -32,8 +33,21 @@ interface Args {
   limit?: number;
 }
 
+const optionChecks = membersOf<ReadFileOptions>(
+  {
+    ...fileToolChecks,
+    maxLines: count,
+    maxBytes: count,
+    maxLineLength: count,
+    maxScanBytes: from0,
+    maxImageBytes: from0,
+  },
+  ["root"],
+);
+
 /** The tool `read_file`. */
 export function readFile(options: ReadFileOptions): Tool {
+  checkGiven(optionChecks, options, "readFile");
   const { root, seen } = fileToolSet(options.root);
   const maxImageBytes = options.maxImageBytes ?? 4 * 1024 * 1024;
   return tool({

@@ -4,7 +4,20 @@
 // when the call is aborted; whatever it started ends with it, and who held its output open does not matter.
 
 import { type Permission, RondoError, type Tool, tool } from "@rondo/core";
-import { type FileToolSet, fileToolSet } from "./options.ts";
+import {
+  type ChecksOf,
+  checkGiven,
+  count,
+  finite,
+  finite0,
+  flag,
+  listOf,
+  membersOf,
+  oneOf,
+  recordOf,
+  text,
+} from "@rondo/core/checks";
+import { type FileToolSet, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { SandboxMode } from "./sandbox.ts";
@@ -43,11 +56,27 @@ interface Args {
 /** The longest command, in bytes. */
 export const maxCommandBytes = 100_000;
 
+/** What the options of commands must be, wherever they run. */
+export const commandChecks: ChecksOf<Omit<RunCommandOptions, "root" | "permission">> = {
+  sandbox: oneOf("auto", "require", "off"),
+  network: flag,
+  readable: listOf(text),
+  protectGit: flag,
+  timeoutMs: finite,
+  maxTimeoutMs: finite,
+  graceMs: finite0,
+  maxOutputBytes: count,
+  env: recordOf(text),
+};
+
+const optionChecks = membersOf<RunCommandOptions>({ ...fileToolChecks, ...commandChecks }, ["root"]);
+
 /**
  * The tool `run_command`.
  * @throws RondoError `capability` on Windows, which has no POSIX shell
  */
 export function runCommand(options: RunCommandOptions): Tool {
+  checkGiven(optionChecks, options, "runCommand");
   if (process.platform === "win32")
     throw new RondoError("capability", "run_command needs a POSIX shell; on Windows run it in WSL");
   const { root } = fileToolSet(options.root);

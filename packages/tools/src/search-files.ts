@@ -4,8 +4,9 @@
 // search has a thread of its own, which is ended when its time is up; what it had found until then is told.
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
+import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
 import { compiled } from "./list-files.ts";
-import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { FoundLine, SearchNews, SearchOrder } from "./search-order.ts";
@@ -28,8 +29,19 @@ interface Args {
   includeIgnored?: boolean;
 }
 
+const optionChecks = membersOf<SearchFilesOptions>(
+  {
+    ...fileToolChecks,
+    maxMatches: count,
+    maxFileBytes: from0,
+    timeLimitMs: from0,
+  },
+  ["root"],
+);
+
 /** The tool `search_files`. */
 export function searchFiles(options: SearchFilesOptions): Tool {
+  checkGiven(optionChecks, options, "searchFiles");
   const { root } = fileToolSet(options.root);
   const maxFileBytes = options.maxFileBytes ?? 10 * 1024 * 1024;
   const timeLimitMs = options.timeLimitMs ?? 10_000;

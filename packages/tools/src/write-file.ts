@@ -1,8 +1,9 @@
 // The room of write_file: a whole file, written only over what the model knows.
 
 import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
-import { type FileToolOptions, fileToolSet } from "./options.ts";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { contentIdOf, fileEntry } from "./seen.ts";
@@ -21,8 +22,19 @@ interface Args {
   content: string;
 }
 
+const optionChecks = membersOf<WriteFileOptions>(
+  {
+    ...fileToolChecks,
+    overwriteUnread: flag,
+    writeGit: flag,
+    maxBytes: from0,
+  },
+  ["root"],
+);
+
 /** The tool `write_file`. */
 export function writeFile(options: WriteFileOptions): Tool {
+  checkGiven(optionChecks, options, "writeFile");
   const set = fileToolSet(options.root);
   const bounds = {
     maxBytes: options.maxBytes ?? 32 * 1024 * 1024,

@@ -4,7 +4,20 @@
 // are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
 // is the view's, `strategyMessages`, which takes the same options.
 
-import type { AgentOptions } from "../agent-options.ts";
+import { type AgentOptions, agentChecks } from "../agent-options.ts";
+import {
+  anything,
+  callable,
+  checkGiven,
+  flag,
+  listOf,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  recordOf,
+  text,
+} from "../checks.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
@@ -49,6 +62,48 @@ export interface AgentStrategyOptions {
   logger?: AgentOptions["logger"];
 }
 
+// The preset's view, `strategyMessages`, is given the same object: what is the view's alone is let pass by name.
+type ViewOptions = {
+  emitIntermediateThoughts: unknown;
+  context: unknown;
+  prices: unknown;
+  toolProviders: unknown;
+  now: unknown;
+  logData: unknown;
+  debugOutput: unknown;
+};
+
+const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
+  {
+    emitIntermediateThoughts: anything,
+    context: anything,
+    prices: anything,
+    toolProviders: anything,
+    now: anything,
+    logData: anything,
+    debugOutput: anything,
+    model: agentChecks.model,
+    tools: agentChecks.tools,
+    instruction: text,
+    // A text that is no JSON is a policy, and so is what it holds.
+    promptPolicyOverrides: anything,
+    // Has words of its own, below.
+    maximumIterations: anything,
+    features: listOf(oneOf("stream_tool_call", "vision")),
+    settings: agentChecks.settings,
+    invocationTimeoutSeconds: number,
+    runtimeParameters: recordOf(object),
+    argumentChecks: oneOf("strict", "options"),
+    allowSchemalessToolArgs: flag,
+    env: object,
+    localFiles: callable,
+    countTokens: callable,
+    hooks: agentChecks.hooks,
+    logger: agentChecks.logger,
+  },
+  ["model"],
+);
+
 /** Whether there is another round after this one. */
 export function shouldContinue(iteration: number, maximum: number, hasToolCall: boolean): boolean {
   return maximum > 0 && iteration < maximum && hasToolCall;
@@ -56,9 +111,10 @@ export function shouldContinue(iteration: number, maximum: number, hasToolCall: 
 
 /**
  * The options of an agent strategy. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` when `maximumIterations` is not a whole number from 1 to 30
+ * @throws RondoError `invalid_request` naming the first option that cannot be used: `maximumIterations` is from 1 to 30
  */
 export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
+  checkGiven(optionChecks, options);
   const { model, features = featuresOf(model), hooks = {}, runtimeParameters = {} } = options;
   const maximum = options.maximumIterations ?? 6;
   if (!Number.isInteger(maximum) || maximum < 1 || maximum > 30)

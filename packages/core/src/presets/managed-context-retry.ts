@@ -3,6 +3,7 @@
 // `by_status` retries what a list of statuses names, with doubled waits. `by_kind` retries what may pass, obeys the
 // provider's own wait as far as allowed, keeps within a window, and ends with words of its own.
 
+import { type ChecksOf, from0, listOf, number, oneOf, whole } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
 import { failureKind, failureTexts, isPassing } from "./managed-context-failures.ts";
@@ -23,6 +24,17 @@ export interface ManagedRetry {
   /** `by_kind`: no wait ends, and no call starts, later than this after the first call. Default: 1,200,000 ms. */
   llmRetryWindowMs?: number;
 }
+
+/** What the options of retries must be. */
+export const retryChecks: ChecksOf<ManagedRetry> = {
+  llmRetry: oneOf("by_status", "by_kind"),
+  llmMaxRetries: whole,
+  llmRetryBaseDelayMs: from0,
+  llmRetryMaxDelayMs: from0,
+  llmRetryableStatusCodes: listOf(number),
+  llmMaxRetryAfterMs: from0,
+  llmRetryWindowMs: from0,
+};
 
 /** Which way is chosen; undefined: none. */
 export function retryWay(options: ManagedRetry): NonNullable<ManagedRetry["llmRetry"]> | undefined {

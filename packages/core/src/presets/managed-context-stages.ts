@@ -3,7 +3,20 @@
 // They only name stages of the agent's pipeline. Where the system's own words changed over time both values can be
 // had; the defaults are its description's, except that a memory is always marked and a window nobody knows is no error.
 
+import { agentChecks } from "../agent-options.ts";
 import type { BlobStore } from "../blobs.ts";
+import {
+  above0,
+  type ChecksOf,
+  finite,
+  flag,
+  listOf,
+  membersOf,
+  number,
+  oneOf,
+  orNull,
+  text,
+} from "../checks.ts";
 import type { CompactionOptions } from "../context/compact/settings.ts";
 import { type ContextOptions, noContext } from "../context/options.ts";
 import type { Model } from "../model.ts";
@@ -49,6 +62,38 @@ export interface ToolOutputCache {
   /** Where whole texts are kept. Default: beside the journal, else in memory. `null`: nowhere, and no note has a ref. */
   store?: BlobStore | null;
 }
+
+/** What the two options must be. */
+export const stageChecks: ChecksOf<{ compaction: ManagedCompaction; toolOutputCache: ToolOutputCache }> = {
+  compaction: orNull(
+    membersOf<ManagedCompaction>({
+      summaryPrompt: text,
+      summaryDirectives: listOf(text),
+      retainPrompt: orNull(text),
+      retainDirectives: listOf(text),
+      form: oneOf("marked", "plain"),
+      limit: oneOf("context_window", "input_tokens"),
+      withoutLimit: oneOf("skip", "throw"),
+      enabled: flag,
+      auto: flag,
+      thresholdRatio: number,
+      model: orNull(agentChecks.model),
+      retainLastTurns: number,
+    }),
+  ),
+  toolOutputCache: orNull(
+    membersOf<ToolOutputCache>({
+      enabled: flag,
+      maxMessageBytes: finite,
+      contextBudgetTokens: orNull(number),
+      maxBudgetTokens: number,
+      limit: oneOf("context_window", "input_tokens"),
+      totalBudgetTrim: flag,
+      maxLineLength: above0,
+      store: agentChecks.blobs,
+    }),
+  ),
+};
 
 /** The stages of a managed context; a `null` or disabled one is off. Pruning and the guard always are. */
 export function managedStages(

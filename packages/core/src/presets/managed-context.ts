@@ -4,7 +4,8 @@
 // another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
 // the user sees of it is the view's, `agentEvents`.
 
-import type { AgentOptions } from "../agent-options.ts";
+import { type AgentOptions, agentChecks } from "../agent-options.ts";
+import { anything, callable, checkGiven, flag, listOf, membersOf, object, text } from "../checks.ts";
 import type { Provided } from "../dependency.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
@@ -14,8 +15,13 @@ import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
-import { type ManagedRetry, managedRetry, retryWay } from "./managed-context-retry.ts";
-import { type ManagedCompaction, managedStages, type ToolOutputCache } from "./managed-context-stages.ts";
+import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
+import {
+  type ManagedCompaction,
+  managedStages,
+  stageChecks,
+  type ToolOutputCache,
+} from "./managed-context-stages.ts";
 
 /** Whether a call may run. `stopTurn` ends the run as well. */
 export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };
@@ -71,11 +77,41 @@ const texts: Partial<Texts> = {
     `[Max Iterations Reached]\n\n${said === undefined ? "Summary unavailable due to an internal error." : said.trim()}`,
 };
 
+// The preset's view, `agentEvents`, is given the same object: what is the view's alone is let pass by name.
+type ViewOptions = { displayName: unknown; clock: unknown };
+
+const optionChecks = membersOf<ManagedContextOptions & ViewOptions>(
+  {
+    displayName: anything,
+    clock: anything,
+    model: agentChecks.model,
+    tools: agentChecks.tools,
+    systemPrompt: text,
+    // Has words of its own, below.
+    maxIterations: anything,
+    toolChoice: agentChecks.toolChoice,
+    hostedTools: listOf(object),
+    canExecuteTool: callable,
+    requireDoneTool: flag,
+    getIncompleteWorkPrompt: callable,
+    dependencyOverrides: agentChecks.dependencies,
+    enableUsageTracking: flag,
+    ...stageChecks,
+    context: agentChecks.context,
+    settings: agentChecks.settings,
+    hooks: agentChecks.hooks,
+    logger: agentChecks.logger,
+    ...retryChecks,
+  },
+  ["model"],
+);
+
 /**
  * The options of a managed-context agent. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` when `maxIterations` is not a whole number of at least 1
+ * @throws RondoError `invalid_request` naming the first option that cannot be used
  */
 export function managedContext(options: ManagedContextOptions): AgentOptions {
+  checkGiven(optionChecks, options);
   const { model, maxIterations = 200, canExecuteTool, getIncompleteWorkPrompt, hooks } = options;
   if (!Number.isInteger(maxIterations) || maxIterations < 1)
     throw new RondoError(

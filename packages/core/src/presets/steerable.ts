@@ -4,7 +4,20 @@
 // them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
 // goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
 
-import type { AgentOptions } from "../agent-options.ts";
+import { type AgentOptions, agentChecks } from "../agent-options.ts";
+import {
+  anything,
+  checkGiven,
+  count,
+  either,
+  flag,
+  listOf,
+  membersOf,
+  object,
+  oneOf,
+  orNull,
+  text,
+} from "../checks.ts";
 import type { GuardOptions } from "../context/guard.ts";
 import { noContext } from "../context/options.ts";
 import type { PruneOptions } from "../context/prune-settings.ts";
@@ -42,8 +55,39 @@ export interface SteerableOptions extends Passed {
   ceiling?: number;
 }
 
-/** The options of a steerable agent. Spread them to set what is not named here. */
+const optionChecks = membersOf<SteerableOptions>(
+  {
+    model: agentChecks.model,
+    tools: agentChecks.tools,
+    system: agentChecks.system,
+    settings: agentChecks.settings,
+    hooks: agentChecks.hooks,
+    logger: agentChecks.logger,
+    journal: agentChecks.journal,
+    clock: agentChecks.clock,
+    prompt: membersOf<SteerablePrompt>({
+      instruction: text,
+      narration: flag,
+      skills: listOf(membersOf({ name: text, description: text, location: text }, [], "let_pass")),
+      memory: flag,
+      silence: either(text, flag),
+    }),
+    // Looks at its options itself.
+    loopDetection: either(object, flag),
+    prune: anything,
+    guard: orNull(membersOf<GuardOptions>({ results: oneOf("truncate", "truncate_and_replace") })),
+    context: agentChecks.context,
+    ceiling: count,
+  },
+  ["model"],
+);
+
+/**
+ * The options of a steerable agent. Spread them to set what is not named here.
+ * @throws RondoError `invalid_request` naming the first option that cannot be used
+ */
 export function steerable(options: SteerableOptions): AgentOptions {
+  checkGiven(optionChecks, options);
   const { prompt, loopDetection: watch = false, ceiling = 10_000, system = "", ...others } = options;
   const { prune = null, guard = {}, context, ...passed } = others;
   const words = [system, prompt === undefined ? "" : steerablePrompt(prompt)].filter((text) => text !== "");

@@ -4,12 +4,25 @@
 // and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
 // again a bounded number of times. What the user pulls of it is `agent.steps()`.
 
-import type { AgentOptions } from "../agent-options.ts";
+import { type AgentOptions, agentChecks } from "../agent-options.ts";
+import {
+  anything,
+  callable,
+  checkGiven,
+  either,
+  flag,
+  from0,
+  membersOf,
+  oneOf,
+  orNull,
+  text,
+  whole,
+} from "../checks.ts";
 import { noContext } from "../context/options.ts";
 import type { RunEnd } from "../loop/records.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
-import type { Retry } from "../rules/retry.ts";
+import { type Retry, retryOptions } from "../rules/retry.ts";
 import {
   continueBy,
   duplicateDetection,
@@ -52,8 +65,33 @@ export interface StepSequenceOptions<Output = unknown> {
   settings?: Settings;
 }
 
-/** The options of a step sequence. Spread them to add a journal, hooks or a clock. */
+const optionChecks = membersOf<StepSequenceOptions>(
+  {
+    model: agentChecks.model,
+    system: text,
+    tools: agentChecks.tools,
+    output: anything,
+    maxSteps: agentChecks.maxSteps,
+    stepLimit: oneOf("before_request", "in_policy"),
+    autoExecuteTools: flag,
+    maxDuplicateToolCalls: from0,
+    maxToolCallsPerTool: orNull(from0),
+    policy: callable,
+    maxDecodeRetries: whole,
+    decodingErrors: oneOf("wrapped", "raw"),
+    outputWay: agentChecks.outputWay,
+    retry: either(oneOf(...Object.keys(retryPolicies)), retryOptions),
+    settings: agentChecks.settings,
+  },
+  ["model"],
+);
+
+/**
+ * The options of a step sequence. Spread them to add a journal, hooks or a clock.
+ * @throws RondoError `invalid_request` naming the first option that cannot be used
+ */
 export function stepSequence<Output = unknown>(options: StepSequenceOptions<Output>): AgentOptions<Output> {
+  checkGiven(optionChecks, options);
   const { tools = [], maxSteps = 10, retry = "standard", output } = options;
   const counted = duplicateDetection(options.policy ?? standardPolicy, {
     maxDuplicates: options.maxDuplicateToolCalls ?? 2,

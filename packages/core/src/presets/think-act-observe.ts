@@ -4,7 +4,8 @@
 // nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
 // view's, `trace`, which takes the same options.
 
-import type { AgentOptions } from "../agent-options.ts";
+import { type AgentOptions, agentChecks } from "../agent-options.ts";
+import { anything, checkGiven, membersOf, oneOf, orNull, text } from "../checks.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
@@ -34,6 +35,27 @@ export interface ThinkActObserveOptions {
 const defaultSystem =
   "You are a helpful coding assistant. Use tools when needed to accomplish the user's request.";
 
+// The preset's view, `trace`, is given the same object: what is the view's alone is let pass by name.
+type ViewOptions = { to: unknown; colors: unknown; env: unknown };
+
+const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
+  {
+    to: anything,
+    colors: anything,
+    env: anything,
+    model: agentChecks.model,
+    tools: agentChecks.tools,
+    system: orNull(text),
+    // Has words of its own, below.
+    maxIterations: anything,
+    limitText: oneOf("reached", "reached_without_completion"),
+    settings: agentChecks.settings,
+    hooks: agentChecks.hooks,
+    logger: agentChecks.logger,
+  },
+  ["model"],
+);
+
 /**
  * How many model answers a run may have.
  * @throws RondoError `invalid_request` when it is no whole number, or below 0
@@ -50,9 +72,10 @@ export function iterationsOf(maxIterations: number | null | undefined): number {
 
 /**
  * The options of a think-act-observe agent. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` when `maxIterations` is no whole number, or below 0
+ * @throws RondoError `invalid_request` naming the first option that cannot be used
  */
 export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
+  checkGiven(optionChecks, options);
   const { model, tools = [], system = defaultSystem, limitText = "reached", logger } = options;
   const max = iterationsOf(options.maxIterations);
   const reached = `Max iterations (${max}) reached${limitText === "reached" ? "" : " without completion"}`;

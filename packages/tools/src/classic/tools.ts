@@ -4,8 +4,9 @@
 // a file changes in one step, and a command ends with everything it started.
 
 import type { Permission, Tool } from "@rondo/core";
-import { type FileToolSet, fileToolSet } from "../options.ts";
-import type { RunCommandOptions } from "../run-command.ts";
+import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { type FileToolSet, fileToolSet, leave } from "../options.ts";
+import { commandChecks, type RunCommandOptions } from "../run-command.ts";
 import { executeCommand } from "./execute-command.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
@@ -24,11 +25,20 @@ export interface ClassicToolsOptions {
   maxEntries?: number;
 }
 
+const optionChecks = membersOf<ClassicToolsOptions>({
+  writePermission: leave,
+  commandPermission: leave,
+  command: membersOf(commandChecks),
+  maxBytes: from0,
+  maxEntries: count,
+});
+
 /**
  * `read_file`, `write_file`, `list_files` and `execute_command` over one root.
  * @throws RondoError `invalid_request` when the root is no folder; `capability` on Windows, which has no POSIX shell
  */
 export function classicTools(root: string | FileToolSet, options: ClassicToolsOptions = {}): Tool[] {
+  checkGiven(optionChecks, options, "classicTools");
   const set = fileToolSet(root);
   const { maxBytes = 32 * 1024 * 1024, maxEntries = 10_000 } = options;
   return [
