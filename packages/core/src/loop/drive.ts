@@ -28,6 +28,8 @@ export class Driver {
   #flushed: number;
   readonly #mailbox: Fact[] = [];
   #wake: (() => void) | undefined;
+  /** Something came since it was last looked at what comes next: nobody falls asleep over it. */
+  #stirred = false;
   #running = false;
   #sinkFailed = false;
   /** Set once the journal refused a record: nothing that happens after it could be kept. */
@@ -64,7 +66,7 @@ export class Driver {
   post(fact: Fact): void {
     if (this.#running) {
       this.#mailbox.push(fact);
-      this.#wake?.();
+      this.#stir();
       return;
     }
     if (isOutcome(fact)) {
@@ -107,6 +109,7 @@ export class Driver {
     try {
       await this.settled();
       for (;;) {
+        this.#stirred = false;
         this.#takeMail();
         const action = next(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
@@ -138,14 +141,14 @@ export class Driver {
   leave(): void {
     this.#leaving ??= "soon";
     this.#atWork.leave("soon");
-    this.#wake?.();
+    this.#stir();
   }
 
   /** What is under way is given up: it is lost as in a crash, and `run` resolves. */
   leaveNow(): void {
     this.#leaving = "now";
     this.#atWork.leave("now");
-    this.#wake?.();
+    this.#stir();
   }
 
   /** Nobody leaves any more. */
@@ -260,7 +263,7 @@ export class Driver {
   #callModel(action: Action & { do: "call_model" }): Promise<void> | undefined {
     const { gate } = this.#shell;
     if (gate !== undefined && !gate.pass()) {
-      gate.open = () => this.#wake?.();
+      gate.open = () => this.#stir();
       return this.#wait(undefined, () => gate.pass());
     }
     this.#append([modelStarted(action, this.#prefix)]);
@@ -298,10 +301,15 @@ export class Driver {
 
   // ---- waiting -------------------------------------------------------------------------------------------------
 
+  #stir(): void {
+    this.#stirred = true;
+    this.#wake?.();
+  }
+
   /** Waits for mail, for `until`, or for `ready`. A wait that ran out is a fact. */
   async #wait(until: number | undefined, ready?: () => boolean): Promise<void> {
     await this.#flush();
-    if (this.#mailbox.length > 0 || ready?.() || this.#leaving === "now") return;
+    if (this.#stirred || ready?.()) return;
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
