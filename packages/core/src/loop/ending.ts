@@ -95,6 +95,12 @@ export function endAborted(state: State): Action {
   );
 }
 
+/** The end of a run whose hook failed; undefined where none did. */
+export function endBroken(state: State): Action | undefined {
+  const { broken } = runOf(state);
+  return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
+}
+
 /** Ends a run that a judged turn, a tool or a person told to stop. */
 export function endStopped(state: State): Action | undefined {
   const { stopping, checked } = runOf(state);

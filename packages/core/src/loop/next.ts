@@ -9,11 +9,8 @@
 
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
-import { type Action, type HookAsk, type Phase, record } from "./action.ts";
+import { type Action, type Phase, record } from "./action.ts";
 import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
-import { inTurn, permissionOf, startable } from "./batch.ts";
-import type { Amounts } from "./child-facts.ts";
-import { sharesOf } from "./children.ts";
 import {
   abandonedResult,
   closeAll,
@@ -24,9 +21,7 @@ import {
   interruptedResult,
   judgedResult,
   misfitResult,
-  openCalls,
   opposedResult,
-  result,
   timedOutResult,
 } from "./closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
@@ -35,6 +30,7 @@ import {
   checkLanded,
   end,
   endAborted,
+  endBroken,
   endCompaction,
   endStopped,
   givenUpModel,
@@ -44,10 +40,8 @@ import {
 import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./hearing.ts";
 import { judgeTurn } from "./judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
-import { notesOf } from "./notes.ts";
-import type { CallKey, HookName } from "./records.ts";
-import { requestOf, shaped } from "./request.ts";
-import { type Call, inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { callHooks, callModel, refuseChildren, runHook, startCalls } from "./starting.ts";
+import { inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
@@ -109,10 +103,7 @@ export const table: Table = {
   ],
 
   ready: [
-    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => {
-      const { broken } = runOf(state);
-      return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
-    }),
+    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
       checkLanded(state),
     ),
@@ -331,10 +322,7 @@ export const table: Table = {
   ],
 
   finishing: [
-    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => {
-      const { broken } = runOf(state);
-      return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
-    }),
+    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
@@ -395,62 +383,6 @@ function row(when: string, does: string, to: readonly Phase[], act: Row["act"]):
   return { when, does, to, act };
 }
 
-/** The calls that may start, and what those of them that are sub-agents may spend. */
-function startCalls(state: State, rules: Rules): Action | undefined {
-  const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
-  if (calls.length === 0) return undefined;
-  const children = openCalls(state).filter(
-    (call) => call.tool?.agent !== undefined && calls.includes(call.key),
-  );
-  if (children.length === 0) return { do: "start_tools", calls };
-  const shares = sharesOf(state, rules);
-  const reserved: { [call: CallKey]: Amounts } = {};
-  for (const { key, child } of children) {
-    const share = shares.get(key);
-    reserved[key] = child?.reserved ?? (share !== undefined && "reserved" in share ? share.reserved : {});
-  }
-  return { do: "start_tools", calls, reserved };
-}
-
-/** Answers the calls that are sub-agents for which there is nothing left. */
-function refuseChildren(state: State, rules: Rules): Action | undefined {
-  const shares = sharesOf(state, rules);
-  return closeSome(state, rules, (call) => {
-    const share = shares.get(call.key);
-    return share !== undefined && "refused" in share
-      ? result("limit", rules.texts.limitRefusal(call.name, share.refused))
-      : undefined;
-  });
-}
-
-function callHooks(state: State, rules: Rules): Action | undefined {
-  const { options } = state;
-  if (options === undefined) return undefined;
-  const hooks: HookAsk[] = [];
-  for (const call of inTurn(openCalls(state), options)) {
-    const ask = hookFor(call, options.hooks, permissionOf(call, options));
-    if (ask !== undefined) hooks.push({ hook: ask, call: call.key });
-  }
-  const until = wakeTime(state, rules);
-  return hooks.length === 0
-    ? undefined
-    : { do: "run_hook", hooks, ...(until === undefined ? {} : { until }) };
-}
-
-function hookFor(
-  call: Call,
-  hooks: readonly HookName[],
-  permission: ReturnType<typeof permissionOf>,
-): "permission" | "beforeTool" | "afterTool" | undefined {
-  if (call.result !== undefined) return call.settled ? undefined : "afterTool";
-  if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
-  if (permission === "unasked") return "permission";
-  // Before anybody is asked, so that what is approved is what runs.
-  const mayRun = permission === "allow" || permission === "ask";
-  if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
-  return undefined;
-}
-
 /** What was said while the run worked, then what it was told to do after it. */
 const deliverAll = (state: State): Action | undefined =>
   deliver(state, "steer") ?? deliver(state, "follow_up");
@@ -458,31 +390,4 @@ const deliverAll = (state: State): Action | undefined =>
 function deliver(state: State, lane: "steer" | "follow_up"): Action | undefined {
   const ids = state.inbox.filter((one) => one.lane === lane).map((one) => one.id);
   return ids.length === 0 ? undefined : record({ type: "delivered", lane, ids });
-}
-
-/** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
-function runHook(
-  state: State,
-  ask: HookAsk & { hook: HookName },
-  until: number | undefined,
-): Action | undefined {
-  if (!state.options?.hooks.includes(ask.hook)) return undefined;
-  return { do: "run_hook", hooks: [ask], ...(until === undefined ? {} : { until }) };
-}
-
-function callModel(state: State, rules: Rules): Action {
-  const run = runOf(state);
-  const step = stepOf(state);
-  const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
-  const shape = shaped(state);
-  const { stages, by } = shape;
-  return {
-    do: "call_model",
-    step,
-    attempt: run.failures + 1,
-    model,
-    request: requestOf(state, rules, shape),
-    ...(stages.length === 0 ? {} : { stages }),
-    shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },
-  };
 }
