@@ -52,6 +52,7 @@ export const subjects: readonly Subject[] = [
   floor("fetch", "fetch by hand", "openai-chat", "fetch"),
   floor("node", "node:http by hand", "openai-chat", "fetch"),
   floor("kept", "node:http by hand, kept", "openai-chat", "fetch"),
+  floor("pure", "node:http by hand, kept and pure", "openai-chat", "fetch"),
   rondo("rondo", "Rondo", "openai-chat", "fetch"),
   rondo("rondo-fetch", "Rondo over fetch", "openai-chat", "fetch"),
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
@@ -69,6 +70,7 @@ export const subjects: readonly Subject[] = [
   floor("fetch-anthropic", "fetch by hand", "anthropic-messages", "fetch-anthropic"),
   floor("node-anthropic", "node:http by hand", "anthropic-messages", "fetch-anthropic"),
   floor("kept-anthropic", "node:http by hand, kept", "anthropic-messages", "fetch-anthropic"),
+  floor("pure-anthropic", "node:http by hand, kept and pure", "anthropic-messages", "fetch-anthropic"),
   rondo("rondo-anthropic", "Rondo", "anthropic-messages", "fetch-anthropic"),
   peer("anthropic-runner", "Anthropic SDK, toolRunner", ["@anthropic-ai/sdk"], {
     protocol: "anthropic-messages",

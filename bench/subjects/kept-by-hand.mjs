@@ -11,7 +11,7 @@ const highPrime = 2654435761 | 0;
 const lowPrime = 1597334677;
 
 /** 53 bits of a text, going on from another's. */
-function nameOf(text, from) {
+export function nameOf(text, from) {
   let high = (from / 2 ** 32) ^ text.length;
   let low = from | 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -23,7 +23,7 @@ function nameOf(text, from) {
 }
 
 /** What is wrong with a value, in a few words; undefined: nothing. */
-function wrongWith(schema, value) {
+export function wrongWith(schema, value) {
   const { type, properties, required, additionalProperties, enum: words, items } = schema;
   if (type === "object") {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "no object";
@@ -51,12 +51,12 @@ function wrongWith(schema, value) {
   return words === undefined || words.includes(value) ? undefined : "none of the values";
 }
 
-const canonical = (args) => JSON.stringify(args, Object.keys(args).sort());
-const control = /\p{Cc}(?<![\t\n\r])/u;
-const mostBytes = 50 * 1024;
+export const canonical = (args) => JSON.stringify(args, Object.keys(args).sort());
+export const control = /\p{Cc}(?<![\t\n\r])/u;
+export const mostBytes = 50 * 1024;
 
 /** Live events, pulled. */
-class Events {
+export class Events {
   #items = [];
   #waiting;
   #over = false;

@@ -1,0 +1,6 @@
+// The loop by hand over `node:http` that is built as Rondo has to be, speaking Anthropic's protocol.
+
+import { pureByHand } from "./pure-by-hand.mjs";
+import { sendByNodeWatched } from "./send-node-watched.mjs";
+
+export const prepare = pureByHand("anthropic-messages", sendByNodeWatched);
