@@ -10,6 +10,7 @@ import { callsOf } from "../message.ts";
 import { doneResult, renderResult, renderThrown } from "../render.ts";
 import type { Texts } from "../rules/texts.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
+import { toolNamed } from "./offered.ts";
 import type { CallCheck, CallResult, ToolFacts } from "./records.ts";
 import type { Call } from "./state.ts";
 
@@ -48,7 +49,7 @@ export function checkCalls(
   tools: ReadonlyMap<string, Tool>,
 ): CallCheck[] | Promise<CallCheck[]> {
   const checks = callsOf(message).map((part) => {
-    const isOffered = offered.some(({ definition }) => definition.name === part.name);
+    const isOffered = toolNamed(offered, part.name) !== undefined;
     const tool = isOffered ? tools.get(part.name) : undefined;
     if (tool === undefined) return unknownTool(part.name);
     if (part.argsError !== undefined)

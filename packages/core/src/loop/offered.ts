@@ -35,3 +35,15 @@ function alwaysOffered(tools: readonly ToolFacts[]): readonly ToolFacts[] {
   }
   return known;
 }
+
+const named = new WeakMap<readonly ToolFacts[], ReadonlyMap<string, ToolFacts>>();
+
+/** The tool of that name. Of two with one name the first. */
+export function toolNamed(tools: readonly ToolFacts[], name: string): ToolFacts | undefined {
+  let known = named.get(tools);
+  if (known === undefined) {
+    known = new Map(tools.map((tool) => [tool.definition.name, tool] as const).reverse());
+    named.set(tools, known);
+  }
+  return known.get(name);
+}

@@ -18,6 +18,23 @@ export interface PrefixNote {
 
 const asItIs: RequestShape = { rewritten: [], by: [], notes: 0 };
 
+interface Front {
+  system: string | undefined;
+  name: number;
+}
+
+/** All sessions of an agent have the same tools, and mostly the same system prompt: neither is looked into again. */
+const fronts = new WeakMap<ModelRequest["tools"], Front>();
+
+function frontOf({ system, tools }: ModelRequest): Front {
+  let front = fronts.get(tools);
+  if (front === undefined || front.system !== system) {
+    front = { system, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
+    fronts.set(tools, front);
+  }
+  return front;
+}
+
 /** The name of one request by itself. */
 export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
 
@@ -29,7 +46,7 @@ export class Prefix {
   readonly #chain: number[] = [0];
   /** What made the last request other than the history. */
   #last: RequestShape = asItIs;
-  #front: { system: string | undefined; tools: ModelRequest["tools"]; name: number } | undefined;
+  #front: Front | undefined;
   #rest:
     | {
         choice: ModelRequest["toolChoice"];
@@ -69,10 +86,9 @@ export class Prefix {
     return `message ${kept + 1}${causes.size === 0 ? "" : ` (${[...causes].join(", ")})`}`;
   }
 
-  /** Names what stands before the messages. The same objects need not be looked into again. */
-  #nameFront({ system, tools }: ModelRequest): number {
-    if (this.#front === undefined || this.#front.system !== system || this.#front.tools !== tools)
-      this.#front = { system, tools, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
+  /** Names what stands before the messages. */
+  #nameFront(request: ModelRequest): number {
+    this.#front = frontOf(request);
     return this.#front.name;
   }
 

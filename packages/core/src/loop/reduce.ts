@@ -9,6 +9,7 @@ import { type Rules, speakersOf } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
+import { toolNamed } from "./offered.ts";
 import type { LogRecord, RunOptions } from "./records.ts";
 import { placeOf } from "./same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
@@ -269,7 +270,7 @@ function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, 
   }
   const calls = mapCalls(left, (call) => {
     const { tool: _tool, ...rest } = call;
-    const tool = options.tools.find((one) => one.definition.name === call.name);
+    const tool = toolNamed(options.tools, call.name);
     return tool === undefined ? rest : { ...rest, tool };
   });
   // What another model counted says nothing of this one's window.

@@ -8,6 +8,7 @@ import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts"
 import { callsOf, textOf } from "../message.ts";
 import { rollUp } from "./children-fold.ts";
 import type { Names } from "./log.ts";
+import { toolNamed } from "./offered.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore, tokensOf } from "./spend.ts";
@@ -21,7 +22,7 @@ export function finishModel(state: State, run: Run, record: LogRecord & { type: 
   const hookless = !state.options?.hooks.includes("afterTool");
   const calls = callsOf(message).map((part, at): Call => {
     const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
-    const tool = state.options?.tools.find(({ definition }) => definition.name === part.name);
+    const tool = state.options && toolNamed(state.options.tools, part.name);
     return {
       key: `${record.seq}.${at}`,
       id: part.id,

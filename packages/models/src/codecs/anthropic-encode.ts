@@ -7,7 +7,7 @@
 import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { bodyOf } from "../kept-text.ts";
-import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
+import { sentTool } from "../schemas/codecs.ts";
 import {
   answerBlocks,
   anthropicAnswer,
@@ -46,7 +46,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
     text: (text) => toJson({ type: "text", text }),
     alternate: target.compat?.alternate === true,
   });
-  const tools = new WeakMap<ToolDefinition, { options: string; json: string }>();
+  const tools = new Tools(target);
   const stream = target.stream ?? true;
 
   return {
@@ -61,7 +61,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       const hasTools = request.tools.length > 0 || toolNames.length > 0;
       const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
       const toolBlocks = [
-        ...request.tools.map((tool) => ({ json: toolJson(tool, options, tools, { target, warn }) })),
+        ...tools.blocks(request, options, warn),
         ...toolNames.map((name) => ({ json: retiredTool(name) })),
         ...options.serverTools.map((tool) => serverTool(tool)),
       ];
@@ -144,27 +144,46 @@ const toolMembers = [
   "input_examples",
 ] as const;
 
-function toolJson(
-  tool: ToolDefinition,
-  options: Options,
-  known: WeakMap<ToolDefinition, { options: string; json: string }>,
-  room: SchemaRoom,
-): string {
-  const own = asObject(options.toolOptions[tool.name]);
-  const key = own === undefined ? "" : toJson(own);
-  const found = known.get(tool);
-  if (found?.options === key) return found.json;
-  const { description, schema } = sentTool(tool, own?.strict === true ? "anthropic" : "tool", room);
-  const json = toJson({
-    name: nameToWire(tool.name, longestName),
-    ...(isBlank(description) ? {} : { description }),
-    input_schema: schema,
-    ...Object.fromEntries(
-      toolMembers.filter((name) => own?.[name] !== undefined).map((name) => [name, own?.[name]]),
-    ),
-  });
-  known.set(tool, { options: key, json });
-  return json;
+/** The tools of requests, each written once; all of them, for as long as the list and what is said of it are the same. */
+class Tools {
+  readonly #target: Target;
+  readonly #one = new WeakMap<ToolDefinition, { options: string; json: string }>();
+  #last: { tools: ModelRequest["tools"]; said: unknown; blocks: readonly Block[] } | undefined;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** In two blocks, all but the last in one: no other can be marked. */
+  blocks({ tools, settings }: ModelRequest, options: Options, warn: Warn): readonly Block[] {
+    const said = settings.providerOptions;
+    if (this.#last?.tools !== tools || this.#last.said !== said) {
+      const each = tools.map((tool) => this.#json(tool, options, warn));
+      const last = each.splice(-1);
+      const front = each.length === 0 ? [] : [each.join(",")];
+      this.#last = { tools, said, blocks: [...front, ...last].map((json) => ({ json })) };
+    }
+    return this.#last.blocks;
+  }
+
+  #json(tool: ToolDefinition, options: Options, warn: Warn): string {
+    const own = asObject(options.toolOptions[tool.name]);
+    const key = own === undefined ? "" : toJson(own);
+    const found = this.#one.get(tool);
+    if (found?.options === key) return found.json;
+    const room = { target: this.#target, warn };
+    const { description, schema } = sentTool(tool, own?.strict === true ? "anthropic" : "tool", room);
+    const json = toJson({
+      name: nameToWire(tool.name, longestName),
+      ...(isBlank(description) ? {} : { description }),
+      input_schema: schema,
+      ...Object.fromEntries(
+        toolMembers.filter((name) => own?.[name] !== undefined).map((name) => [name, own?.[name]]),
+      ),
+    });
+    this.#one.set(tool, { options: key, json });
+    return json;
+  }
 }
 
 /** The provider refuses a history with calls in it when no tool is declared. */
