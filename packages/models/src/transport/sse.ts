@@ -93,11 +93,13 @@ export class SseDecoder {
     }
     let from = 0;
     for (;;) {
-      from = this.#alike(text, from);
-      const next = this.#framed(text, from);
-      if (next !== undefined) {
-        from = next;
-        continue;
+      if (this.#isBetween) {
+        from = this.#alike(text, from);
+        const next = this.#framed(text, from);
+        if (next !== undefined) {
+          from = next;
+          continue;
+        }
       }
       const end = text.indexOf("\n", from);
       if (end === -1) break;
@@ -111,7 +113,7 @@ export class SseDecoder {
   /** Takes the events that are like the last one but for their text; where the first begins that is not. */
   #alike(text: string, from: number): number {
     const likeness = this.#likeness();
-    if (likeness === undefined || this.#isInside) return from;
+    if (likeness === undefined) return from;
     if (likeness !== this.#known) {
       this.#known = likeness;
       // What was written in several lines is not written so in one.
@@ -133,14 +135,14 @@ export class SseDecoder {
     return at;
   }
 
-  /** Whether an event has begun and is not over, or none has been seen yet. */
-  get #isInside(): boolean {
-    return this.#data !== undefined || this.#event !== undefined || this.#head === "";
+  /** Whether an event was seen, and none has begun since. */
+  get #isBetween(): boolean {
+    return this.#data === undefined && this.#event === undefined && this.#head !== "";
   }
 
   /** Makes a frame of an event that begins as the last one did and has one line of payload; where the next one begins. */
   #framed(text: string, from: number): number | undefined {
-    if (this.#isInside || !text.startsWith(this.#head, from)) return undefined;
+    if (!text.startsWith(this.#head, from)) return undefined;
     const start = from + this.#head.length;
     const end = text.indexOf("\n", start);
     const first = text.charCodeAt(start);
