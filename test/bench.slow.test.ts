@@ -203,7 +203,7 @@ describe("the verdict", () => {
 
   it("names the bound that Rondo does not keep beside a floor, however little is missing", () => {
     expect(broken(change(kept(), "200-agents", "rondo", 1.31))).toEqual([
-      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 1.31 of it",
+      "200-agents, openai-chat: CPU within 1.3 of the node:http loop's: 1.31 of it; by hand, kept and pure, 1.00",
     ]);
   });
 
