@@ -487,7 +487,7 @@ class Driver {
       idempotencyKey: `${this.session}:${key}`,
       update: (progress) => this.events.push({ type: "tool_update", call: view(call), progress }),
     };
-    Promise.resolve()
+    void Promise.resolve()
       .then(() => this.byName.get(call.name).execute(call.args, context))
       .then(
         (value) => {
