@@ -10,11 +10,19 @@
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
 import { CancelledError, type ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
-import { type Action, type Fact, type LogRecord, next, reduce, type State } from "@rondo/core";
+import {
+  type Action,
+  type CallCheck,
+  type Fact,
+  type JsonObject,
+  type LogRecord,
+  next,
+  reduce,
+  type State,
+} from "@rondo/core";
 import {
   announce,
   askKey,
-  awaitingApproval,
   checkArgs,
   inFlight,
   logEvent,
@@ -30,9 +38,10 @@ import {
 import { type Came, cameSerde } from "./came.ts";
 import type { ChildCalls, ChildCame } from "./child-calls.ts";
 import type { Hub } from "./hub.ts";
+import { factOf } from "./saying.ts";
 import { lineOf, type RecordStore } from "./store.ts";
 import type { Taken } from "./taken.ts";
-import type { Mail, Saying } from "./wire.ts";
+import type { Mail } from "./wire.ts";
 import type { Workplace, Workplaces } from "./workplace.ts";
 
 /** What the driver takes from the worker and the handler it runs in. */
@@ -139,9 +148,15 @@ export class RestateDriver {
       // What has no number was handed over by the one who drives.
       if (n > 0 && !this.#taken.take(n)) continue;
       this.#now = Math.max(this.#now, at);
-      const fact = await this.#factOf(say);
+      const fact = await factOf(say, this.#state, (name, args) => this.#checkEdit(name, args));
       if (fact !== undefined) this.#append([fact]);
     }
+  }
+
+  /** Schemas are user code: what they say is a fact like any other. */
+  async #checkEdit(name: string, args: JsonObject): Promise<CallCheck | undefined> {
+    const tool = this.#shell.tools.get(name);
+    return tool && this.#place.ctx.run("check edit", async () => checkArgs(tool, args));
   }
 
   /** Drives until the run has ended or waits for somebody outside. */
@@ -236,41 +251,6 @@ export class RestateDriver {
     }
     // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
     if (this.#live) this.#workplace.atWork.release();
-  }
-
-  async #factOf(say: Saying): Promise<Fact | undefined> {
-    const { run } = this.#state;
-    const open = run !== undefined && run.end === undefined;
-    if (say.type === "abort_asked" || say.type === "mode") return open ? say : undefined;
-    // One that has stopped since has told its parent more than this.
-    if (say.type === "child_waits") {
-      const call = open ? run.turn?.calls.find(({ key }) => key === say.call) : undefined;
-      const known = JSON.stringify(call?.child?.waiting) === JSON.stringify(say.pending);
-      return call?.startedAt === undefined || call.result !== undefined || known ? undefined : say;
-    }
-    return say.type === "answer" ? this.#answered(say) : say;
-  }
-
-  /** An answer to a call that waits for one; to any other it says nothing. */
-  async #answered({ call, said }: Saying & { type: "answer" }): Promise<Fact | undefined> {
-    const waits = awaitingApproval(this.#state).find(
-      (one) => one.id === call || (one.key === call && one.child === undefined),
-    );
-    if (waits === undefined) return undefined;
-    const { key, id, name, child } = waits;
-    if (child !== undefined) {
-      const under = this.#state.run?.turn?.calls.find((one) => one.key === key);
-      const inside = id.slice((under?.id.length ?? 0) + 1);
-      // Leave for calls to come holds in one session.
-      const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
-      return { type: "approval_passed", call: key, inside, said: passed };
-    }
-    if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
-    const tool = this.#shell.tools.get(name);
-    if (tool === undefined) return undefined;
-    // Schemas are user code: what they say is a fact like any other.
-    const check = await this.#place.ctx.run("check edit", async () => checkArgs(tool, said.args));
-    return { type: "approval_given", call: key, approval: { ...said, check } };
   }
 
   // ---- what is in flight ---------------------------------------------------------------------------------------

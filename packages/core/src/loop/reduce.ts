@@ -3,10 +3,10 @@
 // `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
 // ever looked at twice, no history is copied.
 
-import { canonical } from "../digest.ts";
 import { callsOf } from "../message.ts";
 import { type Rules, speakersOf } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
+import { hookAnswered } from "./hook-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
@@ -14,7 +14,7 @@ import type { LogRecord, RunOptions } from "./records.ts";
 import { placeOf } from "./same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { type Call, emptyState, inFlight, type Run, type State, settleCancel } from "./state.ts";
+import { type Call, emptyState, inFlight, type Run, type State, settleCancel, working } from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
@@ -229,12 +229,6 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
   };
 }
 
-/** A run with more to do: what was taken for its answer is none, and it is not complete. */
-function working(run: Run): Run {
-  const stopping = run.stopping?.reason === "completed" ? undefined : run.stopping;
-  return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined, stopping };
-}
-
 /** What was in flight when a process died is lost. It was an answer of the world, so it uses up no attempt and no count. */
 function interrupt(run: Run, options: RunOptions | undefined): Run {
   return {
@@ -345,91 +339,6 @@ function failModel(state: State, run: Run, record: LogRecord & { type: "model_fa
       at: record.at,
       rand: record.rand,
       ...(record.partial === undefined ? {} : { partial: record.partial }),
-    },
-  };
-}
-
-function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_answered" }): State {
-  switch (record.hook) {
-    case "permission": {
-      const permission = {
-        answer: record.answer,
-        ...(record.reason === undefined ? {} : { reason: record.reason }),
-        ...(record.error === undefined ? {} : { failed: true as const }),
-      };
-      const stopped: Run =
-        record.answer === "stop"
-          ? {
-              ...run,
-              stopping: {
-                reason: "turn_stopped",
-                rule: "permission",
-                evidence: { call: record.call },
-                ...(record.text === undefined ? {} : { text: record.text }),
-              },
-            }
-          : run;
-      return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));
-    }
-    case "beforeTool":
-      return changeCall(state, run, record.call, (call) => ({
-        ...call,
-        prepared: true,
-        ...unapproved(call, record),
-        // What was wrong with the model's own text is of no matter any more.
-        ...(record.args === undefined
-          ? {}
-          : { args: record.check?.ok ? record.check.args : record.args, argsError: undefined }),
-        ...(record.check === undefined ? {} : { check: record.check }),
-        ...(record.result === undefined ? {} : { result: record.result, settled: true }),
-      }));
-    case "afterTool":
-      return changeCall(state, run, record.call, (call) => ({
-        ...call,
-        settled: true,
-        ...(record.result === undefined ? {} : { result: record.result }),
-      }));
-    case "prepareStep": {
-      const {
-        type: _type,
-        hook: _hook,
-        seq: _seq,
-        at: _at,
-        rand: _rand,
-        error: _error,
-        ...prepared
-      } = record;
-      return { ...state, run: { ...run, prepared, ...brokenBy(record) } };
-    }
-    case "transformContext": {
-      const transformed = { step: record.step, ...(record.edit === undefined ? {} : { edit: record.edit }) };
-      return { ...state, run: { ...run, transformed, ...brokenBy(record) } };
-    }
-    case "onFinish": {
-      const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
-      if (record.messages.length === 0) return { ...state, run: asked };
-      return { ...state, history: state.history.push(...record.messages), run: working(asked) };
-    }
-  }
-}
-
-/** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
-function unapproved(
-  call: Call,
-  record: LogRecord & { type: "hook_answered"; hook: "beforeTool" },
-): Partial<Call> {
-  if (record.args === undefined || call.permission?.approved !== true) return {};
-  const args = record.check?.ok ? record.check.args : record.args;
-  return canonical(args) === canonical(call.args) ? {} : { asked: false, permission: { answer: "ask" } };
-}
-
-function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {
-  if (record.error === undefined) return {};
-  return {
-    broken: {
-      kind: "internal",
-      message: `the ${record.hook} hook failed: ${record.error}`,
-      retryable: false,
     },
   };
 }

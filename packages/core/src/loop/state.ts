@@ -256,3 +256,9 @@ export function runOf(state: State): Run {
 
 /** The number of the step that is under way, or comes next. */
 export const stepOf = (state: State): number => runOf(state).steps + 1;
+
+/** A run with more to do: what was taken for its answer is none, and it is not complete. */
+export function working(run: Run): Run {
+  const stopping = run.stopping?.reason === "completed" ? undefined : run.stopping;
+  return { ...run, answer: undefined, checked: undefined, output: undefined, only: undefined, stopping };
+}
