@@ -15,7 +15,7 @@ import {
   userText,
 } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
-import { checkedOptions } from "../../testkit/src/modelcheck/world.ts";
+import { checkedOptions } from "../../testkit/src/modelcheck/checked-options.ts";
 
 export const rules: Rules = resolve({ model: scripted([]) }).rules;
 export const options = (change: Partial<RunOptions> = {}): RunOptions => checkedOptions(change);

@@ -4,9 +4,9 @@ import { type Amounts, freeAmounts, resolve, spentBy } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { checkedOptions, parentOptions } from "../../testkit/src/modelcheck/checked-options.ts";
 import type { Subject } from "../../testkit/src/modelcheck/explore.ts";
 import { walk } from "../../testkit/src/modelcheck/walk.ts";
-import { checkedOptions, parentOptions } from "../../testkit/src/modelcheck/world.ts";
 
 const names = ["tokens", "usd", "modelCalls", "agents"] as const;
 const anyChoices = fc.array(fc.nat(999), { minLength: 10, maxLength: 120 });

@@ -17,7 +17,6 @@ import {
   type JsonObject,
   type Part,
   RondoError,
-  type RunOptions,
   type Spent,
   type State,
   type StopKind,
@@ -25,6 +24,7 @@ import {
   userText,
   type WaitingCall,
 } from "@rondo/core";
+import { origin } from "./checked-options.ts";
 
 /** One answer of the world: the facts it adds, and how much time passes first. */
 export interface WorldAnswer {
@@ -52,75 +52,6 @@ export interface Fuel {
   grant?: number;
   /** Default: 0. */
   compact?: number;
-}
-
-const origin = { api: "checked", provider: "checked", model: "checked" };
-
-/** A tool of each kind that matters to the loop. */
-export function checkedTools(): RunOptions["tools"] {
-  return [toolFacts("read", "read"), toolFacts("write", "write"), toolFacts("guarded", "write", "ask")];
-}
-
-/** Tools whose writes say what came of them when they were cut off. */
-export const reconcilingTools = (): RunOptions["tools"] => [
-  toolFacts("read", "read"),
-  toolFacts("write", "write", "allow", { reconciles: true }),
-  toolFacts("guarded", "write", "ask", { reconciles: true }),
-];
-
-/** Options of a run whose results may be cut, and the tool that reads them. */
-export function cuttingOptions(): Partial<RunOptions> {
-  const cap = { mode: "lines", bytes: 3, exempt: [], keep: "cut", withFiles: "cut_text" } as const;
-  const reader = { ...toolFacts("reader", "read"), when: "capped" as const };
-  return { context: { cap: { ...cap, exempt: [] } }, tools: [...checkedTools(), reader] };
-}
-
-/** Options of a run whose reads are sub-agents. */
-export function parentOptions(): Partial<RunOptions> {
-  const [read, ...others] = checkedTools();
-  return {
-    tools: [
-      { ...(read as RunOptions["tools"][number]), effect: "idempotent", agent: { maxDepth: 1 } },
-      ...others,
-    ],
-  };
-}
-
-function toolFacts(
-  name: string,
-  effect: "read" | "write",
-  permission: "allow" | "ask" = "allow",
-  more: Partial<RunOptions["tools"][number]> = {},
-): RunOptions["tools"][number] {
-  return {
-    definition: { name, description: name, inputSchema: { type: "object", properties: {} } },
-    effect,
-    permission,
-    timeoutMs: 1_000,
-    ...more,
-  };
-}
-
-/** Options for a checked run; a part may be replaced. */
-export function checkedOptions(change: Partial<RunOptions> = {}): RunOptions {
-  return {
-    tools: checkedTools(),
-    models: [
-      { id: "first", origin, facts: { maxOutputTokens: 2_000 } },
-      { id: "second", origin, facts: {} },
-    ],
-    settings: { maxOutputTokens: 1_000 },
-    toolChoice: "auto",
-    hooks: [],
-    rules: [],
-    toolOrder: "by_effect",
-    maxConcurrentTools: 2,
-    maxCallsPerTurn: 3,
-    autoExecuteTools: true,
-    abortGraceMs: 100,
-    clocks: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10 },
-    ...change,
-  };
 }
 
 function message(stop: StopKind, ...content: Part[]): AssistantMessage {
