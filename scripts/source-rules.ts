@@ -4,6 +4,7 @@
 // The loop's pure rooms must not look at a clock, at chance or at the world, nor wait: whatever they need to know stands
 // in records. Else replay, resume and fork would come out differently from the run they repeat.
 
+import { dirname, join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
 
 interface Node {
@@ -53,6 +54,33 @@ export function specifiersOf(text: string, path: string): Specifier[] {
   };
   visit(parse(text, path));
   return found.sort((a, b) => a.start - b.start);
+}
+
+/**
+ * Circles of imports, each as the files on its way. Types count: who must know two files to understand one has one room.
+ * @param sources texts by path; imports that are dynamic or lead elsewhere are passed over
+ */
+export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
+  const ways = new Map<string, string[]>();
+  for (const [path, text] of sources)
+    ways.set(
+      path,
+      specifiersOf(text, path)
+        .filter(({ value, start }) => value.startsWith(".") && !/import\s*\(\s*$/.test(text.slice(0, start)))
+        .map(({ value }) => join(dirname(path), value))
+        .filter((to) => sources.has(to)),
+    );
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (path: string, before: readonly string[]): void => {
+    const at = before.indexOf(path);
+    if (at !== -1) circles.push([...before.slice(at), path].join(" → "));
+    if (at !== -1 || done.has(path)) return;
+    for (const to of ways.get(path) ?? []) walk(to, [...before, path]);
+    done.add(path);
+  };
+  for (const path of ways.keys()) walk(path, []);
+  return circles;
 }
 
 /** Names of the world outside: the clock, chance, timers, the network, and the doors to all of these. */

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packagesInOrder, readManifest, root } from "../scripts/packages.ts";
-import { impuritiesOf, specifiersOf } from "../scripts/source-rules.ts";
+import { circlesIn, impuritiesOf, specifiersOf } from "../scripts/source-rules.ts";
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
@@ -103,5 +103,36 @@ describe("imports", () => {
   it("may be of a declared dependency, of a part of one, and of a neighbour", () => {
     const code = 'import "zod"; import "zod/v4"; import "./x.ts"; import "../y.ts"; import "node:fs";';
     expect(undeclared(code, ["zod"], true)).toEqual([]);
+  });
+
+  it("lead from no file back to itself", () => {
+    const sources = new Map(
+      globSync(["packages/*/src/**/*.ts", "scripts/**/*.ts"], { cwd: root }).map((path) => [
+        path,
+        read(path),
+      ]),
+    );
+    expect(sources.size).toBeGreaterThan(300);
+    expect(circlesIn(sources)).toEqual([]);
+  });
+
+  it.each([
+    [{ "a/x.ts": 'import "./y.ts";', "a/y.ts": 'import { x } from "./x.ts";' }, "a/x.ts → a/y.ts → a/x.ts"],
+    [
+      { "a/x.ts": 'import "../b.ts";', "b.ts": 'export type { X } from "./a/x.ts";' },
+      "a/x.ts → b.ts → a/x.ts",
+    ],
+    [{ "x.ts": 'import "./x.ts";' }, "x.ts → x.ts"],
+  ])("would be caught in a circle (%#)", (files, circle) => {
+    expect(circlesIn(new Map(Object.entries(files)))).toEqual([circle]);
+  });
+
+  it("may lead to one file by two ways, and back to it once something runs", () => {
+    const files = {
+      "a.ts": 'import "./b.ts"; import "./c.ts";',
+      "b.ts": 'import "./c.ts";',
+      "c.ts": 'const a = () => import("./a.ts");',
+    };
+    expect(circlesIn(new Map(Object.entries(files)))).toEqual([]);
   });
 });

@@ -38,11 +38,11 @@ function alwaysOffered(tools: readonly ToolFacts[]): readonly ToolFacts[] {
 
 const named = new WeakMap<readonly ToolFacts[], ReadonlyMap<string, ToolFacts>>();
 
-/** The tool of that name. Of two with one name the first. */
+/** The tool of that name. No two have one. */
 export function toolNamed(tools: readonly ToolFacts[], name: string): ToolFacts | undefined {
   let known = named.get(tools);
   if (known === undefined) {
-    known = new Map(tools.map((tool) => [tool.definition.name, tool] as const).reverse());
+    known = new Map(tools.map((tool) => [tool.definition.name, tool]));
     named.set(tools, known);
   }
   return known.get(name);

@@ -1,7 +1,7 @@
 // The room of comparisons: which of two, how much more, the largest of all, are they the same.
 
 import type { Filter, Goal, Place } from "./goal.ts";
-import { filtersOf, placesOf, type Rule, tally } from "./grammar.ts";
+import { filtersOf, placesOf, type Rule, tally } from "./grammar-rule.ts";
 import { type Unit, units as unitWords } from "./lexicon.ts";
 import { isFileName } from "./places.ts";
 

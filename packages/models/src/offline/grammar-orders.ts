@@ -1,6 +1,6 @@
 // The room of orders: clauses that want something changed, judged, or said about the planner itself.
 
-import type { Rule } from "./grammar.ts";
+import type { Rule } from "./grammar-rule.ts";
 
 /** Greetings, thanks, and questions about what this is. */
 export const aboutMe: Rule = (clause) => {

@@ -3,7 +3,7 @@
 import { type Clause, countCue } from "./clause.ts";
 import { globFilter } from "./filters.ts";
 import type { Goal, SearchGoal } from "./goal.ts";
-import { placesOf, type Rule } from "./grammar.ts";
+import { placesOf, type Rule } from "./grammar-rule.ts";
 import { isFileName } from "./places.ts";
 
 /** Anything with a needle. */

@@ -3,24 +3,14 @@
 
 import { expressionOf } from "./arithmetic.ts";
 import { type Clause, countCue, readClause } from "./clause.ts";
-import {
-  type CountGoal,
-  type Filter,
-  type Goal,
-  here,
-  type MeasureGoal,
-  type OutlineGoal,
-  type Place,
-} from "./goal.ts";
+import { type Goal, here } from "./goal.ts";
 import { compareRule, extremeRule, weighRule } from "./grammar-compare.ts";
 import { aboutMe, change, judgement, restriction } from "./grammar-orders.ts";
+import { filtersOf, placesOf, type Rule, tally, withFilter } from "./grammar-rule.ts";
 import { findRule, searchRule, valueRule } from "./grammar-search.ts";
 import type { Unit } from "./lexicon.ts";
 import { isFileName } from "./places.ts";
 import { clausesOf, tokenize } from "./tokens.ts";
-
-/** What a rule makes of a clause: goals, or nothing when it is not its business. */
-export type Rule = (clause: Clause, said: readonly Goal[], before: readonly Goal[]) => Goal[] | undefined;
 
 /**
  * The goals of a task.
@@ -76,38 +66,6 @@ function settle(goals: readonly Goal[]): Goal[] {
 
 /** Counts whose place nobody named. */
 const implied = new WeakSet<Goal>();
-
-export const filtersOf = (clause: Clause): (Filter | undefined)[] => {
-  const named = clause.sheet.name?.unit === "file" ? [clause.sheet.name.filter] : [];
-  const all = [...clause.filters, ...named];
-  return all.length === 0 ? [undefined] : all;
-};
-
-export const placesOf = (clause: Clause): readonly Place[] =>
-  clause.places.length > 0 ? clause.places : [clause.place];
-
-const withFilter = (filter: Filter | undefined): { filter?: Filter } =>
-  filter === undefined ? {} : { filter };
-
-/** The goal that counts one unit at one place. */
-export function tally(
-  unit: Unit,
-  place: Place,
-  filter: Filter | undefined,
-  deep: boolean | undefined,
-): CountGoal | MeasureGoal | OutlineGoal {
-  if (unit === "line" || unit === "word" || unit === "character" || unit === "byte")
-    return { do: "measure", unit, place, ...withFilter(filter) };
-  if (unit === "file" || unit === "folder" || unit === "entry")
-    return {
-      do: "count",
-      what: unit,
-      place,
-      ...(unit === "file" ? withFilter(filter) : {}),
-      ...(deep === undefined ? {} : { deep }),
-    };
-  return { do: "outline", only: unit, count: true, place, ...withFilter(filter) };
-}
 
 const calculate: Rule = (clause) => {
   const expression = expressionOf(clause.text);

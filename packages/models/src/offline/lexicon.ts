@@ -182,3 +182,11 @@ export function ordinalOf(lower: string): number | undefined {
   const at = ordinals.indexOf(lower);
   return at < 0 ? undefined : at + 1;
 }
+
+/** Words that lead to a place, or to a thing. */
+export const prepositions: RegExp =
+  /^(in|under|inside|within|across|from|anywhere|throughout|among|below|at|on|of|to|for|with|by|into)$/;
+
+/** What something does, or is, in a place. */
+export const happenings: RegExp =
+  /^(appear|occur|happen|exist|used|mentioned|defined|declared|implemented|called|imported|referenced|exported|found|present|come|show|appearing|occurring|occurre|written|set|documented|described|invoked|instantiated|handled)$/;

@@ -1,7 +1,6 @@
 // The room of names and ranges: what a file is called, and which of its lines are meant.
 
-import { fillers, numberOf, ordinalOf } from "./lexicon.ts";
-import { happenings, prepositions } from "./needles.ts";
+import { fillers, happenings, numberOf, ordinalOf, prepositions } from "./lexicon.ts";
 import type { Sheet } from "./sheet.ts";
 
 /** Claims "named x", "whose name contains x", "starting with x". */

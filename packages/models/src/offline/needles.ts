@@ -4,19 +4,15 @@
 // "search for". A quoted span that is no path is one wherever it stands.
 
 import { looksLikeFilter } from "./filters.ts";
-import { fillers, hereWords, languages, units } from "./lexicon.ts";
+import { fillers, happenings, hereWords, languages, prepositions, units } from "./lexicon.ts";
 import { claimNames, claimRange } from "./names.ts";
 import { looksLikePath } from "./places.ts";
 import type { Sheet } from "./sheet.ts";
 
 const nouns =
   /^(word|string|text|term|phrase|identifier|symbol|keyword|literal|pattern|regex|function|class|variable|constant|method|type|interface|name|substring|expression|token|enum|struct|module|package)$/;
-export const prepositions: RegExp =
-  /^(in|under|inside|within|across|from|anywhere|throughout|among|below|at|on|of|to|for|with|by|into)$/;
 const holders =
   /^(mention|mentioning|contain|containing|include|including|use|using|import|importing|reference|referencing|call|calling|define|defining|declare|declaring|implement|implementing|export|exporting|cite|invoke|match|matching|say|saying|instantiate|extend|extending)$/;
-export const happenings: RegExp =
-  /^(appear|occur|happen|exist|used|mentioned|defined|declared|implemented|called|imported|referenced|exported|found|present|come|show|appearing|occurring|occurre|written|set|documented|described|invoked|instantiated|handled)$/;
 const seekers = /^(search|grep|look|scan|hunt|searching|looking|query)$/;
 
 /** Claims names, line ranges and needles, in this order. */

@@ -1,8 +1,8 @@
 // The room of damage: what is wrong with a plan's wire, put into the plan.
 
 import { frameBytes } from "./framing.ts";
-import type { Plan } from "./plan.ts";
 import { type Protocol, ScriptError } from "./reply.ts";
+import type { Plan } from "./steps.ts";
 import type { WireAct } from "./words.ts";
 
 /** Words about the wire as a whole. */

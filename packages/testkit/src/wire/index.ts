@@ -16,7 +16,7 @@ export {
   refusalWith,
 } from "./errors.ts";
 export { eventStreamMessage } from "./framing.ts";
-export { type Asked, flattenWire, type Plan, planOf, render, type Step } from "./plan.ts";
+export { type Asked, flattenWire, planOf, render } from "./plan.ts";
 export { recordedScript } from "./recorded-script.ts";
 export {
   type Protocol,
@@ -32,7 +32,7 @@ export { checkBedrockRequest } from "./rules/bedrock.ts";
 export { checkGoogleRequest, type GoogleRules } from "./rules/google.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./rules/openai-responses.ts";
-export { type RondoWire, rondoWire, type WireName, type WireOptions, type WireRequest } from "./server.ts";
+export { type RondoWire, rondoWire, type WireName, type WireOptions } from "./server.ts";
 export {
   checkServerRequest,
   personalityOf,
@@ -44,4 +44,5 @@ export {
   serverPersonalities,
   unknownPersonality,
 } from "./servers/index.ts";
+export type { Plan, Step } from "./steps.ts";
 export * from "./words.ts";

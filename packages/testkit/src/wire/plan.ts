@@ -5,7 +5,7 @@
 
 import type { Part, Usage } from "@rondo/core";
 import { flatten } from "../scripted-play.ts";
-import type { Act, Gate, ScriptedCall } from "../scripted-turns.ts";
+import type { Act, ScriptedCall } from "../scripted-turns.ts";
 import { direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
 import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";
@@ -24,32 +24,8 @@ import {
 } from "./reply.ts";
 import type { ServerPersonality } from "./servers/personality.ts";
 import { renderServer } from "./servers/render.ts";
-import type { Chunks, CutHow, Place, WireAct, WireTurn } from "./words.ts";
-
-/** What the server does, in order. */
-export type Step =
-  | { do: "bytes"; bytes: Uint8Array }
-  | { do: "wait"; gate: Gate; deaf: boolean }
-  | { do: "tick" }
-  /** Ends the connection inside the body. */
-  | { do: "break"; how: "close" | "reset" }
-  /** Never goes on. */
-  | { do: "stall" };
-
-export interface Plan {
-  status: number;
-  headers: Record<string, string>;
-  steps: Step[];
-  /** The body is a stream of frames, not one document. */
-  streams: boolean;
-  delayMs: number;
-  chunks: Chunks | undefined;
-  slow: { bytes: number; ms: number } | undefined;
-  cut: { at: Place; how: CutHow } | undefined;
-  stall: { at: Place; pings: boolean } | undefined;
-  /** Nothing is answered: the connection is reset. */
-  reset: boolean;
-}
+import type { Plan, Step } from "./steps.ts";
+import type { WireAct, WireTurn } from "./words.ts";
 
 export interface Asked {
   protocol: Protocol;

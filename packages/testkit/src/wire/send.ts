@@ -4,8 +4,8 @@
 
 import type { ServerResponse } from "node:http";
 import { joined, pingBytes } from "./framing.ts";
-import type { Plan, Step } from "./plan.ts";
 import type { Protocol } from "./reply.ts";
+import type { Plan, Step } from "./steps.ts";
 import type { Chunks, Place } from "./words.ts";
 
 const pingEveryMs = 10;

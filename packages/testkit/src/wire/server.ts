@@ -7,31 +7,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Json, messageOf, RondoError, type Usage } from "@rondo/core";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
-import { type Plan, planOf } from "./plan.ts";
+import { planOf } from "./plan.ts";
 import type { Protocol } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
 import type { ChatRules, Violation } from "./rules/openai-chat.ts";
 import { send } from "./send.ts";
 import { checkServerRequest, personalityOf, type ServerPersonality } from "./servers/index.ts";
-import type { Chunks, WireScript, WireTurn } from "./words.ts";
-
-/** A request as it came. */
-export interface WireRequest {
-  protocol: Protocol;
-  method: string;
-  /** With its query. */
-  path: string;
-  headers: Readonly<Record<string, string>>;
-  model: string;
-  /** Whether a stream was asked for. */
-  stream: boolean;
-  /** Parsed; null when it is no JSON. */
-  body: Json;
-  /** As it came, byte for byte. */
-  text: string;
-  /** What its provider would refuse about it. */
-  violations: readonly Violation[];
-}
+import type { Plan } from "./steps.ts";
+import type { Chunks, WireRequest, WireScript, WireTurn } from "./words.ts";
 
 export interface WireOptions {
   /** What is answered, in the order in which requests come that are let in. */

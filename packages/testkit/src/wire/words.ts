@@ -5,7 +5,8 @@
 
 import type { Json } from "@rondo/core";
 import type { Turn } from "../scripted-turns.ts";
-import type { WireRequest } from "./server.ts";
+import type { Protocol } from "./reply.ts";
+import type { Violation } from "./rules/openai-chat.ts";
 
 /** A place in the answer's body: after so many bytes, or after so many frames. */
 export type Place = number | { frames: number };
@@ -71,6 +72,24 @@ export type WireAct =
 
 /** What the server answers to one request: words in order, of the model or of the wire. Lists may be nested. */
 export type WireTurn = Turn | WireAct | readonly WireTurn[];
+
+/** A request as it came. */
+export interface WireRequest {
+  protocol: Protocol;
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  model: string;
+  /** Whether a stream was asked for. */
+  stream: boolean;
+  /** Parsed; null when it is no JSON. */
+  body: Json;
+  /** As it came, byte for byte. */
+  text: string;
+  /** What its provider would refuse about it. */
+  violations: readonly Violation[];
+}
 
 /** Decides a turn when its request comes. `number` counts the requests that reached the script, from 1. */
 export type WireDecide = (request: WireRequest, number: number) => WireTurn | Promise<WireTurn>;
