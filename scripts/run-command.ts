@@ -6,8 +6,11 @@ import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { root } from "./packages.ts";
 
+/** The exit code of a command whose time ran out, as `timeout` has it. */
+export const timedOut = 124;
+
 export interface Outcome {
-  /** The exit code; 124 when the time ran out, 127 when the command could not start. */
+  /** The exit code; `timedOut`, or 127 when the command could not start. */
   code: number;
   /** Standard output alone. Empty when `show`. */
   stdout: string;
@@ -76,7 +79,7 @@ export function run(command: string, args: readonly string[], options: RunOption
     });
     child.on("close", (code) => {
       if (late) outcome.text += `\n${command} was ended after ${timeoutMs / 1000} s\n`;
-      settle(late ? 124 : (code ?? 1));
+      settle(late ? timedOut : (code ?? 1));
     });
   });
 }

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packAll, tarballsVariable } from "./pack.ts";
 import { root } from "./packages.ts";
-import { run } from "./run-command.ts";
+import { run, timedOut } from "./run-command.ts";
 
 interface Count {
   passed: number;
@@ -68,7 +68,11 @@ async function vitest(): Promise<void> {
   });
   if (!existsSync(file)) {
     total.failed++;
-    failures.push(`vitest exited with ${code} and left no report`);
+    failures.push(
+      code === timedOut
+        ? "vitest was still at it when its time ran out: a test hangs, or the machine is far too slow"
+        : `vitest exited with ${code} and left no report`,
+    );
     return;
   }
   const report = JSON.parse(readFileSync(file, "utf8")) as VitestReport;
