@@ -21,12 +21,12 @@ import { acting, answerOf, callOf, finished, stateOf } from "./loop-support.ts";
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./rules-support.ts";
 
 test.each([
-  ["retry", retry],
-  ["overflow", overflow],
-  ["repairs", repairs],
-] as const)("%s says nothing where nothing failed", (name, make) => {
+  ["retry", 1, retry],
+  ["overflow", 1, overflow],
+  ["repairs", 2, repairs],
+] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
-  expect([rule.name, rule.version]).toStrictEqual([name, 1]);
+  expect([rule.name, rule.version]).toStrictEqual([name, version]);
   expect(rule.judge?.(undefined, emptyState, texts)).toBeUndefined();
   expect(judgementOf(rule, {})).toBeUndefined();
   expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), [words("so")]) })).toBeUndefined();
@@ -208,9 +208,22 @@ describe("a request refused for its reasoning", () => {
     expect(repairs().judge?.(undefined, bare, texts)).toStrictEqual(again);
   });
 
+  test("is sent without its files where those were refused", () => {
+    const noFiles = { failure: failureOf("invalid_request", { repair: "files" }) };
+    const file = { type: "file" as const, mediaType: "image/png", data: "AA==" };
+    const seen = holding({ role: "user", content: [file] });
+    const without = {
+      follows: { do: "ask_again", drop: "files" },
+      evidence: { kind: "invalid_request", dropped: "files" },
+    };
+    expect(judged(noFiles, seen)).toStrictEqual(without);
+    expect(judged({ ...noFiles, dropped: ["reasoning"] }, seen)).toStrictEqual(without);
+    expect(judged({ ...noFiles, dropped: ["files"] }, seen)).toBeUndefined();
+    expect(judged(noFiles)).toBeUndefined();
+  });
+
   test("is known by the error's own field", () => {
     expect(judged({ failure: failureOf("invalid_request") })).toBeUndefined();
-    expect(judged({ failure: failureOf("invalid_request", { repair: "files" }) })).toBeUndefined();
   });
 });
 

@@ -29,7 +29,7 @@ export function overflow(): Rule {
 }
 
 /** Whether leaving files out makes another request of it. Looks at the history, but only after a refusal. */
-function hasFiles({ history }: State): boolean {
+export function hasFiles({ history }: State): boolean {
   for (const message of history) if (message.content.some((part) => part.type === "file")) return true;
   return false;
 }

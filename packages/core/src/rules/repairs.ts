@@ -4,20 +4,23 @@
 // everything would be asked for ever. What can be repaired is said by the error's own field, never read from its text.
 
 import type { State } from "../loop/state.ts";
+import { hasFiles } from "./overflow.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Leaves out the reasoning of a history that the provider refuses, and asks again without reasoning; once in a run. */
+/** Leaves out what the provider refuses in a history, reasoning or files, and asks again without it; once in a run. */
 export function repairs(): Rule {
   return {
     name: "repairs",
-    version: 1,
+    version: 2,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
-      if (run?.failure?.error.repair !== "reasoning") return undefined;
-      if (run.dropped.includes("reasoning") || !hasReasoning(state)) return undefined;
+      const repair = run?.failure?.error.repair;
+      if (run?.failure === undefined || repair === undefined || run.dropped.includes(repair))
+        return undefined;
+      if (!(repair === "reasoning" ? hasReasoning(state) : hasFiles(state))) return undefined;
       return {
-        follows: { do: "ask_again", drop: "reasoning" },
-        evidence: { kind: run.failure.error.kind, dropped: "reasoning" },
+        follows: { do: "ask_again", drop: repair },
+        evidence: { kind: run.failure.error.kind, dropped: repair },
       };
     },
   };

@@ -3,7 +3,7 @@
 import { type AssistantMessage, type Json, RondoError, type Usage } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
-import { withRepair } from "./refused-reasoning.ts";
+import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = {
   provider: "anthropic",
