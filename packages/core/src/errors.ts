@@ -53,8 +53,21 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "server_error",
 ]);
 
-/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, or its files. */
-export type Repair = "reasoning" | "files";
+/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, its files, or a setting. */
+export type Repair = "reasoning" | "files" | `settings.${RefusableSetting}`;
+
+/** A setting without which a request asks for the same. */
+export type RefusableSetting =
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "maxOutputTokens"
+  | "stop"
+  | "seed"
+  | "frequencyPenalty"
+  | "presencePenalty"
+  | "reasoning"
+  | "parallelToolCalls";
 
 /** An error as it stands in a journal. */
 export interface ErrorData {

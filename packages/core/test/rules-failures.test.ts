@@ -222,6 +222,16 @@ describe("a request refused for its reasoning", () => {
     expect(judged(noFiles)).toBeUndefined();
   });
 
+  test("is sent without a setting that was refused, where it had one", () => {
+    const cold = { failure: failureOf("invalid_request", { repair: "settings.temperature" }) };
+    expect(judged(cold, {}, { temperature: 0.5 })).toStrictEqual({
+      follows: { do: "ask_again", drop: "settings.temperature" },
+      evidence: { kind: "invalid_request", dropped: "settings.temperature" },
+    });
+    expect(judged({ ...cold, dropped: ["settings.temperature"] }, {}, { temperature: 0.5 })).toBeUndefined();
+    expect(judged(cold, {}, { topP: 0.5 })).toBeUndefined();
+  });
+
   test("is known by the error's own field", () => {
     expect(judged({ failure: failureOf("invalid_request") })).toBeUndefined();
   });

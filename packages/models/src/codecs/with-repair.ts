@@ -1,4 +1,4 @@
-// The room of requests that can be mended: a refusal whose words name a part of the history that could be left out.
+// The room of requests that can be mended: a refusal whose words name something that could be left out.
 //
 // Only codecs ask here, of the body of a refusal. What then happens, and how often, is decided in the loop.
 
@@ -7,6 +7,7 @@ import type { ErrorResponse } from "../codec.ts";
 import { optionsOf } from "../receive.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
+import { refusedSetting } from "./refused-settings.ts";
 
 /** Characters: a body may repeat the request, and what people wrote there is no complaint. */
 const head = 2000;
@@ -15,7 +16,11 @@ const head = 2000;
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {
   if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return error;
   const words = body.slice(0, head);
-  const repair = refusesReasoning(words) ? "reasoning" : refusesFiles(words) ? "files" : undefined;
+  const repair = refusesReasoning(words)
+    ? "reasoning"
+    : refusesFiles(words)
+      ? "files"
+      : refusedSetting(error.message);
   if (repair === undefined) return error;
   return new RondoError(error.kind, error.message, {
     ...optionsOf(error),
