@@ -61,6 +61,8 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });
+  if (isRefusedCall(response))
+    readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
   if (run?.warnings.some((one) => one.code === "context_truncated"))
@@ -69,6 +71,9 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop: "error", error: judged.follows.error.kind });
   return readings;
 }
+
+/** The provider itself refused the model's call: an error of the response, and the call of an answer all the same. */
+const isRefusedCall = ({ message }: SeenResponse): boolean => message?.stop.raw === "tool_use_failed";
 
 /** Every fair way to put a response's text: its own, with the paused answers it continues, or the words of a refusal. */
 export function textsOf(seen: Observation, response: SeenResponse): string[] {
