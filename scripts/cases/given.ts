@@ -80,8 +80,9 @@ const mappers: { readonly [option: string]: Mapper } = {
   idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };
   },
+  // Silence before the first word is silence, unless the case has a clock of its own for it.
   semantic_idle_timeout_ms: (value: number, { agent }) => {
-    agent.clocks = { ...agent.clocks, idleMs: value };
+    agent.clocks = { firstByteMs: value, ...agent.clocks, idleMs: value };
   },
   stream_idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };

@@ -44,10 +44,14 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   // The transport asked again within one model call: it does so for a refused credential, and for nothing else.
   if (!response.lastOfCall) return [{ stop: "error", error: response.status === 401 ? "auth" : "protocol" }];
   const { failure, message, judged } = response;
-  if (failure !== undefined)
-    return failure.kind === "aborted"
-      ? [{ stop: "aborted", error: null }]
-      : [{ stop: "error", error: failure.kind }];
+  if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
+  // The cases have one word for a stream that says nothing, whether it ever said anything or not.
+  if (failure?.kind === "timeout")
+    return [
+      { stop: "error", error: "timeout" },
+      { stop: "error", error: "stream_idle" },
+    ];
+  if (failure !== undefined) return [{ stop: "error", error: failure.kind }];
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;

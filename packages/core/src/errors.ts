@@ -82,6 +82,8 @@ export interface ErrorData {
   raw?: Json;
   /** The request may pass without this. */
   repair?: Repair;
+  /** The input fits, and so much output beside it: the request may pass with this limit. */
+  maxOutputTokens?: number;
 }
 
 export interface RondoErrorOptions {
@@ -92,6 +94,8 @@ export interface RondoErrorOptions {
   raw?: Json;
   /** Set by whoever knows the provider's errors: the request may pass without this. */
   repair?: Repair;
+  /** Set by whoever knows the provider's errors: the request may pass with this output limit. */
+  maxOutputTokens?: number;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
   partial?: AssistantMessage;
@@ -108,6 +112,7 @@ export class RondoError extends Error {
   readonly status: number | undefined;
   readonly raw: Json | undefined;
   readonly repair: Repair | undefined;
+  readonly maxOutputTokens: number | undefined;
   readonly partial: AssistantMessage | undefined;
   readonly usage: Usage | undefined;
 
@@ -119,6 +124,7 @@ export class RondoError extends Error {
     this.status = options.status;
     this.raw = options.raw;
     this.repair = options.repair;
+    this.maxOutputTokens = options.maxOutputTokens;
     this.partial = options.partial;
     this.usage = options.usage;
   }
@@ -133,6 +139,7 @@ export class RondoError extends Error {
       ...(this.status === undefined ? {} : { status: this.status }),
       ...(this.raw === undefined ? {} : { raw: this.raw }),
       ...(this.repair === undefined ? {} : { repair: this.repair }),
+      ...(this.maxOutputTokens === undefined ? {} : { maxOutputTokens: this.maxOutputTokens }),
     };
   }
 }

@@ -22,7 +22,7 @@ import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "
 
 test.each([
   ["retry", 1, retry],
-  ["overflow", 1, overflow],
+  ["overflow", 2, overflow],
   ["repairs", 2, repairs],
 ] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
@@ -163,6 +163,22 @@ describe("a request that is too large", () => {
     for (const change of [{}, context({})]) expect(judged(over, change)).toBeUndefined();
     const { options: _options, ...bare } = stateOf(over);
     expect(overflow().judge?.(undefined, bare, texts)).toBeUndefined();
+  });
+
+  test("for its output alone gets a lower output limit, a few times in a row at most", () => {
+    const fits = failureOf("context_overflow", { maxOutputTokens: 900 });
+    const lower = {
+      follows: { do: "ask_again", maxOutputTokens: 900 },
+      evidence: { kind: "context_overflow", maxOutputTokens: 900 },
+    };
+    const settings = { ...compaction, settings: { maxOutputTokens: 1_000 } };
+    const compacts = { follows: { reduce: "compact" } };
+    expect(judged({ failure: fits }, compaction)).toStrictEqual(lower);
+    expect(judged({ failure: fits }, settings)).toStrictEqual(lower);
+    expect(judged({ failure: fits, failures: 2 }, settings)).toStrictEqual(lower);
+    expect(judged({ failure: fits, failures: 3 }, settings)).toMatchObject(compacts);
+    expect(judged({ failure: fits, maxOutputTokens: 900 }, settings)).toMatchObject(compacts);
+    expect(judged({ failure: fits, maxOutputTokens: 901 }, settings)).toStrictEqual(lower);
   });
 
   test("is made smaller once until an answer comes, and never where a paused answer goes back as it is", () => {

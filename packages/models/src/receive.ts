@@ -247,6 +247,7 @@ export function optionsOf(error: RondoError): RondoErrorOptions {
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     ...(error.repair === undefined ? {} : { repair: error.repair }),
+    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
     ...(error.partial === undefined ? {} : { partial: error.partial }),
     ...(error.usage === undefined ? {} : { usage: error.usage }),
   };
