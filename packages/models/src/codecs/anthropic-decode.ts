@@ -20,6 +20,7 @@ import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
+import { BlockPlaces } from "./block-places.ts";
 
 /** A block in the making. `native` is filled in place. */
 interface Open {
@@ -38,6 +39,7 @@ export class AnthropicAnswer {
   readonly #emit: Emit;
   readonly #answer: Answer;
   readonly #blocks = new Map<number, Open>();
+  readonly #places = new BlockPlaces();
   #messageId: string | undefined;
   #started = false;
   #stopped = false;
@@ -68,7 +70,11 @@ export class AnthropicAnswer {
     if (this.#stopped) return;
     this.#again = undefined;
     const type = asString(event.type) ?? named;
-    const index = asNumber(event.index) ?? -1;
+    const given = asNumber(event.index) ?? -1;
+    const index =
+      type === "content_block_start"
+        ? this.#places.start(given, asString(asObject(event.content_block)?.id))
+        : this.#places.at(given);
     switch (type) {
       case "message_start":
         this.#start(asObject(event.message) ?? {});
@@ -81,6 +87,7 @@ export class AnthropicAnswer {
         return;
       case "content_block_stop":
         this.#close(index);
+        this.#places.close(index);
         return;
       case "message_delta":
         this.#ending(asObject(event.delta) ?? {});
