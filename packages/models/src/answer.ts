@@ -137,7 +137,8 @@ export class Answer {
     const shown = block.pieces.length > 0;
     const text = typeof whole === "string" ? whole : JSON.stringify(whole);
     block.pieces = [text];
-    if (typeof whole !== "string") block.value = whole;
+    // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.
+    if (typeof whole !== "string" && !/\d{16}/.test(text)) block.value = whole;
     if (!shown)
       this.#emit({
         type: "tool_args_delta",

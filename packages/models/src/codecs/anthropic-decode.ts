@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { parseExact } from "../exact-json.ts";
 import { FrameJson, type Likeness } from "../frame-json.ts";
 import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
@@ -349,11 +350,14 @@ export function frameObject(data: string, provider: string, frames?: FrameJson):
 
 export function anthropicDecoder(target: Target, emit: Emit): Decoder {
   const answer = new AnthropicAnswer(target, emit);
-  const frames = new FrameJson([
-    ["delta", "text"],
-    ["delta", "thinking"],
-    ["delta", "partial_json"],
-  ]);
+  const frames = new FrameJson(
+    [
+      ["delta", "text"],
+      ["delta", "thinking"],
+      ["delta", "partial_json"],
+    ],
+    parseExact,
+  );
   let named: string | undefined;
   let likeness: Likeness | undefined;
   return {

@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { parseExact } from "../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../frame-json.ts";
 import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
@@ -40,7 +41,7 @@ const textPaths: readonly TextPath[] = [
 export class ChatDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
-  readonly #frames = new FrameJson(textPaths);
+  readonly #frames = new FrameJson(textPaths, parseExact);
   readonly #names: NameTable;
   readonly #compat: OpenaiChatCompat;
   readonly #think: ThinkSplitter | undefined;
