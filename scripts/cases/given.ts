@@ -149,6 +149,9 @@ const mappers: { readonly [option: string]: Mapper } = {
       throw new Unsupported(`given.options.tool_protocol ${JSON.stringify(value)}`);
     to.prompted = true;
   },
+  starts_in_think: (value: boolean, to) => {
+    to.compat = { ...to.compat, thinkTags: value ? "starts_inside" : "leading" };
+  },
   neutralise_special_tokens: (value: boolean, to) => {
     to.compat = { ...to.compat, breakTokens: value };
   },
