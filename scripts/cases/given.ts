@@ -80,8 +80,9 @@ const mappers: { readonly [option: string]: Mapper } = {
   idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };
   },
+  // Silence before the first word is silence, unless the case has a clock of its own for it.
   semantic_idle_timeout_ms: (value: number, { agent }) => {
-    agent.clocks = { ...agent.clocks, idleMs: value };
+    agent.clocks = { firstByteMs: value, ...agent.clocks, idleMs: value };
   },
   stream_idle_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, idleMs: value };
@@ -147,6 +148,9 @@ const mappers: { readonly [option: string]: Mapper } = {
     if (value !== "json-in-text")
       throw new Unsupported(`given.options.tool_protocol ${JSON.stringify(value)}`);
     to.prompted = true;
+  },
+  starts_in_think: (value: boolean, to) => {
+    to.compat = { ...to.compat, thinkTags: value ? "starts_inside" : "leading" };
   },
   neutralise_special_tokens: (value: boolean, to) => {
     to.compat = { ...to.compat, breakTokens: value };

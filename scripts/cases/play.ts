@@ -118,7 +118,11 @@ class Stage {
     this.#script = new Script(one, protocolOf(one.provider), persist === true);
     const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
     if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
-    this.#clock = new VirtualClock(start, () => this.#busy());
+    this.#clock = new VirtualClock(
+      start,
+      () => this.#busy(),
+      () => this.#load.working > 0,
+    );
     this.#folder = new Folder(one.given?.fs, one.given?.symlinks);
     this.#cues = new Cues(one.actions ?? [], this.#clock, (action) => this.#act(action));
     this.#server = new WireServer({

@@ -44,10 +44,14 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   // The transport asked again within one model call: it does so for a refused credential, and for nothing else.
   if (!response.lastOfCall) return [{ stop: "error", error: response.status === 401 ? "auth" : "protocol" }];
   const { failure, message, judged } = response;
-  if (failure !== undefined)
-    return failure.kind === "aborted"
-      ? [{ stop: "aborted", error: null }]
-      : [{ stop: "error", error: failure.kind }];
+  if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
+  // The cases have one word for a stream that says nothing, whether it ever said anything or not.
+  if (failure?.kind === "timeout")
+    return [
+      { stop: "error", error: "timeout" },
+      { stop: "error", error: "stream_idle" },
+    ];
+  if (failure !== undefined) return [{ stop: "error", error: failure.kind }];
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;
@@ -61,6 +65,8 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });
+  if (isRefusedCall(response))
+    readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
   if (run?.warnings.some((one) => one.code === "context_truncated"))
@@ -69,6 +75,9 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop: "error", error: judged.follows.error.kind });
   return readings;
 }
+
+/** The provider itself refused the model's call: an error of the response, and the call of an answer all the same. */
+const isRefusedCall = ({ message }: SeenResponse): boolean => message?.stop.raw === "tool_use_failed";
 
 /** Every fair way to put a response's text: its own, with the paused answers it continues, or the words of a refusal. */
 export function textsOf(seen: Observation, response: SeenResponse): string[] {

@@ -12,7 +12,15 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { type ContentPart, type JsonObject, type Tool, tool } from "@rondo/core";
-import { editFile, fileToolSet, readFile, runCommand, searchFiles, writeFile } from "@rondo/tools";
+import {
+  editFile,
+  type FileToolSet,
+  fileToolSet,
+  readFile,
+  runCommand,
+  searchFiles,
+  writeFile,
+} from "@rondo/tools";
 import {
   type Behaviour,
   type ExpectedCall,
@@ -37,16 +45,18 @@ export function toolsOf(
   load: Workload,
   spawn: () => Tool,
 ): Tool[] {
+  // What one tool has read, another may write over: they share a set.
+  const root = fileToolSet(folder);
   if (given.tools !== undefined)
     return given.tools.map((one) =>
-      one.builtin === "spawn_agent" ? spawn() : toolOf(one, folder, clock, load),
+      one.builtin === "spawn_agent" ? spawn() : toolOf(one, root, clock, load),
     );
   const names = new Set(implied.map((call) => call.name));
-  return [...names].map((name) => toolOf({ name, behaviour: { returns: "ok" } }, folder, clock, load));
+  return [...names].map((name) => toolOf({ name, behaviour: { returns: "ok" } }, root, clock, load));
 }
 
-function toolOf(given: GivenTool, folder: string, clock: VirtualClock, load: Workload): Tool {
-  if (given.builtin !== undefined) return builtin(given.builtin, folder, load);
+function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: Workload): Tool {
+  if (given.builtin !== undefined) return builtin(given.builtin, root, load);
   const {
     name,
     description,
@@ -108,8 +118,7 @@ function partOf(part: { text?: unknown; image?: unknown }): ContentPart {
 // ---- real tools --------------------------------------------------------------------------------------------------
 
 /** Rondo's own tools under the names and arguments the cases use. */
-function builtin(name: string, folder: string, load: Workload): Tool {
-  const root = fileToolSet(folder);
+function builtin(name: string, root: FileToolSet, load: Workload): Tool {
   switch (name) {
     case "shell":
       return renamed("shell", runCommand({ root, permission: "allow" }), { command: "command" }, load);

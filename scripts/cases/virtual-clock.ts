@@ -1,7 +1,8 @@
 // The room of virtual time: a clock that stands still while anything works, and jumps to the next timer when nothing does.
 //
 // So a back-off of 30 s costs nothing, a limit of 500 ms means "without waiting for anything longer", and no measurement
-// depends on the machine. Real time only guards against what never comes to rest.
+// depends on the machine. Real time only guards against what never comes to rest, and passes here too while a real process
+// is at work: what is to happen in the midst of it would never come.
 
 import type { Clock } from "@rondo/core";
 
@@ -14,16 +15,23 @@ export class VirtualClock implements Clock {
   #time: number;
   readonly #timers = new Set<Timer>();
   readonly #busy: () => boolean;
+  readonly #atWork: () => boolean;
+  /** When real time was last looked at while a process was at work. */
+  #seen: number | undefined;
   #pump: ReturnType<typeof setTimeout> | undefined;
   #quiet = 0;
 
-  /** @param busy whether something is under way that will come to rest by itself */
-  constructor(start: number, busy: () => boolean) {
+  /**
+   * @param busy whether something is under way that will come to rest by itself
+   * @param atWork whether that is a process, which takes real time
+   */
+  constructor(start: number, busy: () => boolean, atWork: () => boolean = () => false) {
     this.#time = start;
     this.#busy = busy;
+    this.#atWork = atWork;
   }
 
-  now = (): number => this.#time;
+  now = (): number => Math.floor(this.#time);
 
   random = (): number => 0.5;
 
@@ -53,17 +61,34 @@ export class VirtualClock implements Clock {
     this.#pump = undefined;
     if (this.#timers.size === 0) return;
     this.#quiet = this.#busy() ? 0 : this.#quiet + 1;
+    this.#passes();
     // A few quiet beats in a row: what was just set free has had its turns of the event loop.
     if (this.#quiet > 3) {
       this.#quiet = 0;
-      let first: Timer | undefined;
-      for (const timer of this.#timers) if (first === undefined || timer.due < first.due) first = timer;
-      if (first !== undefined) {
-        this.#timers.delete(first);
-        this.#time = Math.max(this.#time, first.due);
-        first.then();
-      }
+      const first = this.#first();
+      if (first !== undefined) this.#fire(first);
     }
     if (this.#timers.size > 0) this.#pump ??= setTimeout(this.#beat, 1);
   };
+
+  /** Time as it passes for a process. */
+  #passes(): void {
+    const now = this.#atWork() ? performance.now() : undefined;
+    if (now !== undefined && this.#seen !== undefined) this.#time += now - this.#seen;
+    this.#seen = now;
+    const first = this.#first();
+    if (now !== undefined && first !== undefined && first.due <= this.#time) this.#fire(first);
+  }
+
+  #first(): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) if (first === undefined || timer.due < first.due) first = timer;
+    return first;
+  }
+
+  #fire(timer: Timer): void {
+    this.#timers.delete(timer);
+    this.#time = Math.max(this.#time, timer.due);
+    timer.then();
+  }
 }

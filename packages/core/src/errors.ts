@@ -53,8 +53,21 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "server_error",
 ]);
 
-/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, or its files. */
-export type Repair = "reasoning" | "files";
+/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, its files, or a setting. */
+export type Repair = "reasoning" | "files" | `settings.${RefusableSetting}`;
+
+/** A setting without which a request asks for the same. */
+export type RefusableSetting =
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "maxOutputTokens"
+  | "stop"
+  | "seed"
+  | "frequencyPenalty"
+  | "presencePenalty"
+  | "reasoning"
+  | "parallelToolCalls";
 
 /** An error as it stands in a journal. */
 export interface ErrorData {
@@ -69,6 +82,8 @@ export interface ErrorData {
   raw?: Json;
   /** The request may pass without this. */
   repair?: Repair;
+  /** The input fits, and so much output beside it: the request may pass with this limit. */
+  maxOutputTokens?: number;
 }
 
 export interface RondoErrorOptions {
@@ -79,6 +94,8 @@ export interface RondoErrorOptions {
   raw?: Json;
   /** Set by whoever knows the provider's errors: the request may pass without this. */
   repair?: Repair;
+  /** Set by whoever knows the provider's errors: the request may pass with this output limit. */
+  maxOutputTokens?: number;
   cause?: unknown;
   /** What had arrived of the answer when it failed. */
   partial?: AssistantMessage;
@@ -95,6 +112,7 @@ export class RondoError extends Error {
   readonly status: number | undefined;
   readonly raw: Json | undefined;
   readonly repair: Repair | undefined;
+  readonly maxOutputTokens: number | undefined;
   readonly partial: AssistantMessage | undefined;
   readonly usage: Usage | undefined;
 
@@ -106,6 +124,7 @@ export class RondoError extends Error {
     this.status = options.status;
     this.raw = options.raw;
     this.repair = options.repair;
+    this.maxOutputTokens = options.maxOutputTokens;
     this.partial = options.partial;
     this.usage = options.usage;
   }
@@ -120,6 +139,7 @@ export class RondoError extends Error {
       ...(this.status === undefined ? {} : { status: this.status }),
       ...(this.raw === undefined ? {} : { raw: this.raw }),
       ...(this.repair === undefined ? {} : { repair: this.repair }),
+      ...(this.maxOutputTokens === undefined ? {} : { maxOutputTokens: this.maxOutputTokens }),
     };
   }
 }

@@ -1,4 +1,4 @@
-import { Agent } from "@rondo/core";
+import { Agent, tool } from "@rondo/core";
 import { expect, test } from "vitest";
 import { call, say, scripted, stop } from "../../testkit/src/index.ts";
 
@@ -38,3 +38,28 @@ test("a call of a tool that is not there is answered with the tools that are", a
   const { messages } = await new Agent({ model }).run("go");
   expect(JSON.stringify(messages[2])).toContain('unknown tool \\"constructor\\"');
 });
+
+test.each([
+  ["cut off at the limit, which is raised", "max_tokens"],
+  ["malformed", "malformed_call"],
+] as const)(
+  "a whole call in an answer that was %s runs once, when it is asked for again",
+  async (_, word) => {
+    const ran: unknown[] = [];
+    const write = tool({
+      name: "write",
+      description: "w",
+      inputSchema: {},
+      execute: (args) => ran.push(args),
+    });
+    const model = scripted(
+      [[call("write", { path: "a" }), stop(word)], [call("write", { path: "a" })], [say("done")]],
+      { facts: { maxOutputTokens: 1_000 } },
+    );
+    const agent = new Agent({ model, tools: [write], settings: { maxOutputTokens: 100 } });
+    const { text, messages } = await agent.run("go");
+    expect(text).toBe("done");
+    expect(ran).toEqual([{ path: "a" }]);
+    expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "assistant"]);
+  },
+);

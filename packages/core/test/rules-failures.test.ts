@@ -21,12 +21,12 @@ import { acting, answerOf, callOf, finished, stateOf } from "./loop-support.ts";
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./rules-support.ts";
 
 test.each([
-  ["retry", retry],
-  ["overflow", overflow],
-  ["repairs", repairs],
-] as const)("%s says nothing where nothing failed", (name, make) => {
+  ["retry", 1, retry],
+  ["overflow", 2, overflow],
+  ["repairs", 2, repairs],
+] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
-  expect([rule.name, rule.version]).toStrictEqual([name, 1]);
+  expect([rule.name, rule.version]).toStrictEqual([name, version]);
   expect(rule.judge?.(undefined, emptyState, texts)).toBeUndefined();
   expect(judgementOf(rule, {})).toBeUndefined();
   expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), [words("so")]) })).toBeUndefined();
@@ -165,6 +165,22 @@ describe("a request that is too large", () => {
     expect(overflow().judge?.(undefined, bare, texts)).toBeUndefined();
   });
 
+  test("for its output alone gets a lower output limit, a few times in a row at most", () => {
+    const fits = failureOf("context_overflow", { maxOutputTokens: 900 });
+    const lower = {
+      follows: { do: "ask_again", maxOutputTokens: 900 },
+      evidence: { kind: "context_overflow", maxOutputTokens: 900 },
+    };
+    const settings = { ...compaction, settings: { maxOutputTokens: 1_000 } };
+    const compacts = { follows: { reduce: "compact" } };
+    expect(judged({ failure: fits }, compaction)).toStrictEqual(lower);
+    expect(judged({ failure: fits }, settings)).toStrictEqual(lower);
+    expect(judged({ failure: fits, failures: 2 }, settings)).toStrictEqual(lower);
+    expect(judged({ failure: fits, failures: 3 }, settings)).toMatchObject(compacts);
+    expect(judged({ failure: fits, maxOutputTokens: 900 }, settings)).toMatchObject(compacts);
+    expect(judged({ failure: fits, maxOutputTokens: 901 }, settings)).toStrictEqual(lower);
+  });
+
   test("is made smaller once until an answer comes, and never where a paused answer goes back as it is", () => {
     const reduced = { error: over.failure.error, helped: true };
     expect(judged({ ...over, reduced }, compaction)).toBeUndefined();
@@ -208,9 +224,32 @@ describe("a request refused for its reasoning", () => {
     expect(repairs().judge?.(undefined, bare, texts)).toStrictEqual(again);
   });
 
+  test("is sent without its files where those were refused", () => {
+    const noFiles = { failure: failureOf("invalid_request", { repair: "files" }) };
+    const file = { type: "file" as const, mediaType: "image/png", data: "AA==" };
+    const seen = holding({ role: "user", content: [file] });
+    const without = {
+      follows: { do: "ask_again", drop: "files" },
+      evidence: { kind: "invalid_request", dropped: "files" },
+    };
+    expect(judged(noFiles, seen)).toStrictEqual(without);
+    expect(judged({ ...noFiles, dropped: ["reasoning"] }, seen)).toStrictEqual(without);
+    expect(judged({ ...noFiles, dropped: ["files"] }, seen)).toBeUndefined();
+    expect(judged(noFiles)).toBeUndefined();
+  });
+
+  test("is sent without a setting that was refused, where it had one", () => {
+    const cold = { failure: failureOf("invalid_request", { repair: "settings.temperature" }) };
+    expect(judged(cold, {}, { temperature: 0.5 })).toStrictEqual({
+      follows: { do: "ask_again", drop: "settings.temperature" },
+      evidence: { kind: "invalid_request", dropped: "settings.temperature" },
+    });
+    expect(judged({ ...cold, dropped: ["settings.temperature"] }, {}, { temperature: 0.5 })).toBeUndefined();
+    expect(judged(cold, {}, { topP: 0.5 })).toBeUndefined();
+  });
+
   test("is known by the error's own field", () => {
     expect(judged({ failure: failureOf("invalid_request") })).toBeUndefined();
-    expect(judged({ failure: failureOf("invalid_request", { repair: "files" }) })).toBeUndefined();
   });
 });
 

@@ -98,12 +98,12 @@ export class Answer {
 
   /**
    * A text as it finally is, in place of the pieces that came. When it only adds to them, what it adds is shown;
-   * what was shown already is never shown again.
+   * what was shown already is never shown again. An empty one takes nothing back: gateways leave it out so.
    */
   textWhole(key: BlockKey, type: TextBlock["type"], text: string): void {
     const block = this.#textBlock(key, type);
     const shown = block.pieces.join("");
-    if (shown === text) return;
+    if (shown === text || text === "") return;
     block.pieces = [text];
     const rest = text.startsWith(shown) ? text.slice(shown.length) : "";
     if (type === "refusal" || rest === "") this.#emit({ type: "progress" });
@@ -130,14 +130,16 @@ export class Answer {
     this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
 
-  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text. */
+  /** A call's arguments as they finally are, in place of whatever pieces came: a value, or JSON text, which takes nothing back when it is empty. */
   argsWhole(key: BlockKey, whole: Json): void {
     const block = this.#callBlock(key);
+    if (whole === "") return;
     const shown = block.pieces.length > 0;
     const text = typeof whole === "string" ? whole : JSON.stringify(whole);
     block.pieces = [text];
-    if (typeof whole !== "string") block.value = whole;
-    if (!shown && text !== "")
+    // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.
+    if (typeof whole !== "string" && !/\d{16}/.test(text)) block.value = whole;
+    if (!shown)
       this.#emit({
         type: "tool_args_delta",
         index: block.index,

@@ -15,6 +15,7 @@ import {
   type RondoErrorOptions,
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
+import { parseExact } from "./exact-json.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
@@ -205,7 +206,7 @@ function decodeWhole(
 ): AssistantMessage {
   let body: Json;
   try {
-    body = JSON.parse(text) as Json;
+    body = parseExact(text);
   } catch {
     const facts = readErrorBody(text);
     if (facts.html)
@@ -247,6 +248,7 @@ export function optionsOf(error: RondoError): RondoErrorOptions {
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     ...(error.repair === undefined ? {} : { repair: error.repair }),
+    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
     ...(error.partial === undefined ? {} : { partial: error.partial }),
     ...(error.usage === undefined ? {} : { usage: error.usage }),
   };

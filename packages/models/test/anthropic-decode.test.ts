@@ -42,6 +42,51 @@ const answer = (events: Json[]): ReturnType<typeof answerTo> => answerTo(anthrop
 const failure = (events: Json[]): RondoError => decode(events).error as RondoError;
 
 describe("calls", () => {
+  it.each([
+    ["the same index", (event: Json): Json => ({ ...(event as object), index: 0 })],
+    [
+      "no index",
+      (event: Json): Json => {
+        const { index: _, ...rest } = event as { [member: string]: Json };
+        return rest;
+      },
+    ],
+  ])("keeps blocks apart that a proxy gives %s (F068)", (_name, without) => {
+    const blocks = [
+      ...said(0, "Look."),
+      tool(1, "toolu_a", "read"),
+      args(1, '{"a":1}'),
+      stop(1),
+      tool(2, "toolu_b", "write"),
+      args(2, '{"b":'),
+      args(2, "2}"),
+    ];
+    for (const ends of [[stop(2)], []]) {
+      const message = answer([start(), ...[...blocks, ...ends].map(without), end("tool_use"), over]);
+      expect(message.content).toMatchObject([
+        { type: "text", text: "Look." },
+        { type: "tool_call", id: "toolu_a", name: "read", args: { a: 1 } },
+        { type: "tool_call", id: "toolu_b", name: "write", args: { b: 2 } },
+      ]);
+    }
+  });
+
+  it("keeps calls apart under one index whose end was lost (F068)", () => {
+    const message = answer([
+      start(),
+      tool(0, "toolu_a", "read"),
+      args(0, '{"a":1}'),
+      tool(0, "toolu_b", "write"),
+      args(0, '{"b":2}'),
+      end("tool_use"),
+      over,
+    ]);
+    expect(message.content).toMatchObject([
+      { id: "toolu_a", args: { a: 1 } },
+      { id: "toolu_b", args: { b: 2 } },
+    ]);
+  });
+
   it("joins a call's arguments by block and parses them once, however the blocks interleave", () => {
     const message = answer([
       start(),

@@ -48,6 +48,22 @@ const usage: Event = [
 const frame = ([event, payload]: Event): Frame => ({ event, data: JSON.stringify(payload) });
 
 describe("Converse streams", () => {
+  it("keeps calls apart that have the same index (F068)", () => {
+    const message = decode([
+      call(0, "tooluse_A", "weather"),
+      delta(0, { toolUse: { input: '{"a":1}' } }),
+      close(0),
+      call(0, "tooluse_B", "now"),
+      delta(0, { toolUse: { input: '{"b":2}' } }),
+      close(0),
+      end("tool_use"),
+    ]);
+    expect(message.content).toMatchObject([
+      { id: "tooluse_A", args: { a: 1 } },
+      { id: "tooluse_B", args: { b: 2 } },
+    ]);
+  });
+
   it("makes blocks when first heard of, and takes usage before the stop", () => {
     const message = decode([
       ["contentBlockStart", { contentBlockIndex: 0, start: {} }],

@@ -100,6 +100,40 @@ describe("choosing a server", () => {
       expect(played.bodies[0]).toMatchObject({ max_tokens: 5 });
     });
   });
+
+  it.each([
+    ["http://127.0.0.1:8000/v1", ["reasoning", "text"]],
+    ["https://api.openai.com/v1", ["text"]],
+  ])(
+    "reads thinking in the content of OpenAI's protocol at %s as what it is there (F113)",
+    async (baseURL, kinds) => {
+      const said = {
+        choices: [{ index: 0, message: { content: "<think>hm</think>hi" }, finish_reason: "stop" }],
+      };
+      const answer = new Response(JSON.stringify(said), { headers: { "content-type": "application/json" } });
+      const model = openai.chat("m", { apiKey: "k", baseURL, fetch: async () => answer });
+      const { content } = await model.call(
+        { messages: [userText("hi")], tools: [], toolChoice: "auto", settings: {} },
+        { signal: new AbortController().signal, emit: () => {} },
+      );
+      expect(content.map(({ type }) => type)).toEqual(kinds);
+    },
+  );
+
+  it.each(["vllm", "sglang", "ollama", "llamacpp", "lmstudio", "nobody-knows-it"])(
+    "sends %s roles that alternate, as its templates want them (F128)",
+    (provider) => {
+      const { body } = send(provider, {
+        messages: [
+          userText("one"),
+          userText("two"),
+          { role: "system", content: [{ type: "text", text: "three" }] },
+        ],
+      });
+      expect(body.messages.map(({ role }) => role)).toEqual(["user"]);
+      expect(JSON.stringify(body.messages[0]?.content)).toMatch(/one.*two.*three/);
+    },
+  );
 });
 
 describe("a server by name", () => {

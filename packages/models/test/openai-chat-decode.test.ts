@@ -116,6 +116,15 @@ describe("how an answer ended", () => {
   });
 });
 
+test("an empty answer whose upstream could not read its call is a malformed call under any word (F015)", () => {
+  const ended = (word: string): Loose => ({
+    choices: [{ index: 0, delta: {}, finish_reason: word, native_finish_reason: "MALFORMED_FUNCTION_CALL" }],
+  });
+  for (const word of ["error", "stop", "tool_calls"])
+    expect(thrown([ended(word), "[DONE]"])).toMatchObject({ kind: "malformed_tool_call", retryable: true });
+  expect(read([chunk({ content: "hi" }), ended("stop"), "[DONE]"]).stop.kind).toBe("end_turn");
+});
+
 describe("errors inside a successful response", () => {
   test.each([
     [
@@ -134,10 +143,37 @@ describe("errors inside a successful response", () => {
     ["overloaded", { error: { message: "Overloaded", type: "overloaded_error" } }, "overloaded"],
     ["a filter (F179)", { error: { message: "filtered", code: "content_filter" } }, "content_filter"],
     ["as a text (F154)", { error: "Service temporarily unavailable" }, "overloaded"],
+    [
+      "as vLLM and SGLang write it",
+      {
+        object: "error",
+        message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+        type: "BadRequestError",
+        code: 400,
+      },
+      "context_overflow",
+    ],
+    ["as a detail", { detail: "Internal error" }, "stream_error"],
+    ["as details", { detail: [{ msg: "too many requests", loc: [] }] }, "rate_limit"],
+    ["with a code of its own", { code: 503, msg: "busy" }, "overloaded"],
+    ["in a list", { errors: [{ message: "Overloaded" }] }, "overloaded"],
+    ["of a gateway", { error_code: 500, error_msg: "it broke" }, "server_error"],
   ])("an error %s ends the answer with what had arrived", (_, frame, kind) => {
     const error = thrown([chunk({ content: "Hel" }), frame as Loose, "[DONE]"]);
     expect(error.kind).toBe(kind);
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
+  });
+
+  test.each([
+    { object: "chat.completion.chunk", usage: { prompt_tokens: 1, completion_tokens: 1 } },
+    { type: "ping" },
+    { code: 0, msg: "success" },
+    { status: "ok", message: "still working" },
+  ])("a chunk without choices that is no error changes nothing: %j", (frame) => {
+    expect(read([chunk({ content: "hi" }), frame, finish("stop"), "[DONE]"])).toMatchObject({
+      content: [{ type: "text", text: "hi" }],
+      stop: { kind: "end_turn" },
+    });
   });
 
   test.each([

@@ -88,6 +88,34 @@ describe("items of a response", () => {
     ]);
   });
 
+  test("a done value that is empty takes back nothing of what came (F078)", () => {
+    const message = read([
+      added(0, call({ arguments: "" })),
+      {
+        type: "response.function_call_arguments.done",
+        output_index: 0,
+        item_id: "fc_1",
+        arguments: '{"a":1}',
+      },
+      done(0, call({ arguments: "" })),
+      added(1, said("", { content: [] })),
+      {
+        type: "response.output_text.delta",
+        output_index: 1,
+        content_index: 0,
+        item_id: "msg_1",
+        delta: "hi",
+      },
+      { type: "response.output_text.done", output_index: 1, content_index: 0, item_id: "msg_1", text: "" },
+      done(1, said("")),
+      completed(),
+    ]);
+    expect(message.content).toMatchObject([
+      { type: "tool_call", rawArgs: '{"a":1}', args: { a: 1 } },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
   test("the done value replaces what deltas gave", () => {
     const message = read([
       added(0, call({ arguments: "" })),

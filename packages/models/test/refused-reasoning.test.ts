@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
 
 const repairOf = (codec: Codec, body: object, status: number = 400): string | undefined =>
@@ -71,7 +72,22 @@ describe("a refusal that is about reasoning in the history says so in the error"
     openai("`reasoning_effort` is not supported with this model"),
     openai("Unsupported value: 'temperature' does not support 0.5 with this model."),
   ])("and is told apart from other complaints: %j", (body) => {
-    expect(repairOf(openaiChat, body)).toBeUndefined();
+    expect(repairOf(openaiChat, body)).not.toBe("reasoning");
+  });
+
+  it.each([
+    "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+    "The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+  ])("in the words of OpenAI Responses (F109, F111): %s", (message) => {
+    expect(repairOf(openaiResponses, openai(message))).toBe("reasoning");
+  });
+
+  it("where the item was not kept, which is a 404", () => {
+    const message =
+      "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
+    expect(repairOf(openaiResponses, openai(message), 404)).toBe("reasoning");
+    expect(repairOf(openaiResponses, openai("The model 'rs_1' does not exist"), 404)).toBeUndefined();
   });
 
   it("and only by a status that means the request", () => {

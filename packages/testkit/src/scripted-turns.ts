@@ -11,6 +11,7 @@ import type {
   ModelEvent,
   Opaque,
   Part,
+  RondoErrorOptions,
   Stop,
   StopKind,
   Usage,
@@ -160,7 +161,9 @@ export interface FailOptions {
   retryable?: boolean;
   raw?: Json;
   /** The request may pass without this. */
-  repair?: "reasoning";
+  repair?: NonNullable<RondoErrorOptions["repair"]>;
+  /** The request may pass with this output limit. */
+  maxOutputTokens?: number;
   /** Text emitted before it fails; it stands in the error's `partial`. The same as `[say(text), fail(…)]`. */
   afterText?: string;
   /** What had arrived. Default: the text, reasoning and other parts played so far; no calls; absent when there are none. */

@@ -16,19 +16,22 @@ export function judgeTurn(state: State, rules: Rules): TurnJudged {
   const judged = firstJudgement(state, rules);
   const { turn, failure } = runOf(state);
   const calls = turn?.calls ?? [];
+  const asksAgain = judged.follows.do === "ask_again";
+  const store = failure === undefined && (judged.store ?? !asksAgain);
+  // What an unkept answer's call did, nobody would remember: the model asks for it again, and it is done twice.
+  const unkept = asksAgain && !store;
   const verdicts = calls.map((call): Verdict => {
     if (judged.answerAll !== undefined)
       return { do: "answer", code: judged.answerAll.code, text: judged.answerAll.text(call) };
-    if (judged.follows.do === "stop" || judged.follows.do === "finish")
+    if (judged.follows.do === "stop" || judged.follows.do === "finish" || unkept)
       return { do: "answer", code: "not_executed", text: rules.texts.notExecuted(call.name) };
     return verdictOf(call, state, rules);
   });
-  const asksAgain = judged.follows.do === "ask_again";
   return {
     type: "turn_judged",
     verdicts,
     follows: judged.follows,
-    store: failure === undefined && (judged.store ?? !asksAgain),
+    store,
     rule: judged.rule,
     evidence: judged.evidence,
   };

@@ -4,12 +4,12 @@ import { applyEdit } from "../context/edit.ts";
 import { guard } from "../context/guard.ts";
 import { prune } from "../context/prune.ts";
 import type { Staged, StageNote } from "../context/stage.ts";
-import type { Repair } from "../errors.ts";
 import type { Message } from "../message.ts";
 import type { MessageList, ModelRequest, Settings } from "../model.ts";
 import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
+import { ofParts, without, withoutSettings } from "./left-out.ts";
 import { Log } from "./log.ts";
 import { notesOf } from "./notes.ts";
 import { definitionsOf } from "./offered.ts";
@@ -50,12 +50,12 @@ function settingsOf(state: State, { settings, context }: RunOptions, rules: Rule
   const maxOutputTokens = fitting === settings.maxOutputTokens ? undefined : fitting;
   // Reasoning that was not asked for is not switched off: models without any refuse the very word.
   const off = run.dropped.includes("reasoning") && settings.reasoning !== undefined;
-  if (maxOutputTokens === undefined && !off) return settings;
-  return {
+  if (maxOutputTokens === undefined && run.dropped.length === 0) return settings;
+  return withoutSettings(run.dropped, {
     ...settings,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(off ? { reasoning: "off" } : {}),
-  };
+  });
 }
 
 /** The messages of the coming request, and what was left out of them for this once. */
@@ -74,7 +74,8 @@ export function shaped(state: State): Shaped {
   const { prune: pruning, guard: guarding } = state.options?.context ?? {};
   const edit = run.transformed?.step === stepOf(state) ? run.transformed.edit : undefined;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
-  if (edit === undefined && !pruning && results === undefined && run.dropped.length === 0)
+  const dropped = ofParts(run.dropped);
+  if (edit === undefined && !pruning && results === undefined && dropped.length === 0)
     return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
@@ -92,9 +93,9 @@ export function shaped(state: State): Shaped {
   const { messages } = guarded ?? pruned;
   const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
   const hook = edit === undefined ? [] : ["transformContext"];
-  const by = [...hook, ...stages.map(({ stage }) => stage), ...run.dropped.map((what) => `${what} left out`)];
+  const by = [...hook, ...stages.map(({ stage }) => stage), ...dropped.map((what) => `${what} left out`)];
   return {
-    messages: run.dropped.reduce<MessageList>((list, what) => Log.of(without(what, list)), messages),
+    messages: dropped.reduce<MessageList>((list, what) => Log.of(without(what, list)), messages),
     stages,
     by,
     ...(guarded?.overflow === undefined ? {} : { overflow: guarded.overflow }),
@@ -102,40 +103,3 @@ export function shaped(state: State): Shaped {
 }
 
 const isSmaller = ({ note }: Staged): boolean => note === undefined || note.after < note.before;
-
-const copies: { readonly [what in Repair]: WeakMap<Message, Message | null> } = {
-  reasoning: new WeakMap(),
-  files: new WeakMap(),
-};
-
-/** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
-function without(what: Repair, messages: Iterable<Message>): Message[] {
-  const kept: Message[] = [];
-  for (const message of messages) {
-    let copy = copies[what].get(message);
-    if (copy === undefined) {
-      copy = what === "reasoning" ? unreasoned(message) : unfiled(message);
-      copies[what].set(message, copy);
-    }
-    if (copy !== null) kept.push(copy);
-  }
-  return kept;
-}
-
-function unreasoned(message: Message): Message | null {
-  if (message.role !== "assistant") return message;
-  const content = message.content.filter((part) => part.type !== "reasoning");
-  if (content.length === message.content.length) return message;
-  return content.length === 0 ? null : { ...message, content };
-}
-
-/** Each file as a word that it was there. */
-function unfiled(message: Message): Message {
-  if (!message.content.some((part) => part.type === "file")) return message;
-  const content = message.content.map((part) =>
-    part.type === "file"
-      ? { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` }
-      : part,
-  );
-  return { ...message, content } as Message;
-}

@@ -128,6 +128,7 @@ function withPartial(error: RondoError, model: Model, heard: Heard): RondoError 
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     ...(error.repair === undefined ? {} : { repair: error.repair }),
+    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
     ...(error.usage === undefined ? {} : { usage: error.usage }),
   });
 }

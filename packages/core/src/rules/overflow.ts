@@ -3,14 +3,15 @@
 // It is made smaller and sent again, once until an answer comes: a second refusal is the end, or a conversation whose
 // fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
 
+import type { ErrorData } from "../errors.ts";
 import type { State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Makes the request smaller that was too large: files go first where bytes are the matter, else the history is compacted, or its longest texts are cut. */
+/** Makes the request smaller that was too large: files go first where bytes are the matter, and the output limit where it alone did not fit; else the history is compacted, or its longest texts are cut. */
 export function overflow(): Rule {
   return {
     name: "overflow",
-    version: 1,
+    version: 2,
     judge(_memory, state): Judgement | undefined {
       const { run, options } = state;
       if (run?.failure === undefined) return undefined;
@@ -19,6 +20,9 @@ export function overflow(): Rule {
       const evidence = { kind: error.kind };
       if (error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };
+      const maxOutputTokens = lowerLimit(state, error);
+      if (maxOutputTokens !== undefined)
+        return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
       const { compaction, guard } = options?.context ?? {};
       // A paused answer goes back as it is: there is nothing in that request to make smaller.
       if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))
@@ -28,8 +32,15 @@ export function overflow(): Rule {
   };
 }
 
+/** The output limit that fits beside the input, where that is a lower one. A few times in a row at most: each time it must be lower. */
+function lowerLimit({ run, options }: State, { maxOutputTokens }: ErrorData): number | undefined {
+  if (run === undefined || maxOutputTokens === undefined || run.failures >= 3) return undefined;
+  const asked = run.maxOutputTokens ?? options?.settings.maxOutputTokens;
+  return asked === undefined || maxOutputTokens < asked ? maxOutputTokens : undefined;
+}
+
 /** Whether leaving files out makes another request of it. Looks at the history, but only after a refusal. */
-function hasFiles({ history }: State): boolean {
+export function hasFiles({ history }: State): boolean {
   for (const message of history) if (message.content.some((part) => part.type === "file")) return true;
   return false;
 }

@@ -15,11 +15,13 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { parseExact } from "../exact-json.ts";
 import { FrameJson, type Likeness } from "../frame-json.ts";
 import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
+import { BlockPlaces } from "./block-places.ts";
 
 /** A block in the making. `native` is filled in place. */
 interface Open {
@@ -38,6 +40,7 @@ export class AnthropicAnswer {
   readonly #emit: Emit;
   readonly #answer: Answer;
   readonly #blocks = new Map<number, Open>();
+  readonly #places = new BlockPlaces();
   #messageId: string | undefined;
   #started = false;
   #stopped = false;
@@ -68,7 +71,11 @@ export class AnthropicAnswer {
     if (this.#stopped) return;
     this.#again = undefined;
     const type = asString(event.type) ?? named;
-    const index = asNumber(event.index) ?? -1;
+    const given = asNumber(event.index) ?? -1;
+    const index =
+      type === "content_block_start"
+        ? this.#places.start(given, asString(asObject(event.content_block)?.id))
+        : this.#places.at(given);
     switch (type) {
       case "message_start":
         this.#start(asObject(event.message) ?? {});
@@ -81,6 +88,7 @@ export class AnthropicAnswer {
         return;
       case "content_block_stop":
         this.#close(index);
+        this.#places.close(index);
         return;
       case "message_delta":
         this.#ending(asObject(event.delta) ?? {});
@@ -342,11 +350,14 @@ export function frameObject(data: string, provider: string, frames?: FrameJson):
 
 export function anthropicDecoder(target: Target, emit: Emit): Decoder {
   const answer = new AnthropicAnswer(target, emit);
-  const frames = new FrameJson([
-    ["delta", "text"],
-    ["delta", "thinking"],
-    ["delta", "partial_json"],
-  ]);
+  const frames = new FrameJson(
+    [
+      ["delta", "text"],
+      ["delta", "thinking"],
+      ["delta", "partial_json"],
+    ],
+    parseExact,
+  );
   let named: string | undefined;
   let likeness: Likeness | undefined;
   return {

@@ -3,7 +3,7 @@
 import { type AssistantMessage, type Json, RondoError, type Usage } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
-import { withRepair } from "./refused-reasoning.ts";
+import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = {
   provider: "anthropic",
@@ -28,6 +28,7 @@ export function withArrived(
   return new RondoError(error.kind, error.message, {
     retryable: error.retryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     ...(partial === undefined ? {} : { partial }),

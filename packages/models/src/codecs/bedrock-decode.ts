@@ -18,6 +18,7 @@ import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { bedrockStreamError } from "./bedrock-errors.ts";
 import { bedrockStop } from "./bedrock-stops.ts";
+import { BlockPlaces } from "./block-places.ts";
 
 type Emit = (event: ModelEvent) => void;
 
@@ -36,6 +37,7 @@ class BedrockAnswer {
   readonly #target: Target;
   /** Blocks that are kept as they come: a tool the service ran, its result, a kind newer than this code. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>();
+  readonly #places = new BlockPlaces();
   /** Arguments of each call so far. */
   readonly #calls = new Map<number, string>();
   #last = -1;
@@ -54,7 +56,11 @@ class BedrockAnswer {
   }
 
   event(type: string, payload: JsonObject): void {
-    const index = asNumber(payload.contentBlockIndex) ?? 0;
+    const given = asNumber(payload.contentBlockIndex) ?? 0;
+    const index =
+      type === "contentBlockStart"
+        ? this.#places.start(given, asString(asObject(asObject(payload.start)?.toolUse)?.toolUseId))
+        : this.#places.at(given);
     switch (type) {
       case "contentBlockStart":
         this.#start(index, asObject(payload.start) ?? {});
@@ -64,6 +70,7 @@ class BedrockAnswer {
         return;
       case "contentBlockStop":
         this.#stop(index);
+        this.#places.close(index);
         return;
       case "messageStop":
         this.#ending(payload);

@@ -4,7 +4,7 @@ import type { AssistantMessage, Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
 import { withArrived } from "./anthropic-errors.ts";
-import { withRepair } from "./refused-reasoning.ts";
+import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
 

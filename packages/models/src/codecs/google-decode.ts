@@ -327,6 +327,7 @@ export class GoogleDecoder implements Decoder {
     return new RondoError(error.kind, error.message, {
       retryable: error.retryable,
       ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+      ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
       ...(error.status === undefined ? {} : { status: error.status }),
       ...(error.raw === undefined ? {} : { raw: error.raw }),
       ...(partial === undefined ? {} : { partial }),

@@ -3,12 +3,13 @@
 import { type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
+import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = { provider: "google" };
 
 /** The typed error of an HTTP response that is no success. */
 export function googleHttpError(response: ErrorResponse): RondoError {
-  return refined(classifyHttpError(response, hints));
+  return withRepair(refined(classifyHttpError(response, hints)), response);
 }
 
 /** The typed error of an error object inside a successful response. */

@@ -14,6 +14,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
+import { parseExact } from "../exact-json.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { OllamaEncoder } from "./ollama-encode.ts";
@@ -59,7 +60,7 @@ class OllamaDecoder implements Decoder {
   }
 
   push(frame: Frame): void {
-    const body = parseJson(frame.data);
+    const body = parseJson(frame.data, parseExact);
     if (body === undefined)
       throw new RondoError(
         "stream_error",

@@ -15,6 +15,7 @@ import {
   textOf,
 } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../codec.ts";
+import { argsJson } from "./anthropic-json.ts";
 import { jsonOf, objectIn } from "./openai-json.ts";
 
 type Warnings = WireRequest["warnings"];
@@ -118,17 +119,17 @@ export class OllamaEncoder implements Encoder {
           ? message.content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
           : "";
         const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
-        const calls = callsOf(message).map(({ id, name, args }) => ({
-          id,
-          function: { name, arguments: args },
-        }));
+        const calls = callsOf(message).map(
+          (call) =>
+            `{"id":${jsonOf(call.id)},"function":{"name":${jsonOf(call.name)},"arguments":${argsJson(call)}}}`,
+        );
+        const json = jsonOf({
+          role: "assistant",
+          content: textOf(message) + refusal,
+          ...(thought === "" ? {} : { thinking: thought }),
+        });
         return {
-          json: jsonOf({
-            role: "assistant",
-            content: textOf(message) + refusal,
-            ...(thought === "" ? {} : { thinking: thought }),
-            ...(calls.length === 0 ? {} : { tool_calls: calls }),
-          }),
+          json: calls.length === 0 ? json : `${json.slice(0, -1)},"tool_calls":[${calls.join(",")}]}`,
           warnings: [],
         };
       }

@@ -15,6 +15,7 @@ import {
 } from "@rondo/core";
 import { Answer, type AnswerEnd } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
+import { parseExact } from "../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../frame-json.ts";
 import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
@@ -40,7 +41,7 @@ const textPaths: readonly TextPath[] = [
 export class ChatDecoder implements Decoder {
   readonly #target: Target;
   readonly #answer: Answer;
-  readonly #frames = new FrameJson(textPaths);
+  readonly #frames = new FrameJson(textPaths, parseExact);
   readonly #names: NameTable;
   readonly #compat: OpenaiChatCompat;
   readonly #think: ThinkSplitter | undefined;
@@ -107,11 +108,11 @@ export class ChatDecoder implements Decoder {
     const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
-    const failed = isError || told(chunk.error) || told(choice?.error);
+    const failed = isError || told(chunk.error) || told(choice?.error) || isFlatError(chunk);
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
     if (failed) {
-      if (!isError && !told(chunk.error)) this.#fail({ error: choice?.error ?? null });
+      if (!isError && !told(chunk.error) && told(choice?.error)) this.#fail({ error: choice?.error ?? null });
       else this.#fail(chunk);
       return;
     }
@@ -310,7 +311,8 @@ export class ChatDecoder implements Decoder {
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const word = this.#word;
     const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
-    if (wire === "error" || (word === undefined && answer.empty)) throw this.#failure(word);
+    if (wire === "error" || (answer.empty && (word === undefined || isMalformed(this.#nativeWord))))
+      throw this.#failure(word);
     // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
     const message = answer.finish(this.#endOf(wire, word));
@@ -352,9 +354,8 @@ export class ChatDecoder implements Decoder {
         `${who} ended its answer without saying anything`,
         arrived(this.#answer),
       );
-    const malformed = native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/.test(native);
     return new RondoError(
-      malformed ? "malformed_tool_call" : "server_error",
+      isMalformed(native) ? "malformed_tool_call" : "server_error",
       `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
       {
         retryable: true,
@@ -377,6 +378,19 @@ function firstChoice(given: Json | undefined): JsonObject | undefined {
   }
   return undefined;
 }
+
+/** An error that stands in the chunk itself, as vLLM, SGLang and gateways write it: without it a cut answer would look whole (F150). */
+function isFlatError(chunk: JsonObject): boolean {
+  if (chunk.choices !== undefined) return false;
+  if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
+  if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
+  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
+  return code >= 400 && code < 600;
+}
+
+/** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
+const isMalformed = (native: string | undefined): boolean =>
+  native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/.test(native);
 
 function told(error: Json | undefined): boolean {
   if (typeof error === "string") return error !== "";

@@ -8,7 +8,7 @@ import { ChatEncoder } from "./openai-chat-encode.ts";
 import { refusedCall, speaker } from "./openai-errors.ts";
 import { listIn, objectIn, parseJson } from "./openai-json.ts";
 import { settle } from "./openai-settle.ts";
-import { withRepair } from "./refused-reasoning.ts";
+import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */
 export const openaiChat: Codec = {

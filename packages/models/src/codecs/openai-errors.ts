@@ -36,6 +36,7 @@ function withArrived(error: RondoError, answer: Answer): RondoError {
   return new RondoError(error.kind, error.message, {
     retryable: error.retryable,
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
     ...(error.status === undefined ? {} : { status: error.status }),
     ...(error.raw === undefined ? {} : { raw: error.raw }),
     ...arrived(answer),

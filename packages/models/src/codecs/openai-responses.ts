@@ -8,6 +8,7 @@ import { speaker, streamError } from "./openai-errors.ts";
 import { objectIn } from "./openai-json.ts";
 import { ResponsesDecoder } from "./openai-responses-decode.ts";
 import { ResponsesEncoder } from "./openai-responses-encode.ts";
+import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
 export const openaiResponses: Codec = {
@@ -36,6 +37,6 @@ export const openaiResponses: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    return classifyHttpError(response);
+    return withRepair(classifyHttpError(response), response);
   },
 };

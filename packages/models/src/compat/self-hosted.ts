@@ -12,6 +12,7 @@ const opened = { match: /deepseek-r1|qwq|thinking-2507/i, compat: { thinkTags: "
 const templated = {
   maxTokensField: "max_tokens",
   systemFirstOnly: true,
+  alternate: true,
   nullContent: false,
   needsUser: true,
   maxTools: 0,
@@ -96,7 +97,6 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     compat: {
       ...templated,
       cutsPrompts: true,
-      alternate: true,
       noAssistantLast: true,
       reasoningParam: "chat_template_kwargs",
       options: ["chat_template_kwargs", "grammar", "cache_prompt", "min_p"],
@@ -111,7 +111,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     baseURL: "http://127.0.0.1:1234/v1",
     hosts: [],
     keyVariables: [],
-    compat: { ...templated, cutsPrompts: true, alternate: true, reasoningParam: "none" },
+    compat: { ...templated, cutsPrompts: true, reasoningParam: "none" },
     models: [gptOss, opened],
     answers:
       "Words of its own may end an answer (`eos`, F012); an error may come as an `event: error` in a 200.",
@@ -127,6 +127,7 @@ export const unknownServer: CompatibleServer = {
   compat: {
     maxTokensField: "max_tokens",
     systemFirstOnly: true,
+    alternate: true,
     nullContent: false,
     needsUser: true,
     thinkTags: "leading",

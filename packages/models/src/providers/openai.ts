@@ -28,13 +28,18 @@ export const openai: OpenaiProvider = Object.assign(
   { chat: (model: string, options: OpenaiOptions = {}): Model => over(openaiChat, model, options) },
 );
 
+/** Behind an address nobody knows may stand OpenAI or any other server: it is spoken to as OpenAI, and read as any (F113). */
+function moved(baseURL: string): { thinkTags?: string } {
+  return chooseServer(undefined, baseURL).name === undefined ? { thinkTags: "leading" } : {};
+}
+
 function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
   const { organization, project, ...rest } = options;
   const baseURL = rest.baseURL ?? "https://api.openai.com/v1";
   // Many a server is used by moving OpenAI's address: it is still that server.
   const compat =
     codec === openaiChat
-      ? { ...compatOf(chooseServer("openai", baseURL).server, model), ...rest.compat }
+      ? { ...compatOf(chooseServer("openai", baseURL).server, model), ...moved(baseURL), ...rest.compat }
       : rest.compat;
   return createModel({
     ...rest,

@@ -57,6 +57,9 @@ function factsOf(json: Json): ErrorFacts {
     // Mistral puts the list of a 422 into the message.
     firstDetail(isObject(said.message) ? said.message.detail : undefined) ??
     words(said.msg) ??
+    words(said.error_msg) ??
+    words(said.error_message) ??
+    firstDetail(root.errors) ??
     "";
   const upstream = isObject(said.metadata) ? words(said.metadata.raw) : undefined;
   const codes: string[] = [];
@@ -73,6 +76,7 @@ function factsOf(json: Json): ErrorFacts {
     said.__type,
     said.status,
     said.status_code,
+    said.error_code,
     inner === undefined ? undefined : root.code,
     inner === undefined ? undefined : root.type,
     ...detailReasons(said.details),

@@ -7,6 +7,7 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
+import { fittingOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
 /** What a codec, or whoever sent the request, knows beside the response. */
@@ -69,10 +70,12 @@ function errorFrom(
           resets: status === 429,
         })
       : undefined;
+  const maxOutputTokens = kind === "context_overflow" ? fittingOutput(facts.message) : undefined;
   const retryable = said ?? (status === 409 && kind === "invalid_request" ? true : undefined);
   return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(status === undefined ? {} : { status }),
     ...(facts.raw === undefined ? {} : { raw: facts.raw }),
   });
@@ -164,14 +167,20 @@ export function isOverflowText(text: string): boolean {
 
 const overflowWords = new RegExp(
   [
-    "(?:prompt|input|request|conversation) (?:is|was) too long",
-    "maximum (?:context|prompt) length",
+    "(?:prompts?|inputs?|request|conversation|messages) (?:is |was |are )?too long",
+    "max(?:imum)? (?:context|prompt|input|model) length",
+    "context length is only",
     "context[ _](?:length|window|size|limit)[^.]{0,60}exceed",
     "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
-    "(?:greater|longer|larger) than the (?:maximum )?context (?:length|window|size)",
+    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model) (?:length|window|size)",
     "exceeds the maximum (?:number of tokens|allowed input length)",
     "token count[^.]{0,60}exceeds",
     "exceeded (?:the )?model(?:'s)? token limit",
+    "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
+    "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input)(?: length)? exceeds? max",
+    "range of input length should be",
+    "max_new_tokens[`'\"]* must be <=",
     "reduce the length of the (?:messages|prompt|input)",
     "too many (?:input )?tokens",
     "too large for model with \\d+",
@@ -212,6 +221,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     billing_hard_limit_reached: "quota_exhausted",
     billing_not_active: "quota_exhausted",
     insufficient_credits: "quota_exhausted",
+    arrearage: "quota_exhausted",
     servicequotaexceededexception: "quota_exhausted",
     rate_limit_exceeded: "rate_limit",
     rate_limit_error: "rate_limit",

@@ -1,0 +1,16 @@
+// The room of refusals that are about a file in a history: an image too large, one too many, broken, or in a place where
+// this server takes none. It stays in the history, so that every later request would be refused as well (F117, F118).
+
+const file: RegExp =
+  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b/i;
+const refused: RegExp =
+  /exceed|too (?:large|many|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only allowed|unknown variant|a maximum of/i;
+/** Words between what is refused and why. */
+const near = 120;
+
+/** Whether the words of a refused request complain of files that could be left out. */
+export function refusesFiles(words: string): boolean {
+  for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
+    if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
+  return false;
+}

@@ -1,0 +1,51 @@
+// The room of refusals that are about a setting: a model that takes no temperature, a server that takes no seed (F134).
+//
+// Which model refuses what changes with every model, so that no table keeps up. The words name the field as the protocol
+// writes it.
+
+import type { RondoError } from "@rondo/core";
+
+type Repair = NonNullable<RondoError["repair"]>;
+
+/** The fields of all protocols, and the setting that is behind each. */
+const settings: { readonly [field: string]: Repair } = {
+  temperature: "settings.temperature",
+  top_p: "settings.topP",
+  topp: "settings.topP",
+  top_k: "settings.topK",
+  topk: "settings.topK",
+  max_tokens: "settings.maxOutputTokens",
+  max_completion_tokens: "settings.maxOutputTokens",
+  max_output_tokens: "settings.maxOutputTokens",
+  stop: "settings.stop",
+  stop_sequences: "settings.stop",
+  stopsequences: "settings.stop",
+  seed: "settings.seed",
+  random_seed: "settings.seed",
+  frequency_penalty: "settings.frequencyPenalty",
+  frequencypenalty: "settings.frequencyPenalty",
+  presence_penalty: "settings.presencePenalty",
+  presencepenalty: "settings.presencePenalty",
+  reasoning: "settings.reasoning",
+  "reasoning.effort": "settings.reasoning",
+  reasoning_effort: "settings.reasoning",
+  reasoningeffort: "settings.reasoning",
+  parallel_tool_calls: "settings.parallelToolCalls",
+};
+
+/** A field in quotes, after a colon, or at the start of the words. */
+const field: RegExp = new RegExp(
+  `(?:[\`'"]|: ?|^)(${Object.keys(settings).join("|").replaceAll(".", "\\.")})(?!\\w|\\.\\w)`,
+  "gi",
+);
+const refused: RegExp =
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both/i;
+
+/** The setting that the words of a refused request complain of, as what may be left out. The last of several: temperature and top_p exclude each other. */
+export function refusedSetting(words: string): Repair | undefined {
+  if (!refused.test(words)) return undefined;
+  // What is said to be used instead is no complaint.
+  const complaint = words.replace(/\buse [^.]{0,80}instead/gi, "");
+  const found = [...complaint.matchAll(field)].map(([, name = ""]) => settings[name.toLowerCase()]);
+  return new Set(found).size > 2 ? undefined : found.at(-1);
+}

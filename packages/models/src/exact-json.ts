@@ -1,0 +1,42 @@
+// The room of exact arguments: JSON in which the long integers of a call's arguments keep their digits (F093).
+//
+// A model may pass on an id of 19 digits. As a double it becomes another id. Most protocols send arguments as text, which
+// is never touched; here are those that send them as a value.
+
+import type { Json, JsonObject } from "@rondo/core";
+
+interface ExactJson {
+  parse(text: string, reviver: (key: string, value: Json, context: { source?: string }) => unknown): Json;
+  rawJSON?(text: string): unknown;
+  isRawJSON?(value: unknown): boolean;
+}
+
+const exact = JSON as unknown as ExactJson;
+/** Where a call's arguments stand as a value. */
+const places = /"(?:arguments|args|input)"\s*:\s*\{/;
+
+/** JSON.parse, except that integers too large for a double keep their digits in a call's arguments, for `rawArgs`. */
+export function parseExact(text: string): Json {
+  if (exact.rawJSON === undefined || !places.test(text) || !/\d{16}/.test(text))
+    return JSON.parse(text) as Json;
+  const value = exact.parse(text, (_key, one, { source }) =>
+    typeof one === "number" && !Number.isSafeInteger(one) && source !== undefined && /^-?\d+$/.test(source)
+      ? exact.rawJSON?.(source)
+      : one,
+  );
+  return plain(value);
+}
+
+/** The same value, exact in arguments alone: everything else is read as numbers, and kept as it came. */
+function plain(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (exact.isRawJSON?.(value) === true) return Number((value as { rawJSON: string }).rawJSON);
+  if (Array.isArray(value)) return value.map(plain);
+  for (const [name, inner] of Object.entries(value))
+    if (!isArguments(name, value)) value[name] = plain(inner);
+  return value;
+}
+
+function isArguments(name: string, { type = "tool_use" }: JsonObject): boolean {
+  return name === "arguments" || name === "args" || (name === "input" && type === "tool_use");
+}

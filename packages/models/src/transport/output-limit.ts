@@ -1,0 +1,33 @@
+// The room of output limits that do not fit: the provider counts input, output and window in its refusal, and only the
+// output is too large (F183). To make the history smaller for it would be work for nothing.
+
+/** Each way to say it. `asked` is what was asked for in all, `out` the output of it. */
+const forms: readonly RegExp[] = [
+  // Anthropic, Bedrock
+  /input length and [`'"]*max_tokens[`'"]* exceed context limit: (?<input>\d+) \+ \d+ > (?<window>\d+)/i,
+  // OpenRouter, OpenAI, vLLM
+  /context length is(?: only)? (?<window>\d+) tokens[^(]*requested (?:about )?(?<asked>\d+) tokens \([^)]*?(?<out>\d+) in the (?:output|completion)\)/i,
+  // Together
+  /passed (?<input>\d+) input tokens and requested \d+ output tokens[\s\S]*?context length is only (?<window>\d+)/i,
+  // vLLM
+  /context length is (?<window>\d+) tokens and your request has (?<input>\d+) input tokens/i,
+  // Hugging Face
+  /max_new_tokens[`'"]* must be <= (?<window>\d+)[\s\S]*?given: (?<input>\d+) [`'"]*inputs/i,
+];
+
+/** How much output fits beside the input, by the provider's own count. Undefined where it says nothing of it, or hardly any does. */
+export function fittingOutput(words: string): number | undefined {
+  for (const form of forms) {
+    const said = form.exec(words)?.groups;
+    if (said === undefined) continue;
+    const input = Number(said.input ?? Number(said.asked) - Number(said.out));
+    const window = Number(said.window);
+    // Some room: servers count the same text anew, and not always alike.
+    const left = window - input - Math.ceil(window * margin);
+    return left >= window * least ? left : undefined;
+  }
+  return undefined;
+}
+
+const margin = 0.005;
+const least = 0.01;
