@@ -10,7 +10,7 @@ import { PartialJson, type Partially } from "./output/partial.ts";
 import type { RunResult } from "./result.ts";
 
 /** More than this many waiting events, and deltas are joined. */
-const joinBeyond = 64;
+const joinBeyond = 1_024;
 
 /** A queue between one who pushes and one who pulls. */
 export class EventQueue<T> implements AsyncIterator<T, undefined> {

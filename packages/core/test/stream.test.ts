@@ -1,0 +1,84 @@
+// A stream's reader may be slow: what waits for it is bounded by the transcript, and nothing of it is lost or out of order.
+
+import { Agent, type Model, type ModelEvent, type RondoEvent } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+
+const origin = { api: "test", provider: "test", model: "test" };
+
+/** A model that says all of this at once, before anybody can read. */
+function saying(events: readonly ModelEvent[]): Model {
+  return {
+    id: "test",
+    origin,
+    async call(_request, { emit }) {
+      for (const event of events) emit(event);
+      const text = events.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
+      return {
+        role: "assistant",
+        content: [{ type: "text", text }],
+        origin,
+        stop: { kind: "end_turn", wire: "end_turn" },
+      };
+    },
+  };
+}
+
+const texts = (count: number, index = 0): ModelEvent[] =>
+  Array.from({ length: count }, (_, at) => ({ type: "text_delta", index, text: `${index}.${at} ` }));
+
+/** All events, read once everything has been said. */
+async function readLate(events: readonly ModelEvent[]): Promise<RondoEvent[]> {
+  const stream = new Agent({ model: saying(events) }).stream("go");
+  await stream.result;
+  const heard: RondoEvent[] = [];
+  for await (const event of stream) heard.push(event);
+  return heard;
+}
+
+const textOf = (heard: readonly RondoEvent[]): string =>
+  heard.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
+
+describe("a reader who comes late", () => {
+  test("gets every word in its place, and no more events than are kept apart", async () => {
+    const said = texts(20_000);
+    const heard = await readLate(said);
+    expect(textOf(heard)).toBe(said.map((event) => (event.type === "text_delta" ? event.text : "")).join(""));
+    expect(heard.length).toBeLessThan(1_100);
+    expect(heard.at(-1)?.type).toBe("run_end");
+  });
+
+  test("gets few events one by one", async () => {
+    const heard = await readLate(texts(100));
+    expect(heard.filter(({ type }) => type === "text_delta")).toHaveLength(100);
+  });
+
+  test("gets parts, kinds and calls apart, in the order in which they were said", async () => {
+    const mixed: ModelEvent[] = [
+      ...texts(2_000),
+      ...texts(10, 1),
+      { type: "reasoning_delta", index: 1, text: "hm " },
+      { type: "reasoning_delta", index: 1, text: "so" },
+      ...["{", "}"].map(
+        (delta): ModelEvent => ({ type: "tool_args_delta", index: 2, id: "a", name: "x", delta }),
+      ),
+      ...["[", "]"].map(
+        (delta): ModelEvent => ({ type: "tool_args_delta", index: 3, id: "b", name: "x", delta }),
+      ),
+      ...texts(2),
+    ];
+    const heard = (await readLate(mixed)).flatMap((event) => {
+      if (event.type === "text_delta" || event.type === "reasoning_delta")
+        return [`${event.type} ${event.index} ${event.text}`];
+      return event.type === "tool_args_delta" ? [`${event.id} ${event.delta}`] : [];
+    });
+    expect(heard.slice(-5)).toEqual([
+      `text_delta 1 ${texts(10, 1)
+        .map((event) => (event.type === "text_delta" ? event.text : ""))
+        .join("")}`,
+      "reasoning_delta 1 hm so",
+      "a {}",
+      "b []",
+      "text_delta 0 0.0 0.1 ",
+    ]);
+  });
+});
