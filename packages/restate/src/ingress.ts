@@ -7,12 +7,15 @@ import { randomUUID } from "node:crypto";
 import { messageOf, RondoError } from "@rondo/core";
 import { post } from "./http.ts";
 
+/** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
+const unknownMs = 10_000;
+
 export interface IngressOptions {
   /** The server's ingress, e.g. `http://127.0.0.1:8080`; several of one cluster are tried in turn. */
   ingress: string | readonly string[];
   /** Sent with every request, for a server behind a gateway. */
   headers?: { readonly [name: string]: string };
-  /** How long a server that cannot be reached is asked again, in milliseconds. Default: 30,000. */
+  /** How long a server that cannot be reached is asked again, in milliseconds; one that does not know the service, at most 10,000. Default: 30,000. */
   patienceMs?: number;
 }
 
@@ -67,7 +70,7 @@ export class Ingress {
       // A long call that breaks off is asked for again: the time counts from the last one that was reached.
       since ??= Date.now();
       // What was registered a moment ago is not known at every ingress yet.
-      const patienceMs = came.error.status === 404 ? Math.min(3_000, this.#patienceMs) : this.#patienceMs;
+      const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
       if (!came.again || Date.now() - since > patienceMs) throw came.error;
       this.#at += 1;
       await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
