@@ -5,12 +5,8 @@ export type { Recording } from "./cassette-tape.ts";
 export type { Check, RegisterTest } from "./check.ts";
 export { coreSession, type DrivenSession } from "./driven-session.ts";
 export { type DriverUnderTest, testDriver } from "./driver-suite.ts";
-export {
-  type JournalUnderTest,
-  sampleRecord,
-  sampleRecords,
-  testJournal,
-} from "./journal-suite.ts";
+export { sampleRecord, sampleRecords } from "./journal-samples.ts";
+export { type JournalUnderTest, testJournal } from "./journal-suite.ts";
 export { differences, type Wanted } from "./matchers/difference.ts";
 export { expectRun } from "./matchers/expect-run.ts";
 export {
@@ -23,7 +19,8 @@ export {
   type WantedSpending,
 } from "./matchers/matchers.ts";
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
-export { type ModelLack, type ModelUnderTest, type OpenModel, testModel } from "./model-suite.ts";
+export type { ModelLack, OpenModel } from "./model-asking.ts";
+export { type ModelUnderTest, testModel } from "./model-suite.ts";
 export {
   type BrokenPromise,
   type ModelCheck,

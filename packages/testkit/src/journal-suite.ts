@@ -2,20 +2,18 @@
 //
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
 
-import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import {
-  type ErrorKind,
-  follow,
-  formatVersion,
-  type Journal,
-  type Lease,
-  type LeaseRequest,
-  type LogRecord,
-  RondoError,
-  type SessionInfo,
-  userText,
-} from "@rondo/core";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import type { Journal, SessionInfo } from "@rondo/core";
 import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { leaseCases, watchCases } from "./journal-holding.ts";
+import {
+  type Body,
+  hardRecords,
+  refused,
+  sameRecords,
+  sampleRecord,
+  sampleRecords,
+} from "./journal-samples.ts";
 
 export interface JournalUnderTest {
   /** Stands before the name of every case. */
@@ -68,22 +66,6 @@ export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Che
   ]);
   return checksOf(subject.name, checks, test);
 }
-
-/** A record to try a journal with: a `queued` message holding `text`. */
-export function sampleRecord(
-  seq: number,
-  text: string = `record ${seq}`,
-  at: number = 1_000 + seq,
-): LogRecord {
-  return { type: "queued", id: `m${seq}`, lane: "steer", message: userText(text), seq, at, rand: 0.5 };
-}
-
-/** `count` records from `from` on. */
-export function sampleRecords(from: number, count: number, text?: string): LogRecord[] {
-  return Array.from({ length: count }, (_, i) => sampleRecord(from + i, text));
-}
-
-type Body = (journal: Journal, again: () => Promise<Journal>, patienceMs: number) => Promise<void>;
 
 const cases: (readonly [name: string, body: Body])[] = [
   [
@@ -243,135 +225,6 @@ const cases: (readonly [name: string, body: Body])[] = [
   ],
 ];
 
-/** Long enough not to run out while a case runs. */
-const long = 600_000;
-
-async function lease(journal: Journal, session: string, request: Partial<LeaseRequest> = {}): Promise<Lease> {
-  ok(journal.lease !== undefined, "the journal has no leases");
-  return journal.lease(session, { owner: "one", ttlMs: long, ...request });
-}
-
-const leaseCases: (readonly [name: string, body: Body])[] = [
-  [
-    "who holds a session writes it, and nobody else does",
-    async (journal) => {
-      const { token, renew } = await lease(journal, "a");
-      await journal.append("a", 0, sampleRecords(0, 2), token);
-      await refused(() => journal.append("a", 2, sampleRecords(2, 1)), "one", "conflict");
-      await refused(() => journal.append("a", 2, sampleRecords(2, 1), token + 1), '"a"', "conflict");
-      await refused(() => lease(journal, "a", { owner: "two" }), "one", "conflict");
-      await refused(() => lease(journal, "a"), "one", "conflict");
-      await renew();
-      await journal.append("a", 2, sampleRecords(2, 1), token);
-      await journal.append("b", 0, sampleRecords(0, 1));
-      await lease(journal, "b", { owner: "two" });
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
-    },
-  ],
-  [
-    "a lease that was let go is anybody's, and its token is worth nothing",
-    async (journal) => {
-      const first = await lease(journal, "a");
-      await journal.append("a", 0, sampleRecords(0, 1), first.token);
-      await first.release();
-      await first.release();
-      await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), '"a"', "conflict");
-      await refused(async () => first.renew(), '"a"', "conflict");
-      await journal.append("a", 1, sampleRecords(1, 1));
-      const second = await lease(journal, "a", { owner: "two" });
-      ok(second.token > first.token, "the second token is not the higher one");
-      await first.release();
-      await journal.append("a", 2, sampleRecords(2, 1), second.token);
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
-    },
-  ],
-  [
-    "a writer that was replaced is fenced off, and who did it is named",
-    async (journal) => {
-      const first = await lease(journal, "a");
-      const second = await lease(journal, "a", { owner: "two", takeOver: true });
-      await refused(() => journal.append("a", 0, sampleRecords(0, 1), first.token), "two", "conflict");
-      await refused(async () => first.renew(), "two", "conflict");
-      await first.release();
-      await journal.append("a", 0, sampleRecords(0, 1), second.token);
-      await refused(() => journal.append("a", 1, sampleRecords(1, 1)), "two", "conflict");
-    },
-  ],
-  [
-    "a lease that ran out is anybody's, and its holder's until somebody takes it",
-    async (journal, _, patienceMs) => {
-      const first = await lease(journal, "a", { ttlMs: 1 });
-      const takenAt = Date.now();
-      await until(() => Date.now() > takenAt + 1, patienceMs);
-      await journal.append("a", 0, sampleRecords(0, 1), first.token);
-      const second = await lease(journal, "a", { owner: "two" });
-      await refused(() => journal.append("a", 1, sampleRecords(1, 1), first.token), "two", "conflict");
-      await journal.append("a", 1, sampleRecords(1, 1), second.token);
-    },
-  ],
-  [
-    "holding a session makes none, and a lease needs an owner and a time",
-    async (journal) => {
-      await lease(journal, "a");
-      deepStrictEqual(await journal.list(), []);
-      await refused(() => lease(journal, "b", { owner: "" }), "owner");
-      for (const ttlMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-        await refused(() => lease(journal, "b", { ttlMs }), String(ttlMs));
-      await refused(() => lease(journal, ""), '""');
-    },
-  ],
-];
-
-const watchCases: (readonly [name: string, body: Body])[] = [
-  [
-    "who watches a session hears of what is appended, until they stop",
-    async (journal, _, patienceMs) => {
-      let heard = 0;
-      let stopped = 0;
-      const stop = journal.watch?.("a", () => {
-        heard += 1;
-      });
-      const stopOther = journal.watch?.("a", () => {
-        stopped += 1;
-      });
-      ok(stop !== undefined, "the journal cannot be watched");
-      stopOther?.();
-      await journal.append("a", 0, sampleRecords(0, 1));
-      await until(() => heard > 0, patienceMs);
-      const before = heard;
-      await journal.append("a", 1, sampleRecords(1, 1));
-      await until(() => heard > before, patienceMs);
-      strictEqual(stopped, 0);
-      stop();
-      stop();
-    },
-  ],
-  [
-    "a follower gets what was there and what lands, once and in order",
-    async (journal, _, patienceMs) => {
-      await journal.append("a", 0, sampleRecords(0, 3));
-      const signal = AbortSignal.timeout(patienceMs);
-      const reader = follow(journal, "a", { from: 1, signal });
-      const got: LogRecord[] = [];
-      const reading = (async () => {
-        for await (const record of reader) if (got.push(record) === 6) break;
-      })();
-      for (let seq = 3; seq < 7; seq += 2) await journal.append("a", seq, sampleRecords(seq, 2));
-      await reading;
-      deepStrictEqual(got, sampleRecords(1, 6));
-    },
-  ],
-];
-
-/** Looks again and again until it is so. */
-async function until(so: () => boolean, patienceMs: number): Promise<void> {
-  const end = Date.now() + patienceMs;
-  while (!so()) {
-    ok(Date.now() < end, `nothing was heard for ${patienceMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
-
 const durableCases: (readonly [name: string, body: Body])[] = [
   [
     "what was appended is there after closing and opening again",
@@ -399,53 +252,3 @@ const durableCases: (readonly [name: string, body: Body])[] = [
     },
   ],
 ];
-
-function hardRecords(): LogRecord[] {
-  const texts = [
-    "half \ud83d and \udc00 alone",
-    "nul \0 in the middle",
-    "\u2028\u2029\ufeff\r\n\t\u007f",
-    "😀 ä a\u0308 \uffff",
-    "é".repeat(1 << 20),
-    "",
-  ];
-  const records = texts.map((text, seq) => sampleRecord(seq, text));
-  const model = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"":[null,1e-7,-0.5,"x"]}');
-  records.push({ type: "output_checked", ok: true, value: model, seq: texts.length, at: 1, rand: 0 });
-  records.push({
-    type: "run_started",
-    format: formatVersion,
-    input: [],
-    seq: texts.length + 1,
-    at: 2,
-    rand: 0,
-  });
-  return records;
-}
-
-/** Compared as JSON text: deepStrictEqual does not tell an own `__proto__` from the real one in its message. */
-function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): void {
-  strictEqual(got.length, wanted.length);
-  for (const [i, record] of wanted.entries())
-    ok(JSON.stringify(got[i]) === JSON.stringify(record), `record ${i} (${record.type}) came back changed`);
-  strictEqual(({} as { polluted?: boolean }).polluted, undefined);
-}
-
-/** It throws or rejects with an error of that kind, and the message holds `naming`. */
-async function refused(
-  attempt: () => unknown,
-  naming: string,
-  kind: ErrorKind = "invalid_request",
-): Promise<void> {
-  await rejects(
-    async () => {
-      await attempt();
-    },
-    (thrown) => {
-      ok(thrown instanceof RondoError, `expected a RondoError, got ${String(thrown)}`);
-      strictEqual(thrown.kind, kind);
-      ok(thrown.message.includes(naming), `the message does not name ${naming}: ${thrown.message}`);
-      return true;
-    },
-  );
-}
