@@ -57,8 +57,9 @@ export function specifiersOf(text: string, path: string): Specifier[] {
 }
 
 /**
- * Circles of imports, each as the files on its way. Types count: who must know two files to understand one has one room.
- * @param sources texts by path; imports that are dynamic or lead elsewhere are passed over
+ * Circles of imports, each as the files on its way. Types count, and what is loaded late: who must know two files to
+ * understand one has one room.
+ * @param sources texts by path; imports that lead elsewhere are passed over
  */
 export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
   const ways = new Map<string, string[]>();
@@ -66,7 +67,7 @@ export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
     ways.set(
       path,
       specifiersOf(text, path)
-        .filter(({ value, start }) => value.startsWith(".") && !/import\s*\(\s*$/.test(text.slice(0, start)))
+        .filter(({ value }) => value.startsWith("."))
         .map(({ value }) => join(dirname(path), value))
         .filter((to) => sources.has(to)),
     );

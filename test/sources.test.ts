@@ -122,17 +122,13 @@ describe("imports", () => {
       { "a/x.ts": 'import "../b.ts";', "b.ts": 'export type { X } from "./a/x.ts";' },
       "a/x.ts → b.ts → a/x.ts",
     ],
-    [{ "x.ts": 'import "./x.ts";' }, "x.ts → x.ts"],
+    [{ "x.ts": 'const y = () => import("./y.ts");', "y.ts": 'import "./x.ts";' }, "x.ts → y.ts → x.ts"],
   ])("would be caught in a circle (%#)", (files, circle) => {
     expect(circlesIn(new Map(Object.entries(files)))).toEqual([circle]);
   });
 
-  it("may lead to one file by two ways, and back to it once something runs", () => {
-    const files = {
-      "a.ts": 'import "./b.ts"; import "./c.ts";',
-      "b.ts": 'import "./c.ts";',
-      "c.ts": 'const a = () => import("./a.ts");',
-    };
+  it("may lead to one file by two ways", () => {
+    const files = { "a.ts": 'import "./b.ts"; import "./c.ts";', "b.ts": 'import "./c.ts";', "c.ts": "" };
     expect(circlesIn(new Map(Object.entries(files)))).toEqual([]);
   });
 });

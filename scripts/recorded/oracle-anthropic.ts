@@ -2,7 +2,7 @@
 
 import Anthropic from "@anthropic-ai/sdk";
 import { isObject, type Loose, type Recording } from "./corpus.ts";
-import { fetchOf } from "./oracles.ts";
+import { fetchOf } from "./fetch-of.ts";
 import { counted, type Said } from "./said.ts";
 
 export async function anthropicSaid(recording: Recording): Promise<Said> {

@@ -2,7 +2,7 @@
 
 import OpenAI from "openai";
 import { isObject, type Loose, type Recording } from "./corpus.ts";
-import { fetchOf } from "./oracles.ts";
+import { fetchOf } from "./fetch-of.ts";
 import { counted, type Said, type Theirs } from "./said.ts";
 
 function clientOf(recording: Recording): OpenAI {

@@ -23,11 +23,3 @@ export async function oracleFor(protocol: Protocol): Promise<Oracle> {
       return (await import("./oracle-bedrock.ts")).bedrockSaid;
   }
 }
-
-/** A `fetch` that answers every request with the recording. */
-export function fetchOf(recording: Recording): () => Promise<Response> {
-  return async () =>
-    new Response(new Blob(recording.frames as Uint8Array<ArrayBuffer>[]), {
-      headers: { "content-type": recording.contentType },
-    });
-}

@@ -3,49 +3,12 @@
 // It has no terminal and no input, so nothing waits for a human. It ends when the shell ends, when its time is up, or
 // when the call is aborted; whatever it started ends with it, and who held its output open does not matter.
 
-import { type Permission, RondoError, type Tool, tool } from "@rondo/core";
-import {
-  type ChecksOf,
-  checkGiven,
-  count,
-  finite,
-  finite0,
-  flag,
-  listOf,
-  membersOf,
-  oneOf,
-  recordOf,
-  text,
-} from "@rondo/core/checks";
-import { type FileToolSet, fileToolChecks, fileToolSet } from "./options.ts";
+import { RondoError, type Tool, tool } from "@rondo/core";
+import { checkGiven } from "@rondo/core/checks";
+import { maxCommandBytes, type RunCommandOptions, runCommandOptions } from "./command-options.ts";
+import { fileToolSet } from "./options.ts";
 import { counted, Refusal } from "./reasons.ts";
 import { answering } from "./refusal.ts";
-import type { SandboxMode } from "./sandbox.ts";
-
-export interface RunCommandOptions {
-  /** The folder commands run in; in the sandbox the one place they can write. Must exist. */
-  root: string | FileToolSet;
-  /** Default: `ask`. */
-  permission?: Permission;
-  /** Default: `auto`: bubblewrap where it works; each result says whether it did. */
-  sandbox?: SandboxMode;
-  /** Let commands in the sandbox use the network. Without the sandbox they always can. Default: false. */
-  network?: boolean;
-  /** More paths that can be read in the sandbox. */
-  readable?: readonly string[];
-  /** Make `.git/hooks` and `.git/config` read-only in the sandbox: they act outside of it later. Default: true. */
-  protectGit?: boolean;
-  /** Milliseconds when the call asks for none. Default: 120,000. */
-  timeoutMs?: number;
-  /** The longest a call may ask for. Default: 600,000. */
-  maxTimeoutMs?: number;
-  /** Milliseconds between TERM and KILL. Default: 500. */
-  graceMs?: number;
-  /** Bytes kept of each of stdout and stderr, from both ends. Default: 24,576. */
-  maxOutputBytes?: number;
-  /** Set for commands, whatever their names: the one way to give a command a secret. */
-  env?: Readonly<Record<string, string>>;
-}
 
 interface Args {
   command: string;
@@ -53,30 +16,12 @@ interface Args {
   timeoutMs?: number;
 }
 
-/** The longest command, in bytes. */
-export const maxCommandBytes = 100_000;
-
-/** What the options of commands must be, wherever they run. */
-export const commandChecks: ChecksOf<Omit<RunCommandOptions, "root" | "permission">> = {
-  sandbox: oneOf("auto", "require", "off"),
-  network: flag,
-  readable: listOf(text),
-  protectGit: flag,
-  timeoutMs: finite,
-  maxTimeoutMs: finite,
-  graceMs: finite0,
-  maxOutputBytes: count,
-  env: recordOf(text),
-};
-
-const optionChecks = membersOf<RunCommandOptions>({ ...fileToolChecks, ...commandChecks }, ["root"]);
-
 /**
  * The tool `run_command`.
  * @throws RondoError `capability` on Windows, which has no POSIX shell
  */
 export function runCommand(options: RunCommandOptions): Tool {
-  checkGiven(optionChecks, options, "runCommand");
+  checkGiven(runCommandOptions, options, "runCommand");
   if (process.platform === "win32")
     throw new RondoError("capability", "run_command needs a POSIX shell; on Windows run it in WSL");
   const { root } = fileToolSet(options.root);

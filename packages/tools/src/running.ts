@@ -8,11 +8,11 @@ import { delimiter, dirname } from "node:path";
 import type { ToolContext, ToolResult } from "@rondo/core";
 import { toolResult } from "@rondo/core";
 import { commandEnv } from "./command-env.ts";
+import type { RunCommandOptions } from "./command-options.ts";
 import { OutputWindow } from "./output-window.ts";
 import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { codeOf, counted, Refusal, shown } from "./reasons.ts";
 import type { Root } from "./root.ts";
-import type { RunCommandOptions } from "./run-command.ts";
 import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
 
 /**

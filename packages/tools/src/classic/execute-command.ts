@@ -2,10 +2,10 @@
 
 import { constants } from "node:os";
 import { type Permission, RondoError, type Tool, tool, toolResult } from "@rondo/core";
+import { maxCommandBytes, type RunCommandOptions } from "../command-options.ts";
 import type { FileToolSet } from "../options.ts";
 import { counted, Refusal } from "../reasons.ts";
 import { answering } from "../refusal.ts";
-import { maxCommandBytes, type RunCommandOptions } from "../run-command.ts";
 import type { Outcome } from "../running.ts";
 
 const usual = 30;

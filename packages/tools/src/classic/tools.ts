@@ -5,8 +5,8 @@
 
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { commandChecks, type RunCommandOptions } from "../command-options.ts";
 import { type FileToolSet, fileToolSet, leave } from "../options.ts";
-import { commandChecks, type RunCommandOptions } from "../run-command.ts";
 import { executeCommand } from "./execute-command.ts";
 import { listFiles } from "./list-files.ts";
 import { readFile } from "./read-file.ts";
