@@ -2,6 +2,8 @@
 
 import {
   Agent,
+  continueWithThinking,
+  continueWithTools,
   isPaired,
   memoryJournal,
   type Policy,
@@ -226,6 +228,16 @@ describe("each pull", () => {
       expect([model.calls, steps.length]).toEqual([maxSteps, 2 * maxSteps]);
       expect(thrown).toMatchObject({ message: `Agent exceeded maximum steps limit (${maxSteps})` });
     }
+  });
+
+  test("B2.9 B2.13 gives the last step's thought before it throws, and none for an answer whose calls ran", async () => {
+    const policy: Policy = ({ calls }) => (calls.length > 0 ? continueWithTools : continueWithThinking);
+    const { agent } = sequence([call("look"), say("hm"), say("yes")], { tools: [look], policy, maxSteps: 2 });
+    const { steps, thrown } = await pulled(agent);
+    expect(steps).toEqual(["call look", "result look: look ran", "thinking hm"]);
+    expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
+    const ran = await pulled(sequence(counting, { tools: [look], maxSteps: 1 }).agent);
+    expect(ran.steps.some((step) => step.startsWith("thinking"))).toBe(false);
   });
 
   test("B2.9 has put the answer into the conversation before the policy is asked about it", async () => {
