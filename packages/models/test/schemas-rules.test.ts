@@ -229,6 +229,13 @@ describe("C6: Google's strict servers and xAI", () => {
     ).not.toHaveProperty(["properties", "deep", word]);
   });
 
+  test("C6.52 a not whose words are removed goes with them: empty it would refuse everything", () => {
+    const { schema, removed } = adaptSchema({ type: "string", not: { pattern: "^x" } }, "google-strict");
+    expect(schema).toEqual({ type: "string" });
+    expect(removed).toEqual([{ type: "not", fieldPath: "", value: { pattern: "^x" } }]);
+    expect(strict({ not: { type: "null" } })).toEqual({ not: { type: "null" } });
+  });
+
   test("C6.53 a constant becomes an enum of one", () => {
     expect(strict({ type: "string", const: "a" })).toEqual({ type: "string", enum: ["a"] });
     expect(strict({ const: 5 })).toEqual({ enum: [5] });

@@ -415,7 +415,10 @@ class Conversion {
           : dialect.nests(word);
       if (stays) {
         const inner = (): Json => this.#nested(word, value, path, [...trail, ""]);
-        return word === "allOf" ? inner() : this.#within(word, value, path, inner, node);
+        if (word === "allOf") return inner();
+        const kept = this.#within(word, value, path, inner, node);
+        // A "not" that says less refuses more: without its rules it would refuse everything.
+        return word === "not" && this.#hasLost(word, path, value) ? undefined : kept;
       }
     } else if (!rules.has(word)) return dialect.open && dialect.allows(word, value) ? value : undefined;
     else if (
@@ -481,10 +484,13 @@ class Conversion {
   }
 
   #note(type: string, fieldPath: string, value: Json): void {
-    const known = this.removed.some(
+    if (!this.#hasLost(type, fieldPath, value)) this.removed.push({ type, fieldPath, value });
+  }
+
+  #hasLost(type: string, fieldPath: string, value: Json): boolean {
+    return this.removed.some(
       (rule) => rule.type === type && rule.fieldPath === fieldPath && same(rule.value, value),
     );
-    if (!known) this.removed.push({ type, fieldPath, value });
   }
 
   #meta(node: JsonObject): JsonObject {
