@@ -115,6 +115,7 @@ describe("one text", () => {
   test("C3.27 whose last 2,000 characters say how things went keeps head and tail, with a marker between", () => {
     const words = [
       ..."Error|EXCEPTION|failed|fatal|Traceback|panic|stack trace|errno|exit code".split("|"),
+      ..."TypeError|3 errors|RuntimeException|subpanics".split("|"),
       ..."total|Summary|result|complete|finished|done".split("|"),
     ];
     for (const word of words) {
@@ -127,7 +128,7 @@ describe("one text", () => {
     }
     const json = `{"a": "${"x".repeat(20_000)}"}\n `;
     expect(capText(json, 10_005, { suffix: "[cut]" })).toContain(marker);
-    for (const plain of [`${"x".repeat(20_000)} errors resulted`, `error ${"x".repeat(20_000)}`])
+    for (const plain of [`${"x".repeat(20_000)} results undone`, `error ${"x".repeat(20_000)}`])
       expect(capText(plain, 10_005, { suffix: "[cut]" })).toBe(`${plain.slice(0, 10_000)}[cut]`);
   });
 

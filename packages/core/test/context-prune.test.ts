@@ -335,12 +335,10 @@ describe("how it prunes", () => {
     expect(order).toEqual([false, false, true, true]);
   });
 
-  test("what is shorter than the word for a cleared result stays as it is", () => {
+  test("C5.46 a result shorter than the word for a cleared one is cleared in its turn as any other", () => {
     const own = eager({ hardClear: { enabled: true }, hardClearRatio: 0, minPrunableToolChars: 0 });
-    expect(pruned(history("[tool output trimmed]", long(3_000)), own)).toEqual([
-      "[tool output trimmed]",
-      "[Old tool result content cleared]",
-    ]);
+    const word = "[Old tool result content cleared]";
+    expect(pruned(history("short", long(3_000), ""), own)).toEqual([word, word, word]);
   });
 
   test("C5.46 nothing is cleared when that is off, or when there is too little to clear", () => {

@@ -21,6 +21,7 @@ import {
   say,
   scripted,
   stall,
+  type Turn,
 } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -186,6 +187,20 @@ describe("a question to the user", () => {
       expect(model.lastRequest.messages.slice(2).map(textOf)).toEqual(["(no output)", "Rome", "(no output)"]);
       expect(isPaired(one.messages)).toBe(true);
     });
+
+  test("B9.52 comes when it can be answered: each may be, as soon as its step is there", async () => {
+    const ask = (question: string): Turn => call("ask_user", { question });
+    const { talk: one } = await talk([ask("where?"), ask("when?"), say("done")], { tools: [] });
+    const seen: string[] = [];
+    for await (const step of one.run("go")) {
+      seen.push(step.type === "asking" ? `asking ${step.question}` : step.type);
+      if (step.type !== "asking") continue;
+      expect(gates(one)).toEqual(expected("awaiting"));
+      await one.reply("here and now");
+    }
+    const told = ["tool_call", "tool_result"];
+    expect(seen).toEqual(["asking where?", ...told, "asking when?", ...told, "final_response"]);
+  });
 
   test("B9.52 answered with nothing is told so, whatever the model wrote in its place", async () => {
     const asking = call("ask_user", { question: "?", answer: "yes, delete it" });

@@ -141,6 +141,14 @@ describe("duplicate detection", () => {
     expect(free.text).toBe("done");
   });
 
+  test("B5.32 counts calls of a tool whatever its name is", async () => {
+    for (const name of ["constructor", "toString", "__proto__"]) {
+      const script = Array.from({ length: 6 }, (_, n) => call(name, { n }));
+      const { end } = await run(duplicateDetection(), [...script, say("done")], { tools: [echo(name)] });
+      expect([name, end?.reason, end?.evidence.count]).toEqual([name, "tool_call_limit", 6]);
+    }
+  });
+
   test("B5.33 does not count equal calls of one answer against each other, and runs none of an answer that offends", async () => {
     const three = calls([
       ["look", { a: 1 }],

@@ -105,6 +105,14 @@ describe("the answer", () => {
     expect((await pulled(third.agent)).steps.at(-1)).toBe(`final ${rome}`);
   });
 
+  test("B3.20 B2.9 one that does not fit is a thought also where no step is left to ask again", async () => {
+    const { agent, model } = sequence([say("Rome."), say("one"), say(rome)], { tools, output, maxSteps: 2 });
+    const { steps, thrown } = await pulled(agent);
+    expect(steps).toEqual(["thinking Rome.", "thinking one"]);
+    expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
+    expect(model.calls).toBe(2);
+  });
+
   test("B3.20 is asked for again once where one retry is allowed", async () => {
     const script: Script = [say("Rome."), say("one"), say("two"), say(rome)];
     const { agent, model } = sequence(script, { tools, output, maxDecodeRetries: 1 });

@@ -2,6 +2,8 @@
 
 import {
   Agent,
+  continueWithThinking,
+  continueWithTools,
   isPaired,
   memoryJournal,
   type Policy,
@@ -22,6 +24,7 @@ import {
   empty,
   fail,
   part,
+  refuse,
   type Script,
   say,
   scripted,
@@ -228,6 +231,16 @@ describe("each pull", () => {
     }
   });
 
+  test("B2.9 B2.13 gives the last step's thought before it throws, and none for an answer whose calls ran", async () => {
+    const policy: Policy = ({ calls }) => (calls.length > 0 ? continueWithTools : continueWithThinking);
+    const { agent } = sequence([call("look"), say("hm"), say("yes")], { tools: [look], policy, maxSteps: 2 });
+    const { steps, thrown } = await pulled(agent);
+    expect(steps).toEqual(["call look", "result look: look ran", "thinking hm"]);
+    expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
+    const ran = await pulled(sequence(counting, { tools: [look], maxSteps: 1 }).agent);
+    expect(ran.steps.some((step) => step.startsWith("thinking"))).toBe(false);
+  });
+
   test("B2.9 has put the answer into the conversation before the policy is asked about it", async () => {
     const { agent } = sequence([call("look"), [say("and"), call("look")]], {
       tools: [look],
@@ -314,6 +327,22 @@ describe("each pull", () => {
     expect(result?.pending).toMatchObject([{ name: "write", args: { a: 1 } }]);
     const said = result?.messages.find((message) => message.role === "assistant");
     expect(said?.content).toMatchObject([{ text: "let me" }, { name: "write" }]);
+  });
+
+  test.each(["content_filter", "refusal", "error"] as const)(
+    "B4.28 B6.38 the word %s is none to the policy: calls run, a text is the output, without either it is empty",
+    async (word) => {
+      const last = stop(word);
+      const acts = await pulled(sequence([[call("look"), last], say("x")], { tools: [look] }).agent);
+      expect(acts.steps).toEqual(["call look", "result look: look ran", "final x"]);
+      expect((await pulled(sequence([[say("half"), last]]).agent)).steps).toEqual(["final half"]);
+      const nothing = await pulled(sequence([[empty(), last].flat()]).agent);
+      expect([nothing.steps, nothing.result?.end?.reason]).toEqual([[], "empty_response"]);
+    },
+  );
+
+  test("B4.25 what a model refuses in words of its own is a text", async () => {
+    expect((await pulled(sequence([refuse("I will not.")]).agent)).steps).toEqual(["final I will not."]);
   });
 
   test("B2.14 gives nothing more when the policy ends the sequence, and throws nothing", async () => {

@@ -229,6 +229,13 @@ describe("C6: Google's strict servers and xAI", () => {
     ).not.toHaveProperty(["properties", "deep", word]);
   });
 
+  test("C6.52 a not whose words are removed goes with them: empty it would refuse everything", () => {
+    const { schema, removed } = adaptSchema({ type: "string", not: { pattern: "^x" } }, "google-strict");
+    expect(schema).toEqual({ type: "string" });
+    expect(removed).toEqual([{ type: "not", fieldPath: "", value: { pattern: "^x" } }]);
+    expect(strict({ not: { type: "null" } })).toEqual({ not: { type: "null" } });
+  });
+
   test("C6.53 a constant becomes an enum of one", () => {
     expect(strict({ type: "string", const: "a" })).toEqual({ type: "string", enum: ["a"] });
     expect(strict({ const: 5 })).toEqual({ enum: [5] });
@@ -252,6 +259,41 @@ describe("C6: Google's strict servers and xAI", () => {
     expect(strict({ anyOf: [{ const: 1 }, { const: "a" }] })).toEqual({
       anyOf: [{ enum: [1] }, { enum: ["a"] }],
     });
+  });
+
+  test("C6.55 the one type that single values have stays what it was called", () => {
+    const whole = { type: "integer", enum: [1, 2] };
+    expect(
+      strict({
+        anyOf: [
+          { type: "integer", const: 1 },
+          { type: "integer", enum: [2] },
+        ],
+      }),
+    ).toEqual(whole);
+    expect(strict({ oneOf: [{ const: 1 }, { type: "integer", const: 2 }, { type: "null" }] })).toEqual(whole);
+    expect(strict({ oneOf: [{ const: 1.5 }, { type: "integer", const: 2 }] })).toEqual({
+      type: "number",
+      enum: [1.5, 2],
+    });
+  });
+
+  test("C6.55 alternatives are cleaned first: values and nulls behind references are values and nulls", () => {
+    const $defs: JsonObject = {
+      a: { const: "a" },
+      b: { $ref: "#/$defs/c", description: "a b" },
+      c: { type: "string", enum: ["b"] },
+      none: { type: ["null"] },
+      loop: { $ref: "#/$defs/loop" },
+    };
+    const ref = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` });
+    expect(strict({ anyOf: [ref("a"), ref("b"), ref("none")], title: "t", $defs })).toEqual({
+      type: "string",
+      enum: ["a", "b"],
+      title: "t",
+    });
+    expect(strict({ anyOf: [{ type: "string" }, ref("none")], $defs })).toEqual({ type: "string" });
+    expect(strict({ anyOf: [ref("a"), ref("loop")], $defs })).toEqual({ anyOf: [{ enum: ["a"] }, {}] });
   });
 
   test("C6.55 the one alternative left without null stands for itself; several stay, without a type beside them", () => {
@@ -357,6 +399,7 @@ describe("C6: Google's strict servers and xAI", () => {
       properties: { a: { type: "string" } },
       required: ["a"],
     });
+    expect(normalized({ required: ["a"] })).toEqual({ type: "object", required: ["a"] });
     for (const provider of ["google", "my-gemini-proxy"])
       expect(normalized(whole, provider)).toEqual({ type: "object", properties: { a: { type: "string" } } });
     expect(normalized(whole, "google-anthropic")).toBe(whole);
@@ -387,6 +430,18 @@ describe("C6: Google's strict servers and xAI", () => {
     expect(normalized({ ...union, required: ["page"], additionalProperties: false })).toMatchObject({
       required: ["page"],
       additionalProperties: false,
+    });
+  });
+
+  test("C6.59 enums that are united keep the type both have", () => {
+    const of = (value: number): JsonObject => ({
+      type: "object",
+      properties: { level: { type: "integer", const: value } },
+    });
+    expect(normalized({ oneOf: [of(1), of(2)] })).toEqual({
+      type: "object",
+      properties: { level: { type: "integer", enum: [1, 2] } },
+      additionalProperties: true,
     });
   });
 

@@ -274,6 +274,16 @@ describe("the adapters", () => {
     expect(result).toBe("empty_response");
   });
 
+  test("B6.38 B4.28 Gemini without a candidate is no error to a sequence: it ends with nothing, and is not asked again", async () => {
+    const { bodies, result } = await served("google", [{ candidates: [] }], async (model) => {
+      const steps = new Agent(stepSequence({ model })).steps("go");
+      const given: string[] = [];
+      for await (const { type } of steps) given.push(type);
+      return [given, (await steps.result).end?.reason];
+    });
+    expect([result, bodies.length]).toEqual([[[], "empty_response"], 1]);
+  });
+
   test("B6.39 Anthropic: 4,096 tokens, a format only with a schema, is_error only when true, arguments that are objects", async () => {
     const { bodies, headers } = await typed("anthropic");
     expect(bodies.map((body) => body.max_tokens)).toEqual([4_096, 4_096, 4_096]);

@@ -67,7 +67,8 @@ export function tailStart(text: string, chars: number, share: number, from: numb
   return cutAfter(text, line >= 0 && line < start + chars * share ? line + 1 : start);
 }
 
-const failure = /\b(error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code)\b/;
+/** Anywhere in a word, for errors are mostly named in one: TypeError. */
+const failure = /error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code/;
 const outcome = /\b(total|summary|result|complete|finished|done)\b/;
 
 /** Whether the end of a text says how things went: an error, a closing bracket, a summary. */

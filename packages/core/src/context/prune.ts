@@ -86,10 +86,7 @@ export function pruneNow(messages: MessageList, settings: PruneSettings, window:
     if (left >= settings.minPrunableToolChars)
       for (const at of prunable) {
         if (total / room < settings.hardClearRatio) break;
-        const clear = hardCleared(messages.at(at) as Message, settings);
-        // What trimming has left of a result may be shorter than the placeholder.
-        if (chars(clear) >= chars(now(at))) continue;
-        put(at, clear);
+        put(at, hardCleared(messages.at(at) as Message, settings));
         cleared += 1;
       }
   }

@@ -181,20 +181,24 @@ export class Conversation<Output = unknown> {
     const { session } = this;
     const over = Promise.withResolvers<void>();
     const asked = new Set<string>();
-    const ask = (call: CallView): void => {
-      if (call.name !== askUser.name || asked.has(call.key)) return;
-      asked.add(call.key);
-      queue.push({ type: "asking", question: questionOf(call), call });
+    const ask = (): void => {
+      if (this.state !== "awaiting") return;
+      for (const call of session.pending) {
+        if (call.name !== askUser.name || asked.has(call.key)) continue;
+        asked.add(call.key);
+        queue.push({ type: "asking", question: questionOf(call), call });
+      }
     };
     const view = new StepView((step) => queue.push(step as StepEvent<Output>));
     const stop = session.subscribe((event: RondoEvent) => {
       view.hear(event);
-      if (event.type === "approval_request") ask(event.call);
+      // Told once the run waits, so that whoever reads it may reply at once.
+      if (event.type === "approval_request") session.settled().then(ask, over.reject);
       if (event.type === "run_end") over.resolve();
     });
     const queue = new EventQueue<ConversationStep<Output>>(stop);
     // What another process asked, it told nobody here.
-    start().then(({ parked }) => parked?.pending.forEach(ask), over.reject);
+    start().then(ask, over.reject);
     const result = over.promise
       .then(() => session.settled())
       .then(() => session.result as RunResult<Output>)

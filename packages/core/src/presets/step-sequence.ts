@@ -19,8 +19,9 @@ import {
   whole,
 } from "../checks.ts";
 import { noContext } from "../context/options.ts";
+import { RondoError } from "../errors.ts";
 import type { RunEnd } from "../loop/records.ts";
-import type { AssistantMessage } from "../message.ts";
+import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, Settings } from "../model.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import {
@@ -124,6 +125,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     pauseResumes: null,
     emptyNudges: null,
     degenerateRetries: null,
+    refusals: null,
     repeats: null,
     context: noContext,
   };
@@ -156,20 +158,42 @@ function namingErrors(tool: Tool): Tool {
   });
 }
 
-/** The model, of whose answers neither empty texts nor generated files are kept. */
+/** The model, of whose answers neither empty texts nor generated files are kept, and whose refusals are texts: no other words are known. */
 function plainly(model: Model): Model {
   return {
     id: model.id,
     origin: model.origin,
     ...(model.facts === undefined ? {} : { facts: model.facts }),
-    call: async (request, io) => storable(await model.call(request, io)),
+    call: async (request, io) => {
+      try {
+        return storable(await model.call(request, io));
+      } catch (thrown) {
+        if (!isNothing(thrown, model)) throw thrown;
+        return {
+          role: "assistant",
+          content: [],
+          origin: model.origin,
+          stop: { kind: "unknown", wire: "unknown" },
+        };
+      }
+    },
   };
+}
+
+/** Whether it is Gemini without a candidate, which is an answer here: the policy says what follows. */
+function isNothing(thrown: unknown, { origin }: Model): boolean {
+  const kind = thrown instanceof RondoError ? thrown.kind : undefined;
+  return kind === "empty_response" && origin.api === "google-generative-ai";
 }
 
 function storable(message: AssistantMessage): AssistantMessage {
   if (!Array.isArray(message?.content)) return message;
-  const content = message.content.filter(
-    (part) => part.type !== "file" && (part.type !== "text" || part.text !== "" || part.opaque !== undefined),
-  );
-  return content.length === message.content.length ? message : { ...message, content };
+  const content = message.content.flatMap((part): Part[] => {
+    if (part.type === "file") return [];
+    if (part.type === "refusal") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+    return part.type === "text" && part.text === "" && part.opaque === undefined ? [] : [part];
+  });
+  const same =
+    content.length === message.content.length && content.every((part, at) => part === message.content[at]);
+  return same ? message : { ...message, content };
 }

@@ -5,7 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import type { ResultCode } from "../loop/records.ts";
-import type { AssistantMessage, ContentPart, UserMessage } from "../message.ts";
+import { type AssistantMessage, type ContentPart, callsOf, type UserMessage } from "../message.ts";
 import type { RunResult } from "../result.ts";
 
 export type StepEvent<Output = unknown> =
@@ -66,6 +66,10 @@ export class StepView {
       case "step_start":
         this.asking();
         return;
+      case "run_end":
+        // Met where the model would be asked once more: what it said last was a thought.
+        if (event.end.rule === "max_steps" && !event.end.landed && !this.#calls()) this.asking();
+        return;
       default:
         return;
     }
@@ -75,6 +79,10 @@ export class StepView {
   asking(): void {
     if (this.#message !== undefined) this.#push({ type: "thinking", message: this.#message });
     this.#message = undefined;
+  }
+
+  #calls(): boolean {
+    return this.#message !== undefined && callsOf(this.#message).length > 0;
   }
 
   #drain(): void {

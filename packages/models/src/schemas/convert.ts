@@ -23,7 +23,7 @@ import {
   typesOf,
 } from "./node.ts";
 import { partners, type Removed } from "./removed.ts";
-import { isObjectType, isTypeOf, only, orNull } from "./types.ts";
+import { isObjectType, isTypeOf, only, orNull, typeOfValues } from "./types.ts";
 
 export interface Converted {
   schema: Json;
@@ -159,7 +159,7 @@ class Conversion {
     const word = (["anyOf", "oneOf"] as const).find((one) => Array.isArray(node[one]));
     if (word === undefined || dialect.beside === "stays") return undefined;
     const { [word]: given, ...rest } = node;
-    const all = listOf(given);
+    const all = listOf(given).map((variant) => this.#followed(variant, trail));
     const variants = dialect.nulls === undefined ? all : all.filter((variant) => !isNull(variant));
     const hadNull = variants.length < all.length;
     const nullable = hadNull && this.#leavesNull(rest);
@@ -175,7 +175,10 @@ class Conversion {
         if (exclusive || !plain) this.#lose(word, path, all);
         for (const [key, value] of Object.entries(rest))
           if (key !== "type" || !isTypeOf(literals, value)) this.#lose(key, path, value, rest);
-        return this.#nulled({ ...this.#meta(rest), type: typeof literals[0], enum: literals }, nullable);
+        return this.#nulled(
+          { ...this.#meta(rest), type: typeOfValues(variants, literals) as string, enum: literals },
+          nullable,
+        );
       }
       if (variants.length === 1 && (hadNull || !dialect.open)) {
         const lone = merge({ ...rest }, objectOf(variants[0]));
@@ -216,6 +219,20 @@ class Conversion {
       { ...this.#meta(rest), ...this.#definitions(rest, trail), anyOf: converted },
       nullable,
     );
+  }
+
+  /** An alternative that refers to nothing but one value, or to null, is that. */
+  #followed(variant: Json, trail: Trail): Json {
+    if (this.#dialect.references !== "inline") return variant;
+    const refs = new Set(trail);
+    let node: Json = variant;
+    while (isObject(node) && typeof node.$ref === "string" && !refs.has(node.$ref)) {
+      const { $ref, ...beside } = node;
+      refs.add($ref);
+      node = merge(beside, objectOf(pointed(this.#root, $ref))).node;
+    }
+    const plain = Object.keys(objectOf(node)).every((key) => valueWords.has(key));
+    return isNull(node) || (plain && literalOf(node) !== undefined) ? node : variant;
   }
 
   /** The values of alternatives that are nothing but one value each, of one type. */
@@ -398,7 +415,10 @@ class Conversion {
           : dialect.nests(word);
       if (stays) {
         const inner = (): Json => this.#nested(word, value, path, [...trail, ""]);
-        return word === "allOf" ? inner() : this.#within(word, value, path, inner, node);
+        if (word === "allOf") return inner();
+        const kept = this.#within(word, value, path, inner, node);
+        // A "not" that says less refuses more: without its rules it would refuse everything.
+        return word === "not" && this.#hasLost(word, path, value) ? undefined : kept;
       }
     } else if (!rules.has(word)) return dialect.open && dialect.allows(word, value) ? value : undefined;
     else if (
@@ -464,10 +484,13 @@ class Conversion {
   }
 
   #note(type: string, fieldPath: string, value: Json): void {
-    const known = this.removed.some(
+    if (!this.#hasLost(type, fieldPath, value)) this.removed.push({ type, fieldPath, value });
+  }
+
+  #hasLost(type: string, fieldPath: string, value: Json): boolean {
+    return this.removed.some(
       (rule) => rule.type === type && rule.fieldPath === fieldPath && same(rule.value, value),
     );
-    if (!known) this.removed.push({ type, fieldPath, value });
   }
 
   #meta(node: JsonObject): JsonObject {

@@ -33,7 +33,7 @@ export function isNull(schema: Json): boolean {
   const says = type !== undefined || schema.const !== undefined || schema.enum !== undefined;
   return (
     says &&
-    (type ?? "null") === "null" &&
+    (type === undefined || typesOf(schema).join() === "null") &&
     value === null &&
     same(values, [null]) &&
     Object.keys(rest).every((word) => annotations.has(word))

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "@rondo/core";
 import { merge, valuesOf } from "./merge.ts";
 import { isObject, listOf, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
+import { typeOfValues } from "./types.ts";
 
 /** Alternatives of alternatives fan out: those past so many are left out, and the object takes any member. */
 const maxBranches = 500;
@@ -113,14 +114,8 @@ function either(a: Json, b: Json): Json {
   const [one, other] = [valuesOf(a), valuesOf(b)];
   if (one === undefined || other === undefined) return { anyOf: [...variantsOf(a), b] };
   const values = [...one, ...other.filter((value) => !one.some((known) => same(known, value)))];
-  const types = new Set(values.map((value) => typeof value));
-  const [type] = types;
-  return {
-    ...meta(b),
-    ...meta(a),
-    ...(types.size === 1 && type !== undefined && type !== "object" ? { type } : {}),
-    enum: values,
-  };
+  const type = typeOfValues([a, b], values);
+  return { ...meta(b), ...meta(a), ...(type === undefined ? {} : { type }), enum: values };
 }
 
 const variantsOf = (schema: JsonObject): Json[] =>

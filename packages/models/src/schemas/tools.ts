@@ -36,7 +36,7 @@ export function normalizeToolParameters<T extends ToolLike>(
   const isWhole = given.type !== undefined && isObject(given.properties);
   const isUnion = Array.isArray(given.anyOf) || (Array.isArray(given.oneOf) && !isWhole);
   const isBare = given.type === undefined && (isObject(given.properties) || Array.isArray(given.required));
-  const top = isUnion ? opened(objectTop(given).schema) : isBare ? objectTop(given).schema : given;
+  const top = isUnion ? opened(objectTop(given).schema) : isBare ? { ...given, type: "object" } : given;
   const mode = toolModeOf(options.provider ?? "", options.model);
   const inputSchema = mode === undefined ? top : adaptSchema(top, mode).schema;
   return inputSchema === given ? tool : { ...tool, inputSchema };

@@ -15,6 +15,16 @@ export function isTypeOf(literals: readonly Json[], type: Json): boolean {
   );
 }
 
+/** The type of values that schemas list, where they have one: `integer` where one of the schemas calls it so and none otherwise. */
+export function typeOfValues(schemas: readonly Json[], values: readonly Json[]): string | undefined {
+  const types = new Set(values.map((value) => typeof value));
+  const [type] = types;
+  if (types.size !== 1 || type === undefined || type === "object") return undefined;
+  const named = new Set(schemas.flatMap((schema) => typesOf(objectOf(schema))));
+  const whole = named.size === 1 && named.has("integer") && values.every(Number.isInteger);
+  return whole ? "integer" : type;
+}
+
 /** A node of several types as a node of one of them. */
 export function only(type: string, node: JsonObject): JsonObject {
   const foreign =

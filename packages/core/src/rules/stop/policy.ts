@@ -129,6 +129,9 @@ interface Counts {
   readonly [key: string]: number;
 }
 
+const countOf = (counts: Counts, key: string): number =>
+  Object.hasOwn(counts, key) ? (counts[key] as number) : 0;
+
 /** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. */
 export function continueBy(name: string, policy: Policy): Rule<Counts> {
   return {
@@ -137,10 +140,12 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
     init: () => ({}),
     fold(counts, record, before) {
       if (record.type !== "turn_judged" || record.follows.do !== "act") return counts;
-      const next: { [key: string]: number } = { ...counts };
+      // A tool may be named like a member that every object has.
+      const next = new Map(Object.entries(counts));
       for (const call of before.run?.turn?.calls ?? [])
-        for (const key of [call.name, equalKey(call.name, call.rawArgs)]) next[key] = (next[key] ?? 0) + 1;
-      return next;
+        for (const key of [call.name, equalKey(call.name, call.rawArgs)])
+          next.set(key, (next.get(key) ?? 0) + 1);
+      return Object.fromEntries(next);
     },
     judge(counts, state) {
       const { turn } = state.run as Run;
@@ -148,8 +153,8 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
       const { message, calls } = turn;
       const history: CallHistory = {
         step: (state.run as Run).steps + 1,
-        named: (tool) => counts[tool] ?? 0,
-        equal: (tool, rawArgs) => counts[equalKey(tool, rawArgs)] ?? 0,
+        named: (tool) => countOf(counts, tool),
+        equal: (tool, rawArgs) => countOf(counts, equalKey(tool, rawArgs)),
       };
       const decided = policy({ stop: message.stop, text: textOf(message), calls }, history);
       // A thought is part of the conversation; only what is asked for in another's place is not.
