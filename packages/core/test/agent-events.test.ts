@@ -134,6 +134,22 @@ describe("shapes", () => {
     });
   });
 
+  test("D4.22 arguments that are no JSON are shown raw whoever answers the call, and JSON that is no object is shown as it is", async () => {
+    const odd = [badArgs("nowhere", "{oops"), badArgs("look", "[1,2]"), badArgs("nowhere", ""), say("done")];
+    const { events } = await play({ model: scripted(odd), tools: [look] });
+    const shown = only(events, "tool_call").map(({ args, raw_args }) => [args, raw_args]);
+    expect(shown).toEqual([
+      [{ _raw: "{oops" }, "{oops"],
+      [[1, 2], "[1,2]"],
+      [{ _raw: "" }, ""],
+    ]);
+    const { events: edited } = await play(
+      { model: scripted([badArgs("look", "{oops"), say("done")]), tools: [look] },
+      { agent: { hooks: { beforeTool: () => ({ args: { a: 1 } }) } } },
+    );
+    expect(only(edited, "tool_call")[0]).toMatchObject({ args: { a: 1 }, raw_args: "{oops" });
+  });
+
   test("D3.18 a duration is never below zero, though the clock be set back", async () => {
     let now = 1_000_000;
     const backwards = {
