@@ -234,6 +234,12 @@ describe("shapes", () => {
     expect(typesOf(events)).toEqual(["llm.retry", "llm.retry", "final"]);
   });
 
+  test("D3.18 D7.34 a wait that takes no heed of what the provider asked for is not told as the provider's", async () => {
+    const model = scripted([fail("rate_limit", { status: 429, retryAfterMs: 1 }), say("done")]);
+    const { events } = await play({ model, llmRetry: "by_status", llmRetryBaseDelayMs: 3 });
+    expect(events[0]).toMatchObject({ type: "llm.retry", delay_source: "backoff" });
+  });
+
   test("D3.18 a word in the user's place is told with its text alone", async () => {
     const model = scripted([say("a"), say("b")]);
     const { events } = await play({ model, getIncompleteWorkPrompt: () => "go on" });

@@ -248,7 +248,8 @@ export class AgentEventsView {
       next_attempt: this.#attempt + 1,
       max_attempts: typeof most === "number" ? most : this.#attempt + 1,
       delay_ms: delayMs,
-      delay_source: error.retryAfterMs === undefined ? "backoff" : "provider",
+      delay_source:
+        error.retryAfterMs === undefined || evidence.delaySource === "backoff" ? "backoff" : "provider",
       ...(error.status === undefined ? {} : { status: error.status }),
     });
   }
