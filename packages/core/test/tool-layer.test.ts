@@ -293,7 +293,23 @@ describe("results", () => {
     expect(await resultFrom(() => 42n)).toBe("42");
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    expect(await resultFrom(() => circle)).toBe('{"self":"[Circular]"}');
+    expect(await resultFrom(() => circle)).toBe("[object Object]");
+  });
+
+  test("D4.27 nothing is JSON too, and what is no JSON is its own text", async () => {
+    expect(await resultFrom(() => null)).toBe("null");
+    expect(await resultFrom(() => ({ a: 1n }))).toBe("[object Object]");
+    expect(await resultFrom(() => [1n, 2n])).toBe("1,2");
+    expect(
+      await resultFrom(() => ({
+        toJSON: () => {
+          throw new Error("no");
+        },
+        toString: () => "own",
+      })),
+    ).toBe("own");
+    const raw = doing("t", () => "read", { executeRaw: () => null });
+    expect(resultsOf((await managed([badArgs("t", "{"), say("done")], [raw])).messages)).toEqual(["null"]);
   });
 
   test("D4.27 a list of outputs is parts: texts, links, JSON, images and blobs", async () => {

@@ -16,6 +16,7 @@ import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
+import { managedTool } from "./managed-context-results.ts";
 import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
 import {
   type ManagedCompaction,
@@ -126,7 +127,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
   const retries = managedRetry(options);
   return {
     model: way === undefined ? model : namedFailures(model, way === "by_status"),
-    tools: options.tools ?? [],
+    tools: (options.tools ?? []).map(managedTool),
     rules: [
       ...(retries === undefined ? [] : [retries as Rule]),
       ...(options.requireDoneTool === true ? [requireDone()] : []),
