@@ -340,6 +340,15 @@ describe("what is left of the history", () => {
     expect(second.filter((message) => textOf(message).includes("[codelia.compaction"))).toHaveLength(2);
   });
 
+  test("D8.43 what was retained stays word for word: what is set in stays so, and what one text says twice it says twice", () => {
+    const code = "Run:\n\n    make all\n    make test\n\nthen\n\n    make all\n    make test";
+    const first = compact(turns, tagged(), `<retain>${code}</retain><summary>one</summary>`) ?? [];
+    expect(first[1]).toEqual(memory("retain", code));
+    const more = [...first, user("third")];
+    const second = compact(more, tagged(), "<retain>then\n\n  new</retain><summary>two</summary>") ?? [];
+    expect(second[1]).toEqual(memory("retain", `${code}\n\n  new`));
+  });
+
   test("D8.43 in the first version neither is known again: the new ones take their place", () => {
     const settings = tagged({ form: "plain" });
     const first = compact(turns, settings, "<retain>a</retain><summary>one</summary>") ?? [];
