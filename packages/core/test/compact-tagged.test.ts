@@ -239,6 +239,10 @@ describe("what it answers", () => {
     ["closed only</SUMMARY>", { summary: "closed only" }],
     ["<retain>a</retain><summary> </summary>", { retain: "a", summary: "" }],
     ["ISTANBULİ <summary>İi</summary>", { summary: "İi" }],
+    [
+      "<think>not <summary>0</summary></think><summary>about <think> and <think>x</think></summary>",
+      { summary: "about <think> and <think>x</think>" },
+    ],
   ])("D8.42 %j", (text, parsed) => {
     expect(parseSummary(text, tagged())).toEqual(parsed);
   });
