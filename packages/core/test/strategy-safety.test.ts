@@ -227,6 +227,11 @@ describe("arguments", () => {
     const wrong: JsonObject[] = [keys(17), { ["k".repeat(65)]: 1 }, { k: "v".repeat(2_047) }];
     for (const args of wrong)
       expect((await once(object({}), args, both)).answer).toMatch(/^tool arguments validation error: .*max/);
+    // A character is a code point, as in the logs.
+    for (const args of [{ ["😀".repeat(64)]: 1 }, { k: "😀".repeat(2_046) }])
+      expect((await once(object({}), args, both)).answer).toBe("ran");
+    for (const args of [{ ["😀".repeat(65)]: 1 }, { k: "😀".repeat(2_047) }])
+      expect((await once(object({}), args, both)).answer).toMatch(/: (65|2049) characters, max/);
   });
 });
 
