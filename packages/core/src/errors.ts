@@ -105,7 +105,8 @@ export interface RondoErrorOptions {
 
 /** The error class of Rondo. `kind` comes from a closed list; `message` says what was wrong, where, and what to do. */
 export class RondoError extends Error {
-  override readonly name: string = "RondoError";
+  /** `RondoError`; `AbortError` where something was aborted, as everywhere on the web. */
+  override readonly name: string;
   readonly kind: ErrorKind;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
@@ -118,6 +119,7 @@ export class RondoError extends Error {
 
   constructor(kind: ErrorKind, message: string, options: RondoErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = kind === "aborted" ? "AbortError" : "RondoError";
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
     this.retryAfterMs = options.retryAfterMs;

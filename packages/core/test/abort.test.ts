@@ -1,6 +1,6 @@
 // P5 and P6 end to end: aborts settle within their bound, whatever ignores its signal; nothing rejects unheard.
 
-import { Agent, isPaired, type RondoEvent } from "@rondo/core";
+import { Agent, isPaired, RondoError, type RondoEvent } from "@rondo/core";
 import { call, calls, fail, hold, say, scripted, stall } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe("an abort", () => {
-  test("rejects run with the reason it was given, whatever that is", async () => {
+  test("X22 rejects run with an AbortError, whatever reason it was given", async () => {
     for (const reason of ["user", new Error("user"), undefined, 42]) {
       const controller = new AbortController();
       const model = scripted([stall()]);
@@ -23,7 +23,8 @@ describe("an abort", () => {
         signal: controller.signal,
         onEvent: (event) => event.type === "request" && controller.abort(reason),
       });
-      await expect(running).rejects.toMatchObject({ name: "RondoError", kind: "aborted" });
+      await expect(running).rejects.toMatchObject({ name: "AbortError", kind: "aborted" });
+      await expect(running).rejects.toBeInstanceOf(RondoError);
     }
   });
 

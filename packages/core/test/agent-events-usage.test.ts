@@ -4,6 +4,7 @@ import {
   Agent,
   contextLeftPercent,
   managedContext,
+  memoryBlobs,
   memoryJournal,
   resolve,
   type SessionLogRow,
@@ -148,9 +149,9 @@ describe("the session log", () => {
     const script = [calls([["look"], ["nowhere"]]), badArgs("look", "{"), say("done")];
     const rows = (await rowsOf(scripted(script), ["go"])).filter((row) => row.type === "tool.output");
     const outputs = rows.map((row) => [row.tool, row.is_error, row.output_ref]);
-    expect(outputs).toContainEqual(["look", false, null]);
+    expect(outputs).toContainEqual(["look", false, expect.any(String)]);
     expect(outputs).toContainEqual(["nowhere", true, null]);
-    expect(outputs).toContainEqual(["look", true, null]);
+    expect(outputs).toContainEqual(["look", true, expect.any(String)]);
     expect(rows.find((row) => !row.is_error)?.result_raw).toEqual([{ type: "text", text: "seen" }]);
   });
 
@@ -163,15 +164,31 @@ describe("the session log", () => {
     ]);
   });
 
-  test("D10.51 a row of a cut result names where the whole of it is", async () => {
-    const cut = doing("look", () => "head\n\n[tool output truncated; ref=abc_1]");
-    const journal = memoryJournal();
-    const options = {
-      ...managedContext({ model: scripted([call("look"), say("done")]), tools: [cut] }),
-      journal,
-    };
-    await new Agent(options).run("go", { session: "s" });
-    const rows = sessionLog(await journal.read("s"), "s", resolve(options).rules);
-    expect(rows.find((row) => row.type === "tool.output")).toMatchObject({ output_ref: "abc_1" });
+  test("D10.51 D9.45 a row names where its text is kept, cut or not, and nothing where no text is", async () => {
+    for (const store of [undefined, null]) {
+      const journal = memoryJournal();
+      const model = scripted([call("look"), say("done")]);
+      const given = store === undefined ? {} : { toolOutputCache: { store } };
+      const options = { ...managedContext({ model, tools: [look], ...given }), journal };
+      const { messages } = await new Agent(options).run("go", { session: "s" });
+      const [result] = messages.filter((message) => message.role === "tool");
+      const rows = sessionLog(await journal.read("s"), "s", resolve(options).rules);
+      const row = rows.find((one) => one.type === "tool.output");
+      expect(row).toMatchObject({ output_ref: store === null ? null : result?.ref });
+      expect(typeof result?.ref).toBe(store === null ? "undefined" : "string");
+    }
+  });
+
+  test("D10.51 a row of a cut result names where the whole of it is, and believes no note of the tool's own", async () => {
+    for (const text of ["long line\n".repeat(6_000), "head\n\n[tool output truncated; ref=abc_1]"]) {
+      const journal = memoryJournal();
+      const tools = [doing("look", () => text)];
+      const options = { ...managedContext({ model: scripted([call("look"), say("done")]), tools }), journal };
+      const blobs = memoryBlobs();
+      await new Agent({ ...options, blobs }).run("go", { session: "s" });
+      const rows = sessionLog(await journal.read("s"), "s", resolve(options).rules);
+      const row = rows.find((one) => one.type === "tool.output");
+      expect(blobs.get("s", row?.output_ref ?? "")).toBe(text);
+    }
   });
 });

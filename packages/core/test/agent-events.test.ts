@@ -134,6 +134,22 @@ describe("shapes", () => {
     });
   });
 
+  test("D4.22 arguments that are no JSON are shown raw whoever answers the call, and JSON that is no object is shown as it is", async () => {
+    const odd = [badArgs("nowhere", "{oops"), badArgs("look", "[1,2]"), badArgs("nowhere", ""), say("done")];
+    const { events } = await play({ model: scripted(odd), tools: [look] });
+    const shown = only(events, "tool_call").map(({ args, raw_args }) => [args, raw_args]);
+    expect(shown).toEqual([
+      [{ _raw: "{oops" }, "{oops"],
+      [[1, 2], "[1,2]"],
+      [{ _raw: "" }, ""],
+    ]);
+    const { events: edited } = await play(
+      { model: scripted([badArgs("look", "{oops"), say("done")]), tools: [look] },
+      { agent: { hooks: { beforeTool: () => ({ args: { a: 1 } }) } } },
+    );
+    expect(only(edited, "tool_call")[0]).toMatchObject({ args: { a: 1 }, raw_args: "{oops" });
+  });
+
   test("D3.18 a duration is never below zero, though the clock be set back", async () => {
     let now = 1_000_000;
     const backwards = {
@@ -216,6 +232,12 @@ describe("shapes", () => {
     });
     expect(events[1]).not.toHaveProperty("status");
     expect(typesOf(events)).toEqual(["llm.retry", "llm.retry", "final"]);
+  });
+
+  test("D3.18 D7.34 a wait that takes no heed of what the provider asked for is not told as the provider's", async () => {
+    const model = scripted([fail("rate_limit", { status: 429, retryAfterMs: 1 }), say("done")]);
+    const { events } = await play({ model, llmRetry: "by_status", llmRetryBaseDelayMs: 3 });
+    expect(events[0]).toMatchObject({ type: "llm.retry", delay_source: "backoff" });
   });
 
   test("D3.18 a word in the user's place is told with its text alone", async () => {

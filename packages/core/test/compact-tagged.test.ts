@@ -239,6 +239,10 @@ describe("what it answers", () => {
     ["closed only</SUMMARY>", { summary: "closed only" }],
     ["<retain>a</retain><summary> </summary>", { retain: "a", summary: "" }],
     ["ISTANBULİ <summary>İi</summary>", { summary: "İi" }],
+    [
+      "<think>not <summary>0</summary></think><summary>about <think> and <think>x</think></summary>",
+      { summary: "about <think> and <think>x</think>" },
+    ],
   ])("D8.42 %j", (text, parsed) => {
     expect(parseSummary(text, tagged())).toEqual(parsed);
   });
@@ -338,6 +342,15 @@ describe("what is left of the history", () => {
       memory("summary", "two"),
     ]);
     expect(second.filter((message) => textOf(message).includes("[codelia.compaction"))).toHaveLength(2);
+  });
+
+  test("D8.43 what was retained stays word for word: what is set in stays so, and what one text says twice it says twice", () => {
+    const code = "Run:\n\n    make all\n    make test\n\nthen\n\n    make all\n    make test";
+    const first = compact(turns, tagged(), `<retain>${code}</retain><summary>one</summary>`) ?? [];
+    expect(first[1]).toEqual(memory("retain", code));
+    const more = [...first, user("third")];
+    const second = compact(more, tagged(), "<retain>then\n\n  new</retain><summary>two</summary>") ?? [];
+    expect(second[1]).toEqual(memory("retain", `${code}\n\n  new`));
   });
 
   test("D8.43 in the first version neither is known again: the new ones take their place", () => {

@@ -4,9 +4,11 @@ import {
   Agent,
   type AgentStrategyOptions,
   agentStrategy,
+  DoneSignal,
   type JsonObject,
   memoryJournal,
   parseToolArguments,
+  TaskComplete,
   tool,
   toolResult,
 } from "@rondo/core";
@@ -227,6 +229,43 @@ describe("arguments", () => {
     const wrong: JsonObject[] = [keys(17), { ["k".repeat(65)]: 1 }, { k: "v".repeat(2_047) }];
     for (const args of wrong)
       expect((await once(object({}), args, both)).answer).toMatch(/^tool arguments validation error: .*max/);
+    // A character is a code point, as in the logs.
+    for (const args of [{ ["😀".repeat(64)]: 1 }, { k: "😀".repeat(2_046) }])
+      expect((await once(object({}), args, both)).answer).toBe("ran");
+    for (const args of [{ ["😀".repeat(65)]: 1 }, { k: "😀".repeat(2_047) }])
+      expect((await once(object({}), args, both)).answer).toMatch(/: (65|2049) characters, max/);
+  });
+});
+
+describe("the word of a tool to the loop", () => {
+  test("X30 a DoneSignal and a TaskComplete end the run alike, returned or thrown, and are no failure", async () => {
+    for (const Word of [DoneSignal, TaskComplete])
+      for (const thrown of [false, true]) {
+        const heard: unknown[] = [];
+        const logger = { debug() {}, info() {}, warn() {}, error: (said: unknown) => void heard.push(said) };
+        const look = noting("look", [], () => {
+          const word = new Word("finished");
+          if (thrown) throw word;
+          return word;
+        });
+        const { result } = await play({ model: scripted([call("look"), done]), tools: [look], logger });
+        expect([answersOf(result), result.text, result.end?.reason, heard]).toEqual([
+          ["Task complete"],
+          "finished",
+          "done_tool",
+          [],
+        ]);
+      }
+  });
+
+  test("what a tool says for the ledger is kept", async () => {
+    const ledger = [{ kind: "decision", text: "use the blue one" }] as const;
+    const look = noting("look", [], () => toolResult("seen", { ledger }));
+    const journal = memoryJournal();
+    const options = agentStrategy({ model: scripted([call("look"), done]), tools: [look] });
+    await new Agent({ ...options, journal }).run("go", { session: "s" });
+    const results = (await journal.read("s")).filter((record) => record.type === "tool_finished");
+    expect(results).toMatchObject([{ result: { ledger: [{ kind: "decision", text: "use the blue one" }] } }]);
   });
 });
 

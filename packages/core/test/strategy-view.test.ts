@@ -368,7 +368,7 @@ describe("the bill", () => {
 
   test("E7.36 follows one message of the context's items, also of none, and no message without a context", async () => {
     const resources = async (
-      context: { content: string; metadata?: JsonObject }[] | null,
+      context: { content: string; metadata?: JsonObject | null }[] | null,
     ): Promise<unknown[]> => {
       const { messages } = await play({ model: scripted([say("done")]), context });
       expect(messages.at(-1)?.type).toBe("json");
@@ -382,7 +382,11 @@ describe("the bill", () => {
     ];
     const metadata: JsonObject = Object.fromEntries(names.map((name, at) => [name, at]));
     expect(
-      await resources([{ content: "a", metadata: { ...metadata, other: 1 } }, { content: "b" }]),
+      await resources([
+        { content: "a", metadata: { ...metadata, other: 1 } },
+        { content: "b" },
+        { content: "c", metadata: null },
+      ]),
     ).toEqual([
       {
         type: "retriever_resources",
@@ -390,6 +394,7 @@ describe("the bill", () => {
         retriever_resources: [
           { content: "a", ...metadata },
           { content: "b", ...Object.fromEntries(names.map((name) => [name, null])) },
+          { content: "c", ...Object.fromEntries(names.map((name) => [name, null])) },
         ],
       },
     ]);

@@ -59,10 +59,15 @@ describe("what is wrong with a call", () => {
   test("D4.22 a tool that cannot take the text answers which JSON was wrong", async () => {
     const { messages } = await managed([badArgs("t", "{nope"), say("done")], [doing("t", () => "ran")]);
     expect(resultsOf(messages)[0]).toMatch(/^Error: Invalid tool arguments JSON for t: .*JSON.* \(error\)$/);
-    const list = await managed([badArgs("t", "[1]"), say("done")], [doing("t", () => "ran")]);
-    expect(resultsOf(list.messages)[0]).toBe(
-      "Error: Invalid tool arguments JSON for t: the arguments must be a JSON object. As received: [1] (error)",
-    );
+  });
+
+  test("D4.22 D4.23 arguments that are JSON and no object are no wrong JSON: they do not fit", async () => {
+    for (const raw of ["[1]", "null", '"text"', "7"]) {
+      const { messages } = await managed([badArgs("t", raw), say("done")], [doing("t", () => "ran")]);
+      expect(resultsOf(messages)[0]).toBe(
+        `Error: Tool input validation failed for t: the arguments must be a JSON object. As received: ${raw} (error)`,
+      );
+    }
   });
 
   test("unreadable arguments of an answer that was cut off never run, whatever the tool could do", async () => {
@@ -288,7 +293,23 @@ describe("results", () => {
     expect(await resultFrom(() => 42n)).toBe("42");
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    expect(await resultFrom(() => circle)).toBe('{"self":"[Circular]"}');
+    expect(await resultFrom(() => circle)).toBe("[object Object]");
+  });
+
+  test("D4.27 nothing is JSON too, and what is no JSON is its own text", async () => {
+    expect(await resultFrom(() => null)).toBe("null");
+    expect(await resultFrom(() => ({ a: 1n }))).toBe("[object Object]");
+    expect(await resultFrom(() => [1n, 2n])).toBe("1,2");
+    expect(
+      await resultFrom(() => ({
+        toJSON: () => {
+          throw new Error("no");
+        },
+        toString: () => "own",
+      })),
+    ).toBe("own");
+    const raw = doing("t", () => "read", { executeRaw: () => null });
+    expect(resultsOf((await managed([badArgs("t", "{"), say("done")], [raw])).messages)).toEqual(["null"]);
   });
 
   test("D4.27 a list of outputs is parts: texts, links, JSON, images and blobs", async () => {

@@ -35,6 +35,13 @@ export function prefixOfBytes(text: string, bytes: number): string {
   return text.slice(0, at);
 }
 
+/** How many characters a text has: code points, so that a pair is one. */
+export function charsOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
 /** How many lines a text has: one more than it has line ends. */
 export function lineCount(text: string): number {
   let lines = 1;

@@ -3,6 +3,7 @@
 // The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
+import { jsonIn } from "../json.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 import type { CompiledSchema } from "../schema.ts";
@@ -35,7 +36,7 @@ export async function checkOutput(
 }
 
 function wholeValue(text: string): Json[] {
-  const whole = parsed(text);
+  const whole = jsonIn(text);
   return whole === undefined ? [] : [whole.value];
 }
 
@@ -51,7 +52,7 @@ const camelCase = (key: string): string =>
 
 /** The JSON values a text holds, the likeliest first: the whole text, else each complete value in it, in order. */
 export function* jsonValues(text: string): Generator<Json> {
-  const whole = parsed(text);
+  const whole = jsonIn(text);
   if (whole !== undefined) {
     yield whole.value;
     return;
@@ -60,19 +61,11 @@ export function* jsonValues(text: string): Generator<Json> {
     if (text[at] !== "{" && text[at] !== "[") continue;
     const end = valueEnd(text, at);
     if (end === undefined) return;
-    const found = parsed(text.slice(at, end));
+    const found = jsonIn(text.slice(at, end));
     // Brackets in prose are no value: what stands inside them may still be one.
     if (found === undefined) continue;
     yield found.value;
     at = end - 1;
-  }
-}
-
-function parsed(text: string): { value: Json } | undefined {
-  try {
-    return { value: JSON.parse(text) as Json };
-  } catch {
-    return undefined;
   }
 }
 

@@ -25,7 +25,15 @@ import type { Model, ModelRequest, Settings } from "../model.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
-import { ChildWaits, type Tool, type ToolContext, toolWith } from "../tool.ts";
+import {
+  ChildWaits,
+  DoneSignal,
+  RecordedResult,
+  TaskComplete,
+  type Tool,
+  type ToolContext,
+  toolWith,
+} from "../tool.ts";
 import { checkedArguments } from "./strategy-arguments.ts";
 import { strategyModel } from "./strategy-model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
@@ -185,6 +193,10 @@ function strategyTexts(maximum: number): Partial<Texts> {
   };
 }
 
+/** What a tool says to the loop and not to the model: that the work is done, that a sub-agent waits, what was recorded. */
+const isWord = (value: unknown): boolean =>
+  [DoneSignal, TaskComplete, ChildWaits, RecordedResult].some((word) => value instanceof word);
+
 function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
   const { localFiles, logger, env, runtimeParameters = {} } = options;
   const override = env?.GPT5_AGENT_ALLOW_SCHEMELESS_OVERRIDE?.trim().toLowerCase() ?? "";
@@ -202,8 +214,7 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
     async execute(args: never, context: ToolContext) {
       try {
         const value: unknown = await tool.execute(args, context);
-        // A sub-agent that has stopped has no result yet.
-        if (value instanceof ChildWaits) return value;
+        if (isWord(value)) return value;
         return await strategyResult(
           value,
           localFiles,
@@ -211,7 +222,7 @@ function strategyTool(tool: Tool, options: AgentStrategyOptions): Tool {
           failed("a local file was not given to the user"),
         );
       } catch (thrown) {
-        failed("a tool failed")(messageOf(thrown));
+        if (!isWord(thrown)) failed("a tool failed")(messageOf(thrown));
         throw thrown;
       }
     },

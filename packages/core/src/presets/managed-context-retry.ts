@@ -69,8 +69,9 @@ export function managedRetry(options: ManagedRetry): Rule<number> | undefined {
         maxAttempts: plan.maxAttempts,
       };
       if ("waitMs" in plan) {
-        const { waitMs } = plan;
-        return { follows: { do: "ask_again", until: at + waitMs }, evidence: { ...evidence, waitMs } };
+        const { waitMs, delaySource } = plan;
+        const follows = { do: "ask_again" as const, until: at + waitMs };
+        return { follows, evidence: { ...evidence, waitMs, delaySource } };
       }
       return { follows: { do: "stop", reason: "error", error: plan.error }, evidence };
     },
@@ -85,7 +86,10 @@ interface Failed {
   elapsedMs: number;
 }
 
-type Plan = { maxAttempts: number } & ({ waitMs: number } | { error: ErrorData });
+type Plan = { maxAttempts: number } & (
+  | { waitMs: number; delaySource: "provider" | "backoff" }
+  | { error: ErrorData }
+);
 
 function byStatus({ error, attempt, rand }: Failed, options: ManagedRetry): Plan {
   const {
@@ -100,7 +104,8 @@ function byStatus({ error, attempt, rand }: Failed, options: ManagedRetry): Plan
   const retried = kind === "rate_limit" || kind === "timeout" || kind === "network" || listed;
   if (!retried || kind === "hard_quota" || attempt >= maxAttempts) return { maxAttempts, error };
   const delay = Math.min(llmRetryBaseDelayMs * 2 ** (attempt - 1), llmRetryMaxDelayMs);
-  return { maxAttempts, waitMs: Math.round(delay * (1 + rand / 10)) };
+  // What a provider asks for is not heard here.
+  return { maxAttempts, waitMs: Math.round(delay * (1 + rand / 10)), delaySource: "backoff" };
 }
 
 const exhausted = " Automatic retry attempts were exhausted.";
@@ -134,5 +139,6 @@ function byKind({ error, attempt, rand, elapsedMs }: Failed, options: ManagedRet
   if ((error.retryAfterMs ?? 0) > llmMaxRetryAfterMs) return ended(tooLong);
   const backOff = llmRetryBaseDelayMs * 2 ** (attempt - 1) * (0.5 + 0.5 * rand);
   const waitMs = error.retryAfterMs ?? Math.round(Math.min(backOff, llmRetryMaxDelayMs));
-  return elapsedMs + waitMs > llmRetryWindowMs ? ended(tooLate) : { maxAttempts, waitMs };
+  if (elapsedMs + waitMs > llmRetryWindowMs) return ended(tooLate);
+  return { maxAttempts, waitMs, delaySource: error.retryAfterMs === undefined ? "backoff" : "provider" };
 }

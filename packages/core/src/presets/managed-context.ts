@@ -9,12 +9,14 @@ import { anything, callable, checkGiven, flag, listOf, membersOf, object, text }
 import type { Provided } from "../dependency.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
+import { jsonIn } from "../json.ts";
 import { type JsonObject, textOf } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
+import { managedTool } from "./managed-context-results.ts";
 import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
 import {
   type ManagedCompaction,
@@ -63,12 +65,14 @@ const summaryPrompt =
 
 const turnStopped = "Permission request was denied. Turn stopped. Please send your next input to continue.";
 
+const invalidArgs = (name: string): string => `Error: Tool input validation failed for ${name}`;
+
 const texts: Partial<Texts> = {
   unknownTool: (name) => `Error: Unknown tool '${name}'`,
-  // Requests cannot carry what is no JSON: what the model wrote stands here, or it would never see it again.
+  // Requests cannot carry what is no JSON object: what the model wrote stands here, or it would never see it again.
   badJson: (name, error, raw) =>
-    `Error: Invalid tool arguments JSON for ${name}: ${error}. As received: ${raw.slice(0, 2000)}`,
-  invalidArgs: (name, error) => `Error: Tool input validation failed for ${name}: ${error}`,
+    `${jsonIn(raw) === undefined ? `Error: Invalid tool arguments JSON for ${name}` : invalidArgs(name)}: ${error}. As received: ${raw.slice(0, 2000)}`,
+  invalidArgs: (name, error) => `${invalidArgs(name)}: ${error}`,
   threw: (_name, message) => `Error: ${message}`,
   denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "" : `: ${reason}`}`,
   permissionFailed: (error) => `Permission check failed: ${error}`,
@@ -123,7 +127,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
   const retries = managedRetry(options);
   return {
     model: way === undefined ? model : namedFailures(model, way === "by_status"),
-    tools: options.tools ?? [],
+    tools: (options.tools ?? []).map(managedTool),
     rules: [
       ...(retries === undefined ? [] : [retries as Rule]),
       ...(options.requireDoneTool === true ? [requireDone()] : []),

@@ -3,6 +3,7 @@
 // Everything fails closed: what cannot be read, is not known, is missing, or is not among the options is told to the
 // model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
 
+import { charsOf } from "../context/text-size.ts";
 import { messageOf } from "../errors.ts";
 import type { Json, JsonObject } from "../message.ts";
 import type { ArgsCheck, Tool } from "../tool.ts";
@@ -132,9 +133,10 @@ function checkLimits(args: JsonObject): void {
   const keys = Object.keys(args);
   if (keys.length > limits.keys) throw new Error(`too many parameters: ${keys.length}, max ${limits.keys}`);
   for (const key of keys) {
-    if (key.length > limits.keyCharacters)
-      throw new Error(`parameter name too long: ${key.length} characters, max ${limits.keyCharacters}`);
-    const size = JSON.stringify(args[key]).length;
+    const length = charsOf(key);
+    if (length > limits.keyCharacters)
+      throw new Error(`parameter name too long: ${length} characters, max ${limits.keyCharacters}`);
+    const size = charsOf(JSON.stringify(args[key]));
     if (size > limits.valueCharacters)
       throw new Error(`parameter '${key}' too long: ${size} characters, max ${limits.valueCharacters}`);
   }

@@ -42,7 +42,9 @@ export async function strategyResult(
     }
     if (isImage(shaped) || isBlob(shaped)) files.push(original(shaped));
   }
-  return new ToolResult([{ type: "text", text }, ...files], given?.isError ?? false, given?.done ?? false);
+  const content: ContentPart[] = [{ type: "text", text }, ...files];
+  if (given === undefined) return new ToolResult(content, false, false);
+  return new ToolResult(content, given.isError, given.done, given.ledger, given.spent);
 }
 
 async function localFile(

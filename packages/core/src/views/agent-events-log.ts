@@ -48,7 +48,7 @@ export type SessionLogRow =
       tool_call_id: string;
       result_raw: ContentPart[];
       is_error: boolean;
-      /** Where the whole of a result that was cut is kept. */
+      /** Where the whole text is kept; null when it is not, or when the call was answered without running. */
       output_ref: string | null;
     };
 
@@ -96,7 +96,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
       case "tool_finished": {
         const call = callOf(before, record.call);
         if (call === undefined || call.result !== undefined) break;
-        const { content, isError } = record.result;
+        const { content, isError, ref } = record.result;
         rows.push({
           type: "tool.output",
           ...at,
@@ -104,7 +104,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
           tool_call_id: call.id,
           result_raw: content,
           is_error: isError,
-          output_ref: refIn(content),
+          output_ref: ref ?? null,
         });
         break;
       }
@@ -115,12 +115,3 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
 }
 
 const callOf = (state: State, key: CallKey) => state.run?.turn?.calls.find((call) => call.key === key);
-
-/** The note behind a cut result names its ref. */
-function refIn(content: readonly ContentPart[]): string | null {
-  for (const part of content) {
-    const ref = part.type === "text" ? /; ref=([^\s\]]+)\]\s*$/.exec(part.text)?.[1] : undefined;
-    if (ref !== undefined) return ref;
-  }
-  return null;
-}

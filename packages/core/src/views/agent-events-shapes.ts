@@ -12,7 +12,7 @@ export type AgentEvent =
   | { type: "reasoning"; content: string; timestamp: number }
   /** `step_number` counts the calls of one answer, from 1. */
   | { type: "step_start"; step_id: string; title: string; step_number: number }
-  /** `args` is `{ _raw }` where the model wrote no JSON object; `raw_args` is what it wrote in any case. */
+  /** `args` is `{ _raw }` where the model wrote no JSON; `raw_args` is what it wrote in any case. */
   | {
       type: "tool_call";
       tool: string;

@@ -6,8 +6,9 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
+import { jsonIn } from "../json.ts";
 import type { ResultCode } from "../loop/records.ts";
-import { type AssistantMessage, callsOf, type ToolCallPart } from "../message.ts";
+import { type AssistantMessage, callsOf, type Json, type JsonObject, type ToolCallPart } from "../message.ts";
 import { failureKind } from "../presets/managed-context-failures.ts";
 import { hostedSearches } from "./agent-events-hosted.ts";
 import { type AgentEvent, displayText, screenshotOf } from "./agent-events-shapes.ts";
@@ -53,6 +54,13 @@ function refusedBy({ origin }: AssistantMessage): string {
   return origin.api.startsWith("anthropic")
     ? "This request was declined by Anthropic's safety classifier."
     : "This request was declined by the model provider.";
+}
+
+/** Arguments that could not be read, as they are told: the same whoever answers the call, unless a hook gave others. */
+function unreadArgs(args: JsonObject, raw: string): Json {
+  if (Object.keys(args).some((name) => name !== "_raw")) return args;
+  const read = jsonIn(raw);
+  return read === undefined ? { _raw: raw } : read.value;
 }
 
 interface Answer {
@@ -186,8 +194,10 @@ export class AgentEventsView {
   }
 
   #start(call: CallView, answer: Answer, at: number): void {
-    const { id, name, args } = call;
-    const raw = answer.calls[at]?.rawArgs ?? JSON.stringify(args);
+    const { id, name } = call;
+    const written = answer.calls[at];
+    const args = written?.argsError === undefined ? call.args : unreadArgs(call.args, written.rawArgs);
+    const raw = written?.rawArgs ?? JSON.stringify(args);
     const display = this.#options.displayName?.(name);
     this.#push({ type: "step_start", step_id: id, title: name, step_number: answer.hosted + at + 1 });
     this.#push({
@@ -238,7 +248,8 @@ export class AgentEventsView {
       next_attempt: this.#attempt + 1,
       max_attempts: typeof most === "number" ? most : this.#attempt + 1,
       delay_ms: delayMs,
-      delay_source: error.retryAfterMs === undefined ? "backoff" : "provider",
+      delay_source:
+        error.retryAfterMs === undefined || evidence.delaySource === "backoff" ? "backoff" : "provider",
       ...(error.status === undefined ? {} : { status: error.status }),
     });
   }

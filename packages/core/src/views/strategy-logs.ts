@@ -3,6 +3,7 @@
 // Two forms. `full` holds everything, `summary` only sizes and names: what a user's data may not leave in. Beside a
 // summary stands, when it is asked for, the full form with every text as its size and every secret by name taken out.
 
+import { charsOf } from "../context/text-size.ts";
 import type { Json, JsonObject } from "../message.ts";
 
 /** One call, done. */
@@ -119,11 +120,4 @@ function sized(value: Json, previews: boolean): Json {
       secrets.test(key) ? "***REDACTED***" : sized(item, previews),
     ]),
   );
-}
-
-/** Characters as people count them in this format: code points. */
-function charsOf(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
 }

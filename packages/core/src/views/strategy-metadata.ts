@@ -94,7 +94,7 @@ export function executionMetadata(costs: readonly RoundCost[]): JsonObject {
 /** What was given to the run as knowledge, in the words of who retrieved it. */
 export interface ContextItem {
   content: string;
-  metadata?: JsonObject;
+  metadata?: JsonObject | null;
 }
 
 const resourceFields = [
@@ -116,7 +116,8 @@ const resourceFields = [
 ] as const;
 
 /** One retrieved item with every field its readers know; a missing one is null. */
-export function retrieverResource({ content, metadata = {} }: ContextItem): JsonObject {
+export function retrieverResource({ content, metadata: given }: ContextItem): JsonObject {
+  const metadata = given ?? {};
   const field = (name: string): [string, Json] => [
     name,
     Object.hasOwn(metadata, name) ? (metadata[name] ?? null) : null,

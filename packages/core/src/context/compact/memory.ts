@@ -86,15 +86,16 @@ export function taggedMemory(
 
 const maxRetained = 40_000;
 
-/** Paragraphs, each once, where it stood first; the oldest go when there are too many. */
+/** Paragraphs as they stand, less those that an earlier text has; the oldest go when there are too many. */
 function joinedOnce(texts: readonly string[]): string {
-  const paragraphs = new Set(
-    texts
-      .flatMap((text) => text.split(/\n[ \t]*\n/))
-      .map((one) => one.trim())
-      .filter((one) => one !== ""),
-  );
-  const kept = [...paragraphs];
+  const kept: string[] = [];
+  const known = new Set<string>();
+  for (const text of texts) {
+    const paragraphs = text.split(/\n[ \t]*\n/);
+    const fresh = paragraphs.filter((one) => one.trim() !== "" && !known.has(one.trim()));
+    kept.push(...fresh);
+    for (const one of fresh) known.add(one.trim());
+  }
   let size = kept.reduce((sum, one) => sum + one.length + 2, 0);
   while (size > maxRetained && kept.length > 1) size -= (kept.shift() as string).length + 2;
   return kept.join("\n\n");

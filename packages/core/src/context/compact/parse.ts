@@ -3,7 +3,7 @@
 // Models forget tags, leave them open, wrap them in fences and think aloud first. The text is read once from end to
 // end, whatever stands in it; what is no tag we asked for is text.
 
-import { stripThoughts } from "../../prompt/thoughts.ts";
+import { splitThoughts } from "../../prompt/thoughts.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface Summary {
@@ -22,7 +22,9 @@ export const listNames = ["decisions", "done", "left", "next"] as const;
 
 /** The parts of a summariser's answer; undefined when there is nothing in it to keep. */
 export function parseSummary(text: string, settings: CompactionSettings): Summary | undefined {
-  const seen = stripThoughts(text.toWellFormed());
+  // Thoughts come first; further on a tag of theirs is what the conversation was about.
+  const pieces = splitThoughts(text.toWellFormed(), { blocks: "leading" });
+  const seen = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
   const parsed = settings.format === "tagged" ? readTagged(seen) : readStructured(seen);
   const lists = listNames.some((name) => (parsed[name]?.length ?? 0) > 0);
   if (parsed.summary === "" && (parsed.retain ?? "") === "" && !lists) return undefined;
