@@ -10,6 +10,7 @@ import type { RondoEvent } from "../events.ts";
 import type { AssistantMessage } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
+import { renderThrown } from "../render.ts";
 import { ChildWaits, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
@@ -200,6 +201,8 @@ export class AtWork {
     const post = this.#poster();
     void act(tool, call, context, failures)
       .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      // Words of the host's own may throw as well, and a call without a result would be waited for for ever.
+      .catch((thrown: unknown) => renderThrown(`Error: ${messageOf(thrown)}`))
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
         post(
