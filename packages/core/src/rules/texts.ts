@@ -40,8 +40,11 @@ export interface Texts {
   outputSchema(schema: string): string;
 }
 
+/** What others wrote, no longer than it helps. Half a character, theirs or of the cut, would make a whole request invalid. */
 const clip = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters in all)`;
+  text.length <= limit
+    ? text.toWellFormed()
+    : `${text.slice(0, limit).toWellFormed()}… (${text.length} characters in all)`;
 
 export const defaultTexts: Texts = {
   unknownTool: (name, known) =>
