@@ -116,3 +116,11 @@ test("what the loop tells the model of a call's own words is cut between charact
   ).toBe(true);
   expect(JSON.stringify(messages)).toContain("characters in all");
 });
+
+test("a reason with half a character in it does not reach the model so", async () => {
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [echo("look", { permission: "ask" })] }).open("s");
+  await session.send("go");
+  const { messages } = await session.deny("call_1", "no \ud83d");
+  expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
+});

@@ -7,7 +7,7 @@ import { capArrival } from "../context/cap-arrival.ts";
 import { resolver } from "../dependency.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
-import type { AssistantMessage } from "../message.ts";
+import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import { renderThrown } from "../render.ts";
@@ -353,7 +353,28 @@ function valid(message: AssistantMessage): AssistantMessage {
   const shaped = message as Partial<AssistantMessage> | undefined;
   if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
     throw new RondoError("protocol", "the model returned something that is no assistant message");
+  const wrong = shaped.content.findIndex((part) => !isPart(part));
+  if (wrong >= 0)
+    throw new RondoError("protocol", `the model returned a message whose part ${wrong} is none`);
   return message;
+}
+
+/** What is read of a part without another look. In the history a wrong one would fail every run to come. */
+function isPart(part: Partial<Part> | null | undefined): boolean {
+  switch (part?.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return typeof part.text === "string";
+    case "tool_call":
+      return (
+        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") &&
+        typeof part.args === "object" &&
+        part.args !== null
+      );
+    default:
+      return typeof part?.type === "string";
+  }
 }
 
 function reasonOf(state: State): RondoError {
