@@ -5,6 +5,7 @@
 
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
+import { Failure } from "./failure.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -39,7 +40,8 @@ export class Console {
     this.env = env;
     this.isTerminal = streams.stdin.isTTY === true && streams.stderr.isTTY === true;
     streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+      if (error.code !== "EPIPE" && error.code !== "EIO")
+        throw new Failure(`the output cannot be written: ${error.message}`, { cause: error });
       this.#gone = true;
       for (const tell of this.#onGone) tell();
     });
@@ -93,6 +95,8 @@ export class Console {
   /** Resolves once everything that was written has left, or can no longer leave. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.streams;
+    // An error that has just happened is not told at once, and whoever ended before that would have ended well.
+    if (stdout.errored) await new Promise((resolve) => setImmediate(resolve));
     for (const stream of [stdout, stderr])
       if (stream.writableLength > 0 && !stream.destroyed && !stream.errored)
         await new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@
 // agent is private, so the folder is made for its owner alone.
 
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type Journal, messageOf } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
@@ -60,7 +60,24 @@ function stateFolder(env: Environment): string {
   // As the XDG rules say, a relative path is not one.
   if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return env.XDG_STATE_HOME;
   if (process.platform === "win32" && env.LOCALAPPDATA) return env.LOCALAPPDATA;
-  return join(homedir(), ".local", "state");
+  return join(home(), ".local", "state");
+}
+
+/** In a container there may be no home: an id that no user has, and no HOME. An empty or relative one is none either. */
+function home(): string {
+  const known = [homedir, () => userInfo().homedir].map((ask) => {
+    try {
+      return ask();
+    } catch {
+      return "";
+    }
+  });
+  const found = known.find(isAbsolute);
+  if (found === undefined)
+    throw new Failure(
+      "there is no home folder to keep runs in: set HOME or XDG_STATE_HOME, or name a journal with --journal",
+    );
+  return found;
 }
 
 /** Why no journal can be made at a place, or undefined when it can. */

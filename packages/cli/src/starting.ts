@@ -10,7 +10,13 @@ import type { Console } from "./console.ts";
 import { Failure, UsageError } from "./failure.ts";
 import { journalFlag } from "./goes-on.ts";
 import type { Invocation } from "./invocation.ts";
-import { journalPlace, type OpenJournal, openJournal, whyNotWritable } from "./journal-place.ts";
+import {
+  type JournalPlace,
+  journalPlace,
+  type OpenJournal,
+  openJournal,
+  whyNotWritable,
+} from "./journal-place.ts";
 import type { ChosenModel } from "./models.ts";
 
 /** What a run is limited by, and what needs no approval in it. */
@@ -108,13 +114,25 @@ export async function keeping(args: Arguments, console: Console): Promise<Kept |
     if (args.has("journal")) throw new UsageError("--journal and --no-journal exclude each other; give one");
     return undefined;
   }
-  const place = journalPlace(args, console.env);
+  const place = placeFor(args, console);
+  if (place === undefined) return undefined;
   const why = place.named === "default" ? whyNotWritable(place) : undefined;
   if (why !== undefined) {
     console.errorLine(`rondo: this run is not kept: ${why}; name a journal with --journal FILE`);
     return undefined;
   }
   return { journal: await openJournal(place), flag: journalFlag(place) };
+}
+
+/** Where a new run is kept. Undefined, and it is said why, where there is no place and nobody named one. */
+function placeFor(args: Arguments, console: Console): JournalPlace | undefined {
+  try {
+    return journalPlace(args, console.env);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    console.errorLine(`rondo: this run is not kept: ${thrown.message}`);
+    return undefined;
+  }
 }
 
 /** A new run's id: short, and different from its first letters on, so that a few of them will do. */

@@ -149,14 +149,24 @@ export class RondoError extends Error {
 /** What was thrown, as words: an error's message, or the thing itself as text. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    if (thrown instanceof Error) return thrown.message || thrown.name;
+    // Whoever makes errors may have put anything in place of the message.
+    if (thrown instanceof Error) return String(thrown.message || thrown.name);
     return typeof thrown === "string" ? thrown : String(thrown);
   } catch {
     return "something that cannot be put into words was thrown";
   }
 }
 
+/** Whether something is of a class. Never throws: a proxy may, when it is asked. */
+export function isA<Kind>(kind: abstract new (...given: never[]) => Kind, thrown: unknown): thrown is Kind {
+  try {
+    return thrown instanceof kind;
+  } catch {
+    return false;
+  }
+}
+
 /** Anything thrown, as a RondoError: one of ours stays as it is, everything else becomes `kind` (default `internal`). */
 export function toRondoError(thrown: unknown, kind: ErrorKind = "internal"): RondoError {
-  return thrown instanceof RondoError ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
+  return isA(RondoError, thrown) ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
 }

@@ -24,7 +24,7 @@ export interface Start {
 export function readInput(given: Input): Start {
   if (typeof given === "string") {
     if (given.trim() === "") throw new RondoError("invalid_request", "the task is empty: give a text");
-    return { input: [userText(given)] };
+    return { input: [userText(given.toWellFormed())] };
   }
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
@@ -34,7 +34,10 @@ export function readInput(given: Input): Start {
       throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
     return { input: [], history };
   }
-  return { input: [{ role: "user", content: (given as (TextPart | FileInput)[]).map(readPart) }] };
+  const content = (given as (TextPart | FileInput)[]).map(readPart);
+  if (content.every((part) => part.type === "text" && part.text.trim() === ""))
+    throw new RondoError("invalid_request", "the task is empty: none of its parts says anything");
+  return { input: [{ role: "user", content }] };
 }
 
 /** A text or parts as one user message. */
@@ -43,12 +46,28 @@ export function readMessage(given: string | readonly (TextPart | FileInput)[]): 
 }
 
 function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is readonly Message[] {
-  return given.every((one) => "role" in one);
+  return given.every((one) => typeof one === "object" && one !== null && "role" in one);
 }
 
-function readPart(part: TextPart | FileInput): ContentPart {
-  if (part.type === "text" || !(part.data instanceof Uint8Array)) return part as ContentPart;
-  return { ...part, data: base64(part.data) };
+/** A part that is none would stand in the history for good, and every later request would be refused for it. */
+function readPart(part: TextPart | FileInput, at: number): ContentPart {
+  const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
+  if (part?.type === "text" && typeof given?.text === "string")
+    // Half a character makes a whole request invalid.
+    return part.text.isWellFormed() ? part : { ...part, text: part.text.toWellFormed() };
+  if (part?.type === "file" && typeof given?.mediaType === "string" && holds(part)) {
+    if (!(part.data instanceof Uint8Array)) return part as FilePart;
+    return { ...part, data: base64(part.data) };
+  }
+  throw new RondoError(
+    "invalid_request",
+    `part ${at} of the message cannot be used: give { type: "text", text }, or { type: "file", mediaType } with data or a url`,
+  );
+}
+
+function holds({ data, url }: FileInput): boolean {
+  if (data === undefined) return typeof url === "string";
+  return typeof data === "string" || data instanceof Uint8Array || typeof data?.blob === "string";
 }
 
 /** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */

@@ -30,7 +30,7 @@ export function outputPart(value: unknown): ContentPart | undefined {
     Object.keys(one).every((name) => name === "type" || names.includes(name));
   switch (one.type) {
     case "text":
-      return typeof one.text === "string" ? (value as ContentPart) : undefined;
+      return typeof one.text === "string" ? own(value as ContentPart) : undefined;
     case "file":
       return typeof one.mediaType === "string" ? filePart(one, one.mediaType) : undefined;
     case "link":
@@ -53,8 +53,8 @@ export function outputPart(value: unknown): ContentPart | undefined {
 const isData = (data: unknown): boolean => typeof data === "string" || data instanceof Uint8Array;
 
 /** Bytes become base64: a result is journaled as JSON. */
-function filePart(one: Shaped, mediaType: string): ContentPart {
-  if (one.type === "file" && !(one.data instanceof Uint8Array)) return one as unknown as FilePart;
+function filePart(one: Shaped, mediaType: string): ContentPart | undefined {
+  if (one.type === "file" && !(one.data instanceof Uint8Array)) return own(one as unknown as FilePart);
   return {
     type: "file",
     mediaType,
@@ -64,6 +64,15 @@ function filePart(one: Shaped, mediaType: string): ContentPart {
     ...(typeof one.url === "string" ? { url: one.url } : {}),
     ...(typeof one.name === "string" ? { name: one.name } : {}),
   };
+}
+
+/** A part of our own: a tool may use its object again, and what else it put there must be JSON to be kept. */
+function own(part: ContentPart): ContentPart | undefined {
+  try {
+    return plain(part, []) as ContentPart;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Any value as the text a model reads. */

@@ -91,7 +91,10 @@ function standardVerdict(schema: StandardSchemaV1): (value: Json) => Verdict | P
   return (value) => {
     try {
       const result = schema["~standard"].validate(value);
-      return result instanceof Promise ? result.then(verdictOf, failed) : verdictOf(result);
+      // A promise of another make has no issues yet either, and must not pass for it.
+      return typeof (result as Partial<Promise<unknown>>)?.then === "function"
+        ? Promise.resolve(result).then(verdictOf).catch(failed)
+        : verdictOf(result as StandardSchemaV1.Result<unknown>);
     } catch (thrown) {
       return failed(thrown);
     }

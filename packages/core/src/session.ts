@@ -92,7 +92,7 @@ export class Session<Output = unknown> {
     return this.#driving.state;
   }
 
-  /** Hears every live event from now on. Returns how to stop. A listener that throws ends the run. */
+  /** Hears every live event from now on. Returns how to stop. A listener that throws, or rejects while the run is driven, ends the run. */
   subscribe(listener: Listener): () => void {
     if (!this.#listeners.includes(listener)) this.#listeners = [...this.#listeners, listener];
     return () => {
@@ -138,7 +138,10 @@ export class Session<Output = unknown> {
     );
   }
 
-  /** Goes on with a run that another process left, or that is parked. Resolves at once when there is none. */
+  /**
+   * Goes on with a run that another process left, or that is parked. Resolves at once when the last one has ended.
+   * @throws RondoError `invalid_request` in a session that has had no run
+   */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     if (this.status === "idle") return resultOf<Output>(this.state, this.id);
     return this.#driving.goOn(undefined, options.signal);
@@ -271,10 +274,14 @@ export class Session<Output = unknown> {
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 
-  readonly #tell = (event: RondoEvent): void => {
+  readonly #tell = (event: RondoEvent, failed: (thrown: unknown) => void = () => {}): void => {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
     const listeners = this.#listeners;
-    for (let at = 0; at < listeners.length; at += 1) listeners[at]?.(event);
+    for (let at = 0; at < listeners.length; at += 1) {
+      // An async function fits a listener's type, and its rejection is nobody else's to hear.
+      const said: unknown = listeners[at]?.(event);
+      if (said instanceof Promise) said.catch(failed);
+    }
   };
 }

@@ -101,6 +101,19 @@ describe("a model call", () => {
     ]);
   });
 
+  test.each([
+    ["nothing", null],
+    ["of no type", {}],
+    ["a text without text", { type: "text" }],
+    ["a call without a name", { type: "tool_call", id: "a", args: {}, rawArgs: "{}" }],
+    ["a call without arguments", { type: "tool_call", id: "a", name: "t", rawArgs: "{}" }],
+  ])("that comes back with a part that is %s has failed", async (_what, part) => {
+    const { model, posted } = begun();
+    await model.answers({ ...answer, content: [...answer.content, part] });
+    const message = `the model returned a message whose part ${answer.content.length} is none`;
+    expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
+  });
+
   test("that fails says with what, what had come, and what it cost, as far as that is known", async () => {
     const { model, posted } = begun();
     await model.fails(

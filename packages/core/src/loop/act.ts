@@ -4,7 +4,8 @@
 // nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
 // on and fires the signal, and what still comes is late.
 
-import { messageOf } from "../errors.ts";
+import { copyJson } from "../copy-json.ts";
+import { isA, messageOf } from "../errors.ts";
 import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
 import { doneResult, renderResult, renderThrown } from "../render.ts";
@@ -27,12 +28,12 @@ export async function act(
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
       return renderResult(await tool.executeRaw(call.rawArgs, context));
-    const check = await tool.check(call.args);
+    const check = await tool.check(copyJson(call.args));
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     const returned = await tool.execute(check.value as never, context);
     return returned instanceof ChildWaits ? returned : renderResult(returned);
   } catch (thrown) {
-    if (thrown instanceof TaskComplete || thrown instanceof DoneSignal) return doneResult(thrown);
+    if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     masked?.report(messageOf(thrown));
     const result = renderThrown(
       masked === undefined ? texts.threw(tool.name, messageOf(thrown)) : texts.masked(tool.name),

@@ -4,7 +4,9 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { editOf } from "../context/edit.ts";
+import { copyJson } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
+import type { CallView } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
 import { type Message, userText } from "../message.ts";
 import type { Model } from "../model.ts";
@@ -69,15 +71,16 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
   switch (ask.hook) {
     case "permission": {
       const call = callOf(state, ask.call);
-      const said = (await hooks.permission?.(viewOf(call))) ?? call.tool?.permission ?? "allow";
+      const said = (await hooks.permission?.(shown(call))) ?? call.tool?.permission ?? "allow";
       const full = typeof said === "string" ? { answer: said } : said;
       if (!["allow", "deny", "ask", "stop"].includes(full.answer))
         throw new TypeError(`it answered ${JSON.stringify(full.answer)}, not allow, deny, ask or stop`);
-      return { type, hook: ask.hook, call: ask.call, ...full };
+      // Which call it is about is not the hook's to say.
+      return { ...full, type, hook: ask.hook, call: ask.call };
     }
     case "beforeTool": {
       const call = callOf(state, ask.call);
-      const said = await hooks.beforeTool?.(viewOf(call));
+      const said = await hooks.beforeTool?.(shown(call));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       if ("result" in said)
         return { type, hook: ask.hook, call: ask.call, result: resultOf(said.result, said.isError) };
@@ -91,7 +94,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "afterTool": {
       const call = callOf(state, ask.call);
       if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
-      const said = await hooks.afterTool?.(viewOf(call), call.result);
+      const said = await hooks.afterTool?.(shown(call), copyJson(call.result));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
       return { type, hook: ask.hook, call: ask.call, result };
@@ -126,6 +129,9 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     }
   }
 }
+
+/** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
+const shown = (call: Call): CallView => copyJson(viewOf(call));
 
 function callOf(state: State, key: string): Call {
   const call = state.run?.turn?.calls.find((one) => one.key === key);

@@ -7,9 +7,10 @@ import { capArrival } from "../context/cap-arrival.ts";
 import { resolver } from "../dependency.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
-import type { AssistantMessage } from "../message.ts";
+import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
+import { renderThrown } from "../render.ts";
 import { ChildWaits, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
@@ -200,6 +201,8 @@ export class AtWork {
     const post = this.#poster();
     void act(tool, call, context, failures)
       .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      // Words of the host's own may throw as well, and a call without a result would be waited for for ever.
+      .catch((thrown: unknown) => renderThrown(`Error: ${messageOf(thrown)}`))
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
         post(
@@ -350,7 +353,28 @@ function valid(message: AssistantMessage): AssistantMessage {
   const shaped = message as Partial<AssistantMessage> | undefined;
   if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
     throw new RondoError("protocol", "the model returned something that is no assistant message");
+  const wrong = shaped.content.findIndex((part) => !isPart(part));
+  if (wrong >= 0)
+    throw new RondoError("protocol", `the model returned a message whose part ${wrong} is none`);
   return message;
+}
+
+/** What is read of a part without another look. In the history a wrong one would fail every run to come. */
+function isPart(part: Partial<Part> | null | undefined): boolean {
+  switch (part?.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return typeof part.text === "string";
+    case "tool_call":
+      return (
+        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") &&
+        typeof part.args === "object" &&
+        part.args !== null
+      );
+    default:
+      return typeof part?.type === "string";
+  }
 }
 
 function reasonOf(state: State): RondoError {

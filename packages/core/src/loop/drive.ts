@@ -205,6 +205,8 @@ export class Driver {
   #append(facts: readonly Fact[]): void {
     const { rules, session, clock, redact } = this.#shell;
     for (const fact of facts) {
+      // A listener that failed has ended the run it heard, and no other.
+      if (fact.type === "run_started") this.#sinkFailed = false;
       const before = this.#state;
       const record: LogRecord = {
         ...(redact === undefined ? fact : redact(fact)),
@@ -246,17 +248,25 @@ export class Driver {
   readonly #tell = (event: RondoEvent): void => {
     if (this.#sinkFailed) return;
     try {
-      this.#shell.sink(event);
-    } catch (thrown) {
-      this.#sinkFailed = true;
-      const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
-      this.post({
-        type: "abort_asked",
-        reason: message,
-        error: { kind: "internal", message, retryable: false },
+      this.#shell.sink(event, (thrown) => {
+        // Whoever takes its time to fail may do so when nobody drives any more.
+        if (this.#running) this.#deafen(event, thrown);
       });
+    } catch (thrown) {
+      this.#deafen(event, thrown);
     }
   };
+
+  #deafen(event: RondoEvent, thrown: unknown): void {
+    if (this.#sinkFailed) return;
+    this.#sinkFailed = true;
+    const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
+    this.post({
+      type: "abort_asked",
+      reason: message,
+      error: { kind: "internal", message, retryable: false },
+    });
+  }
 
   // ---- what is in flight ---------------------------------------------------------------------------------------
 

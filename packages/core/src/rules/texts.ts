@@ -40,8 +40,11 @@ export interface Texts {
   outputSchema(schema: string): string;
 }
 
+/** What others wrote, no longer than it helps. Half a character, theirs or of the cut, would make a whole request invalid. */
 const clip = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters in all)`;
+  text.length <= limit
+    ? text.toWellFormed()
+    : `${text.slice(0, limit).toWellFormed()}… (${text.length} characters in all)`;
 
 export const defaultTexts: Texts = {
   unknownTool: (name, known) =>
@@ -55,7 +58,8 @@ export const defaultTexts: Texts = {
     `Error: ${name} was not executed: the message was cut off at the output limit, so its calls may be incomplete. Shorter calls, or the work in smaller pieces, would fit.`,
   tooManyCalls: (name, max) =>
     `Error: ${name} was skipped: too many calls in one message (at most ${max} are run).`,
-  denied: (reason) => `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`,
+  denied: (reason) =>
+    `Permission denied${reason === undefined || reason === "" ? "." : `: ${reason}`}`.toWellFormed(),
   permissionFailed: (error) => `Permission check failed: ${error}`,
   skippedForMessage: (name) => `${name} was skipped: a new message from the user came first.`,
   skippedForEnd: (name) => `${name} was skipped: the run ended before it.`,

@@ -6,9 +6,9 @@
 
 import { changeText, newsOf } from "../changes.ts";
 import { type RondoError, toRondoError } from "../errors.ts";
-import type { RondoEvent } from "../events.ts";
 import { Driver } from "../loop/drive.ts";
 import type { CodeChange, Fact } from "../loop/records.ts";
+import type { Shell } from "../loop/shell.ts";
 import { inFlight, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { Writer } from "../writer.ts";
@@ -18,7 +18,7 @@ export class Driving<Output> {
   readonly #parts: SessionParts;
   readonly #driver: Driver;
   readonly #writer: Writer;
-  readonly #tell: (event: RondoEvent) => void;
+  readonly #tell: Shell["sink"];
   #drive: Promise<RunResult<Output>> | undefined;
   /** What was said while the lease was on its way, or on its way back. */
   #held: Fact[] | undefined;
@@ -34,7 +34,7 @@ export class Driving<Output> {
   /** Nobody could listen when it was opened. */
   #tellsChanges = false;
 
-  constructor(parts: SessionParts, state: State, tell: (event: RondoEvent) => void) {
+  constructor(parts: SessionParts, state: State, tell: Shell["sink"]) {
     this.#parts = parts;
     this.#tell = tell;
     this.#interrupted = state.run !== undefined && state.run.end === undefined;
@@ -178,7 +178,11 @@ export class Driving<Output> {
       const taking = this.#begin(first);
       if (taking !== undefined) await taking;
       begun();
-      const how = await this.#driver.run();
+      const how = await this.#driver.run().catch((thrown: unknown) => {
+        // Nobody is waited for: whoever drove it is gone.
+        this.#interrupted = this.state.run !== undefined && this.state.run.end === undefined;
+        throw thrown;
+      });
       if (how === "left") this.#interrupted = true;
       // What came since is still written under the lease; what comes from here on waits until it is gone.
       this.#held = [];

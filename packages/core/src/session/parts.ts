@@ -7,7 +7,6 @@ import type { BlobStore } from "../blobs.ts";
 import { checkTold } from "../changes.ts";
 import type { Clock } from "../clock.ts";
 import { givenBy, type Provided } from "../dependency.ts";
-import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
 import type { Logger } from "../logger.ts";
 import { placeOf } from "../loop/same-model.ts";
@@ -49,7 +48,7 @@ export function shellOf(
   parts: SessionParts,
   journal: Shell["journal"],
   state: () => State,
-  sink: (event: RondoEvent) => void,
+  sink: Shell["sink"],
 ): Shell {
   const { id, blobs, resolved, gate, clock, dependencies } = parts;
   return {

@@ -1,0 +1,126 @@
+// What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
+
+import { Agent, type Input, memoryJournal, type RondoEvent } from "@rondo/core";
+import { badArgs, call, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick } from "./support.ts";
+
+describe("a listener that failed", () => {
+  test("has ended the run it heard, and the next one is told again", async () => {
+    const session = await new Agent({ model: scripted([say("a"), say("b")]) }).open("s");
+    const stop = session.subscribe(() => {
+      throw new Error("no");
+    });
+    expect((await session.send("one")).end?.error?.message).toBe("a listener failed on run_start: no");
+    stop();
+    const heard: string[] = [];
+    session.subscribe((event) => heard.push(event.type));
+    expect((await session.send("two")).end?.reason).toBe("completed");
+    expect(heard).toContain("run_start");
+    expect(heard.at(-1)).toBe("run_end");
+  });
+
+  test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
+    const unhandled: unknown[] = [];
+    const hear = (thrown: unknown): void => void unhandled.push(thrown);
+    process.on("unhandledRejection", hear);
+    try {
+      const model = scripted([call("look"), say("done")]);
+      const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+      session.subscribe(async (event: RondoEvent) => {
+        if (event.type === "tool_start" || event.type === "run_end") throw new Error("no");
+      });
+      const { end } = await session.send("go");
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(end?.error?.message).toBe("a listener failed on tool_start: no");
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", hear);
+    }
+  });
+});
+
+test("a session whose journal failed in the middle of a run is interrupted, not parked", async () => {
+  const inner = memoryJournal();
+  let groups = 0;
+  const append: typeof inner.append = (...given) => {
+    groups += 1;
+    if (groups === 2) throw new Error("the disk is full");
+    inner.append(...given);
+  };
+  const agent = new Agent({
+    model: scripted([call("look"), say("done")]),
+    tools: [echo("look")],
+    journal: { ...inner, append },
+    ...quick,
+  });
+  const session = await agent.open("s");
+  await expect(session.send("go")).rejects.toThrow("the disk is full");
+  expect(session.status).toBe("interrupted");
+  expect(session.pending).toEqual([]);
+});
+
+describe("a task", () => {
+  test.each<[string, unknown]>([
+    ["an empty object", [{}]],
+    ["a word", ["a"]],
+    ["nothing", [null]],
+    ["a text without text", [{ type: "text" }]],
+    ["a file of no kind", [{ type: "file", data: "AAAA" }]],
+    ["a file with nothing in it", [{ type: "file", mediaType: "image/png" }]],
+    ["a file whose data is a number", [{ type: "file", mediaType: "image/png", data: 5 }]],
+    ["a part of an answer", [{ type: "tool_call" }]],
+    [
+      "a message among parts",
+      [
+        { type: "text", text: "a" },
+        { role: "user", content: [] },
+      ],
+    ],
+  ])("of which a part is %s is refused by its place, and nothing is written", async (_name, input) => {
+    const journal = memoryJournal();
+    const session = await new Agent({ model: scripted([]), journal }).open("s");
+    const refused = {
+      kind: "invalid_request",
+      message: expect.stringMatching(/^part [01] of the message cannot be used: give/),
+    };
+    await expect(session.send(input as Input)).rejects.toMatchObject(refused);
+    expect(() => session.steer(input as never)).toThrow(/cannot be used/);
+    expect([session.status, journal.read("s")]).toEqual(["idle", []]);
+  });
+
+  test("whose parts say nothing is empty", async () => {
+    const agent = new Agent({ model: scripted([]) });
+    await expect(agent.run([{ type: "text", text: " " }])).rejects.toThrow(/the task is empty/);
+  });
+
+  test.each<Input>(["half \ud83d", [{ type: "text", text: "half \ud83d" }]])(
+    "with half a character in it is made whole",
+    async (input) => {
+      const model = scripted([say("done")]);
+      await new Agent({ model }).run(input);
+      expect(model.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "half \ufffd" }]);
+    },
+  );
+});
+
+test("what the loop tells the model of a call's own words is cut between characters", async () => {
+  const raw = `{"a":"${"x".repeat(1993)}\u{1f600}${"y".repeat(50)}`;
+  const model = scripted([badArgs("look", raw), say("done")]);
+  const { messages } = await new Agent({ model, tools: [echo("look")] }).run("go");
+  expect(
+    messages
+      .flatMap((one) => one.content)
+      .filter((part) => part.type === "text")
+      .every((part) => part.text.isWellFormed()),
+  ).toBe(true);
+  expect(JSON.stringify(messages)).toContain("characters in all");
+});
+
+test("a reason with half a character in it does not reach the model so", async () => {
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [echo("look", { permission: "ask" })] }).open("s");
+  await session.send("go");
+  const { messages } = await session.deny("call_1", "no \ud83d");
+  expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
+});
