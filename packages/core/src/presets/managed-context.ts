@@ -17,6 +17,7 @@ import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
 import { hostedSettings, withoutHosted } from "./managed-context-hosted.ts";
+import { emptyAsWritten } from "./managed-context-raw.ts";
 import { managedTool } from "./managed-context-results.ts";
 import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
 import {
@@ -125,7 +126,8 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     );
   const way = retryWay(options);
   const settings = hostedSettings(model, options.settings, options.hostedTools);
-  const asked = (options.hostedTools ?? []).length === 0 ? model : withoutHosted(model);
+  const written = emptyAsWritten(model);
+  const asked = (options.hostedTools ?? []).length === 0 ? written : withoutHosted(written);
   const retries = managedRetry(options);
   return {
     model: way === undefined ? asked : namedFailures(asked, way === "by_status"),
