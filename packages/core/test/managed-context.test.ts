@@ -363,6 +363,22 @@ describe("the iteration limit", () => {
     expect(result?.usage.inputTokens).toBe(7);
   });
 
+  test("D6.31 the last request has no hosted tools either", async () => {
+    for (const given of [
+      {},
+      { temperature: 0, providerOptions: { openai: { store: false }, x: { a: 1 } } },
+    ]) {
+      const model = scripted([call("look"), say("so far")], {
+        origin: { api: "openai-responses", provider: "openai", model: "m" },
+      });
+      const hostedTools = [{ type: "web_search" }];
+      await play({ model, tools: [look], hostedTools, maxIterations: 1, settings: given });
+      const [first, last] = model.requests;
+      expect(first?.settings.providerOptions?.openai?.tools).toEqual(hostedTools);
+      expect(last?.settings).toEqual(given);
+    }
+  });
+
   test("D6.31 D6.32 a summary that fails is a fixed text and no error", async () => {
     const model = scripted([call("look"), fail("server_error", { status: 500 })]);
     const { events, failure, result } = await play({ model, tools: [look], maxIterations: 1 });

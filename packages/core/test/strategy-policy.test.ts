@@ -29,6 +29,7 @@ describe("the prompt policy", () => {
     (instruction) => {
       const given = instruction === undefined ? {} : { instruction };
       expect(blocksOf(promptPolicy(given))[0]).toBe("You are a helpful GPT-5 agent.");
+      expect(agentStrategy({ model: scripted([]), ...given }).system).toBe(promptPolicy());
     },
   );
 

@@ -1,9 +1,17 @@
 // The same scripted model under all five systems and the default: each ends as its system does, the default safely.
 
-import { type AgentOptions, contextFacts, noContext, resolve, stepSequence, type Tool } from "@rondo/core";
-import { badArgs, call, calls, type Script, say, scripted, stop, type Turn } from "@rondo/testkit";
+import {
+  Agent,
+  type AgentOptions,
+  contextFacts,
+  noContext,
+  resolve,
+  stepSequence,
+  type Tool,
+} from "@rondo/core";
+import { badArgs, call, calls, part, type Script, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { type Course, course, type System, systemNames, systems } from "./systems.ts";
+import { type Course, course, type System, systemNames, systems, tools } from "./systems.ts";
 
 type Outcome = readonly [reason: string, text: string, ran: readonly string[], modelCalls: number];
 
@@ -184,6 +192,21 @@ describe("calls that cannot run", () => {
     expect([came.results, outcomeOf(came)]).toEqual([[text], ["completed", "done", [], 2]]);
     const [ended] = came.events.filter((event) => event.type === "tool_end");
     expect(ended).toMatchObject({ isError: true });
+  });
+
+  test("X10 an empty text is no arguments, but where arguments are passed raw and the provider writes them as text", async () => {
+    const bare = part({ type: "tool_call", id: "c", name: "look", args: {}, rawArgs: "" });
+    for (const system of systemNames) {
+      const { results, ran } = await course(system, [bare, done]);
+      const raw = system === "managedContext";
+      expect([system, ran]).toEqual([system, raw ? [] : ["look"]]);
+      if (raw) expect(results[0]).toMatch(/^Error: Invalid tool arguments JSON for look: /);
+    }
+    const objects = { origin: { api: "anthropic-messages", provider: "anthropic", model: "m" } };
+    const model = scripted([bare, done], objects);
+    const ran: string[] = [];
+    await new Agent(systems.managedContext({ model, tools: tools(ran) })).run("go");
+    expect(ran).toEqual(["look"]);
   });
 
   test("X9 a tool that takes the raw text gets it only where arguments are passed raw", async () => {

@@ -15,6 +15,7 @@ import {
   number,
   object,
   oneOf,
+  orNull,
   recordOf,
   text,
 } from "../checks.ts";
@@ -41,8 +42,8 @@ import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outpu
 export interface AgentStrategyOptions {
   model: Model;
   tools?: readonly Tool[];
-  /** First block of the system prompt. Default: `You are a helpful GPT-5 agent.` */
-  instruction?: string;
+  /** First block of the system prompt. Blank or `null`: `You are a helpful GPT-5 agent.` */
+  instruction?: string | null;
   /** A text, or blocks by name (or their JSON): see `promptPolicy`. Default: none. */
   promptPolicyOverrides?: PromptPolicy["overrides"];
   /** Model answers, 1 to 30. The calls of the last one are refused; with 1 they run, and their results are the answer. Default: 6. */
@@ -92,7 +93,7 @@ const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
     debugOutput: anything,
     model: agentChecks.model,
     tools: agentChecks.tools,
-    instruction: text,
+    instruction: orNull(text),
     // A text that is no JSON is a policy, and so is what it holds.
     promptPolicyOverrides: anything,
     // Has words of its own, below.

@@ -16,6 +16,8 @@ import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
 import { namedFailures } from "./managed-context-failures.ts";
+import { hostedSettings, withoutHosted } from "./managed-context-hosted.ts";
+import { emptyAsWritten } from "./managed-context-raw.ts";
 import { managedTool } from "./managed-context-results.ts";
 import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
 import {
@@ -123,10 +125,12 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
       `option maxIterations: a whole number of at least 1 is needed, not ${String(maxIterations)}`,
     );
   const way = retryWay(options);
-  const settings = settingsOf(options);
+  const settings = hostedSettings(model, options.settings, options.hostedTools);
+  const written = emptyAsWritten(model);
+  const asked = (options.hostedTools ?? []).length === 0 ? written : withoutHosted(written);
   const retries = managedRetry(options);
   return {
-    model: way === undefined ? model : namedFailures(model, way === "by_status"),
+    model: way === undefined ? asked : namedFailures(asked, way === "by_status"),
     tools: (options.tools ?? []).map(managedTool),
     rules: [
       ...(retries === undefined ? [] : [retries as Rule]),
@@ -196,15 +200,5 @@ function requireDone(): Rule {
         evidence: { calls: 0 },
       };
     },
-  };
-}
-
-function settingsOf({ model, settings, hostedTools }: ManagedContextOptions): Settings | undefined {
-  if (hostedTools === undefined || hostedTools.length === 0) return settings;
-  const { provider } = model.origin;
-  const others = settings?.providerOptions ?? {};
-  return {
-    ...settings,
-    providerOptions: { ...others, [provider]: { ...others[provider], tools: [...hostedTools] } },
   };
 }
