@@ -293,6 +293,12 @@ describe("C6: Google's strict servers and xAI", () => {
       title: "t",
     });
     expect(strict({ anyOf: [{ type: "string" }, ref("none")], $defs })).toEqual({ type: "string" });
+    const inner = { anyOf: [{ const: "a" }, { type: "null" }], description: "gone" };
+    expect(strict({ oneOf: [inner, { type: "string", enum: ["b"] }], description: "d" })).toEqual({
+      type: "string",
+      enum: ["a", "b"],
+      description: "d",
+    });
     expect(strict({ anyOf: [ref("a"), ref("loop")], $defs })).toEqual({ anyOf: [{ enum: ["a"] }, {}] });
   });
 
