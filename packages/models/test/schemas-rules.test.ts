@@ -439,6 +439,28 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
+  test("C6.59 members that differ in their words alone are one, in the words of the first that has some", () => {
+    const of = (more: JsonObject): JsonObject => ({
+      type: "object",
+      properties: { path: { type: "string", ...more } },
+      required: ["path"],
+    });
+    const union = [
+      of({}),
+      of({ description: "first", title: "t" }),
+      of({ description: "second", default: "." }),
+    ];
+    expect(normalized({ anyOf: union })).toEqual({
+      type: "object",
+      properties: { path: { type: "string", description: "first", title: "t", default: "." } },
+      required: ["path"],
+      additionalProperties: true,
+    });
+    expect(normalized({ anyOf: [of({}), of({ type: "number" })] })).toMatchObject({
+      properties: { path: { anyOf: [{ type: "string" }, { type: "number" }] } },
+    });
+  });
+
   test("C6.59 enums that are united keep the type both have", () => {
     const of = (value: number): JsonObject => ({
       type: "object",
