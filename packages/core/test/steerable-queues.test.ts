@@ -55,6 +55,41 @@ describe("pulled messages", () => {
     ]);
   });
 
+  test.each([
+    ["unknown to it", ["nobody", {}]],
+    ["with wrong arguments", ["one", { n: "x" }]],
+  ] as const)("C1.7 C1.10 it is asked for after a call %s as well", async (_what, first) => {
+    const steering = source([], ["stop that"]);
+    const ran: string[] = [];
+    const inputSchema = { type: "object", properties: { n: { type: "integer" } } };
+    const tools = ["one", "two"].map((name) => echo(name, { inputSchema, execute: () => ran.push(name) }));
+    const model = scripted([calls([first, ["two"], ["one"]]), say("yes")]);
+    const session = await steerableSession("s", { model, tools, getSteeringMessages: steering.pull });
+    const { messages } = await session.send("go");
+    expect(ran).toEqual([]);
+    expect(shortly(messages).slice(3)).toEqual([
+      "tool: two was skipped: a new message from the user came first.",
+      "tool: one was skipped: a new message from the user came first.",
+      "user: stop that",
+      "assistant: yes",
+    ]);
+  });
+
+  test("C1.7 it is asked for once between two calls, and a hook of one's own is asked about those that run", async () => {
+    const steering = source();
+    const heard: string[] = [];
+    const model = scripted([calls([["one"], ["nobody"], ["two"]]), say("yes")]);
+    const session = await steerableSession("s", {
+      model,
+      tools: [echo("one"), echo("two")],
+      getSteeringMessages: steering.pull,
+      hooks: { beforeTool: ({ name }) => void heard.push(name) },
+    });
+    await session.send("go");
+    // Before each of two steps, after each of three calls, and at the end.
+    expect([steering.asked(), heard]).toEqual([6, ["one", "two"]]);
+  });
+
   test("C1.3 steering that waits at the start is in the first request, and that at the end goes on", async () => {
     const model = scripted([say("one"), say("two")]);
     const steering = source(["at the start"], ["at the end"]);

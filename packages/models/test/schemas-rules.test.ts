@@ -293,6 +293,12 @@ describe("C6: Google's strict servers and xAI", () => {
       title: "t",
     });
     expect(strict({ anyOf: [{ type: "string" }, ref("none")], $defs })).toEqual({ type: "string" });
+    const inner = { anyOf: [{ const: "a" }, { type: "null" }], description: "gone" };
+    expect(strict({ oneOf: [inner, { type: "string", enum: ["b"] }], description: "d" })).toEqual({
+      type: "string",
+      enum: ["a", "b"],
+      description: "d",
+    });
     expect(strict({ anyOf: [ref("a"), ref("loop")], $defs })).toEqual({ anyOf: [{ enum: ["a"] }, {}] });
   });
 
@@ -430,6 +436,28 @@ describe("C6: Google's strict servers and xAI", () => {
     expect(normalized({ ...union, required: ["page"], additionalProperties: false })).toMatchObject({
       required: ["page"],
       additionalProperties: false,
+    });
+  });
+
+  test("C6.59 members that differ in their words alone are one, in the words of the first that has some", () => {
+    const of = (more: JsonObject): JsonObject => ({
+      type: "object",
+      properties: { path: { type: "string", ...more } },
+      required: ["path"],
+    });
+    const union = [
+      of({}),
+      of({ description: "first", title: "t" }),
+      of({ description: "second", default: "." }),
+    ];
+    expect(normalized({ anyOf: union })).toEqual({
+      type: "object",
+      properties: { path: { type: "string", description: "first", title: "t", default: "." } },
+      required: ["path"],
+      additionalProperties: true,
+    });
+    expect(normalized({ anyOf: [of({}), of({ type: "number" })] })).toMatchObject({
+      properties: { path: { anyOf: [{ type: "string" }, { type: "number" }] } },
     });
   });
 

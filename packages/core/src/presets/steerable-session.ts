@@ -1,12 +1,14 @@
 // The room of pulled messages: a steerable session that asks for words from outside, instead of being told.
 //
 // A thin coat over `steer` and `followUp`. It asks where the loop would look anyway, and the loop waits for the
-// answer: steering before each model call, after each tool, and when the run would end; more work only then, and
+// answer: steering before each model call, after each call, and when the run would end; more work only then, and
 // only when there was no steering. What was pulled is queued in the journal before anything else happens.
 
 import { Agent } from "../agent.ts";
 import type { AgentOptions } from "../agent-options.ts";
 import { messageOf, RondoError } from "../errors.ts";
+import type { CallView } from "../events.ts";
+import { hasBegun } from "../loop/state.ts";
 import { callsOf, type UserMessage } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { Session } from "../session.ts";
@@ -45,6 +47,12 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
     if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
   };
   let failure: unknown;
+  // The tool did its work: a source that fails after it must not spoil its result.
+  const askAfterCall = (): Promise<boolean> =>
+    ask("steer", getSteeringMessages).catch((thrown: unknown) => {
+      failure ??= thrown;
+      return false;
+    });
   const agent = new Agent({
     ...steerable({
       ...rest,
@@ -52,11 +60,13 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
         ...hooks,
         async afterTool(call, result) {
           const said = await hooks.afterTool?.(call, result);
-          // The tool did its work: a source that fails after it must not spoil its result.
-          await ask("steer", getSteeringMessages).catch((thrown: unknown) => {
-            failure ??= thrown;
-          });
+          await askAfterCall();
           return said;
+        },
+        async beforeTool(call) {
+          // A call that could not run is a call before this one all the same. What is to be skipped is nobody's to change.
+          if (isBehindOneThatNeverRan(opened.session, call) && (await askAfterCall())) return undefined;
+          return hooks.beforeTool?.(call);
         },
         async prepareStep(step) {
           if (failure !== undefined) {
@@ -78,6 +88,12 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
   });
   opened.session = await agent.open(id);
   return opened.session;
+}
+
+/** Whether the call before this one, in the answer's order, was answered without running. */
+function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView): boolean {
+  const before = session?.state.run?.turn?.calls[Number(key.split(".")[1]) - 1];
+  return before?.result !== undefined && !hasBegun(before);
 }
 
 /** The same model; before an answer that would end the run is handed on, somebody is asked. */

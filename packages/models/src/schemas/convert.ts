@@ -173,12 +173,7 @@ class Conversion {
       if (literals !== undefined) {
         const plain = variants.every((one) => Object.keys(objectOf(one)).every((key) => valueWords.has(key)));
         if (exclusive || !plain) this.#lose(word, path, all);
-        for (const [key, value] of Object.entries(rest))
-          if (key !== "type" || !isTypeOf(literals, value)) this.#lose(key, path, value, rest);
-        return this.#nulled(
-          { ...this.#meta(rest), type: typeOfValues(variants, literals) as string, enum: literals },
-          nullable,
-        );
+        return this.#nulled(this.#enumOf(literals, variants, rest, path), nullable);
       }
       if (variants.length === 1 && (hadNull || !dialect.open)) {
         const lone = merge({ ...rest }, objectOf(variants[0]));
@@ -190,6 +185,12 @@ class Conversion {
       const converted = this.#within(word, all, path, () =>
         variants.map((one) => this.node(one, path, trail)),
       );
+      // Some are single values only now.
+      const literals = this.#literals(converted);
+      if (literals !== undefined) {
+        if (exclusive) this.#lose(word, path, all);
+        return this.#enumOf(literals, converted, rest, path);
+      }
       if (rest.type !== undefined) this.#lose("type", path, rest.type);
       const { type: _, ...others } = rest;
       return { ...objectOf(this.#plain(others, path, trail)), [word]: converted };
@@ -219,6 +220,13 @@ class Conversion {
       { ...this.#meta(rest), ...this.#definitions(rest, trail), anyOf: converted },
       nullable,
     );
+  }
+
+  /** One enum in place of alternatives. Of what stands beside them only words stay. */
+  #enumOf(literals: Json[], variants: readonly Json[], rest: JsonObject, path: string): JsonObject {
+    for (const [key, value] of Object.entries(rest))
+      if (key !== "type" || !isTypeOf(literals, value)) this.#lose(key, path, value, rest);
+    return { ...this.#meta(rest), type: typeOfValues(variants, literals) as string, enum: literals };
   }
 
   /** An alternative that refers to nothing but one value, or to null, is that. */

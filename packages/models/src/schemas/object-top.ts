@@ -111,11 +111,18 @@ function joined(whole: JsonObject, branches: readonly JsonObject[]): JsonObject 
 function either(a: Json, b: Json): Json {
   if (same(a, b)) return a;
   if (!isObject(a) || !isObject(b)) return {};
+  // What differs in its words alone is one thing, in the first one's.
+  if (same(withoutWords(a), withoutWords(b))) return { ...meta(b), ...a };
   const [one, other] = [valuesOf(a), valuesOf(b)];
   if (one === undefined || other === undefined) return { anyOf: [...variantsOf(a), b] };
   const values = [...one, ...other.filter((value) => !one.some((known) => same(known, value)))];
   const type = typeOfValues([a, b], values);
   return { ...meta(b), ...meta(a), ...(type === undefined ? {} : { type }), enum: values };
+}
+
+function withoutWords(schema: JsonObject): JsonObject {
+  const words = meta(schema);
+  return Object.fromEntries(Object.entries(schema).filter(([word]) => !Object.hasOwn(words, word)));
 }
 
 const variantsOf = (schema: JsonObject): Json[] =>
