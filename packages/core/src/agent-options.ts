@@ -120,7 +120,7 @@ export interface AgentOptions<Output = unknown> {
   emptyNudges?: number | null;
   /** `null`: a refused answer is one like any other, and the continue rule decides. Default: it ends the run. */
   refusals?: null;
-  /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run. */
+  /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run, and an output limit that does not fit is lowered. */
   repairs?: null;
   /** How often an answer that repeats itself until it is cut off is asked for again. Default: 1. `null`: it is an answer like any other. */
   degenerateRetries?: number | null;

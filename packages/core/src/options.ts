@@ -234,7 +234,7 @@ function rulesOf(given: AgentOptions): Rules {
   const { tell = [], estimator = charEstimator() } = given.context ?? {};
   const list: Rule[] = [
     ...(given.repairs === null ? [] : [repairs()]),
-    overflow(),
+    overflow(given.repairs !== null),
     ...(given.retry === null ? [] : [retry(given.retry)]),
     ...(given.refusals === null ? [] : [refusals()]),
     ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),

@@ -253,6 +253,21 @@ describe("a request refused for its reasoning", () => {
   });
 });
 
+describe("a request too large, where nothing is to be mended", () => {
+  const file = { type: "file" as const, mediaType: "image/png", data: "AA==" };
+  const history = Log.of<Message>([{ role: "user", content: [file] }]);
+  const judged = (mends: boolean, kind: ErrorKind, more: object = {}): unknown =>
+    judgementOf(overflow(mends), { failure: failureOf(kind, more) }, undefined, {}, { history });
+
+  test("keeps its files, and its output limit", () => {
+    expect(judged(true, "payload_too_large")).toMatchObject({ follows: { drop: "files" } });
+    expect(judged(false, "payload_too_large")).toBeUndefined();
+    const limit = { maxOutputTokens: 100 };
+    expect(judged(true, "context_overflow", limit)).toMatchObject({ follows: limit });
+    expect(judged(false, "context_overflow", limit)).toBeUndefined();
+  });
+});
+
 describe("a call that threw", () => {
   let rule = skipRepeatedFailures();
   const one = callOf("5.0", { args: { a: 1, b: 2 } });

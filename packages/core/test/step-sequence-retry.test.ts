@@ -86,6 +86,8 @@ describe("a failure", () => {
     ["auth", { status: 401 }],
     ["invalid_request", { status: 400 }],
     ["invalid_request", { status: 404 }],
+    ["invalid_request", { status: 400, repair: "settings.maxOutputTokens" }],
+    ["context_overflow", { status: 400, maxOutputTokens: 100 }],
     ["empty_response", {}],
     ["protocol", {}],
     ["malformed_tool_call", {}],

@@ -126,6 +126,8 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     emptyNudges: null,
     degenerateRetries: null,
     refusals: null,
+    // What was refused is not tried again.
+    repairs: null,
     repeats: null,
     context: noContext,
   };

@@ -7,8 +7,11 @@ import type { ErrorData } from "../errors.ts";
 import type { State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Makes the request smaller that was too large: files go first where bytes are the matter, and the output limit where it alone did not fit; else the history is compacted, or its longest texts are cut. */
-export function overflow(): Rule {
+/**
+ * Makes the request smaller that was too large: files go first where bytes are the matter, and the output limit where it alone did not fit; else the history is compacted, or its longest texts are cut.
+ * @param mends whether files may be left out, and the limit lowered
+ */
+export function overflow(mends: boolean = true): Rule {
   return {
     name: "overflow",
     version: 2,
@@ -18,9 +21,9 @@ export function overflow(): Rule {
       const { error } = run.failure;
       if (error.kind !== "context_overflow" && error.kind !== "payload_too_large") return undefined;
       const evidence = { kind: error.kind };
-      if (error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
+      if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };
-      const maxOutputTokens = lowerLimit(state, error);
+      const maxOutputTokens = mends ? lowerLimit(state, error) : undefined;
       if (maxOutputTokens !== undefined)
         return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
       const { compaction, guard } = options?.context ?? {};
