@@ -1,6 +1,7 @@
 // The room of input: what a run may be started with, as messages.
 
 import { repairHistory } from "./context/repair.ts";
+import { copyJson } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
 import { userText } from "./message.ts";
@@ -29,7 +30,7 @@ export function readInput(given: Input): Start {
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
   if (isHistory(given)) {
-    const history = [...repairHistory(given)];
+    const history = copyJson([...repairHistory(given.map(inText))]);
     if (history.length === 0)
       throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
     return { input: [], history };
@@ -54,15 +55,28 @@ function readPart(part: TextPart | FileInput, at: number): ContentPart {
   const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
   if (part?.type === "text" && typeof given?.text === "string")
     // Half a character makes a whole request invalid.
-    return part.text.isWellFormed() ? part : { ...part, text: part.text.toWellFormed() };
+    return { ...copyJson(part), text: part.text.toWellFormed() };
   if (part?.type === "file" && typeof given?.mediaType === "string" && holds(part)) {
-    if (!(part.data instanceof Uint8Array)) return part as FilePart;
-    return { ...part, data: base64(part.data) };
+    return copyJson(fileInText(part));
   }
   throw new RondoError(
     "invalid_request",
     `part ${at} of the message cannot be used: give { type: "text", text }, or { type: "file", mediaType } with data or a url`,
   );
+}
+
+/** A message from elsewhere, its files as text. */
+function inText(message: Message): Message {
+  const { content } = message as { content: unknown };
+  if (!Array.isArray(content) || !content.some(isBytes)) return message;
+  return { ...message, content: content.map((part) => (isBytes(part) ? fileInText(part) : part)) } as Message;
+}
+
+const isBytes = (part: Partial<FileInput> | null): part is FileInput => part?.data instanceof Uint8Array;
+
+function fileInText({ data, ...part }: FileInput): FilePart {
+  if (data === undefined) return part;
+  return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
 }
 
 function holds({ data, url }: FileInput): boolean {

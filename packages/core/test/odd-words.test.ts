@@ -1,6 +1,6 @@
 // What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
 
-import { Agent, type Input, memoryJournal, type RondoEvent } from "@rondo/core";
+import { Agent, type Input, type Message, memoryJournal, type RondoEvent } from "@rondo/core";
 import { badArgs, call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick } from "./support.ts";
@@ -102,6 +102,39 @@ describe("a task", () => {
       expect(model.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "half \ufffd" }]);
     },
   );
+});
+
+describe("messages from elsewhere", () => {
+  const user = (...content: unknown[]): Message => ({ role: "user", content }) as Message;
+  const hi = { type: "text", text: "hi" };
+
+  test("may hold files as bytes, and a file with nothing in it is left out", async () => {
+    const model = scripted([say("done")]);
+    const bytes = { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
+    const odd = [
+      { type: "file", mediaType: "image/png" },
+      { type: "file", mediaType: "image/png", data: 5 },
+    ];
+    await new Agent({ model }).run([user(hi, bytes, ...odd)]);
+    expect(model.requests[0]?.messages[0]?.content).toEqual([hi, { ...bytes, data: "AQID" }]);
+  });
+
+  test.each<[string, (text: { type: "text"; text: string }) => Input]>([
+    ["messages", (text) => [user(text)]],
+    ["parts", (text) => [text]],
+  ])("are what they were when they were sent: %s", async (_name, input) => {
+    const text = { type: "text" as const, text: "as sent" };
+    const model = scripted([call("look"), say("done")]);
+    const look = echo("look", {
+      execute: () => {
+        text.text = "changed";
+      },
+    });
+    const session = await new Agent({ model, tools: [look] }).open("s");
+    await session.send(input(text));
+    expect(JSON.stringify(model.requests)).not.toContain("changed");
+    expect((await session.replay()).requests.map((one) => one.same)).toEqual([true, true]);
+  });
 });
 
 test("what the loop tells the model of a call's own words is cut between characters", async () => {
