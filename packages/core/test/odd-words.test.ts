@@ -3,7 +3,7 @@
 import { Agent, type Input, type Message, memoryJournal, type RondoEvent } from "@rondo/core";
 import { badArgs, call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick } from "./support.ts";
+import { deferred, echo, quick } from "./support.ts";
 
 describe("a listener that failed", () => {
   test("has ended the run it heard, and the next one is told again", async () => {
@@ -58,6 +58,44 @@ test("a session whose journal failed in the middle of a run is interrupted, not 
   await expect(session.send("go")).rejects.toThrow("the disk is full");
   expect(session.status).toBe("interrupted");
   expect(session.pending).toEqual([]);
+});
+
+test("a hook that answers after the journal failed is nobody's unhandled rejection", async () => {
+  const inner = memoryJournal();
+  let full = false;
+  const append: typeof inner.append = (...given) => {
+    if (full) throw new Error("the disk is full");
+    inner.append(...given);
+  };
+  const unhandled: unknown[] = [];
+  const hear = (thrown: unknown): void => void unhandled.push(thrown);
+  process.on("unhandledRejection", hear);
+  try {
+    const asked = deferred();
+    const answer = deferred<"allow">();
+    const permission = (): Promise<"allow"> => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const model = scripted([call("look"), say("done")]);
+    const tools = [echo("look")];
+    const session = await new Agent({
+      model,
+      tools,
+      journal: { ...inner, append },
+      hooks: { permission },
+    }).open("s");
+    const sent = session.send("go");
+    await asked.promise;
+    full = true;
+    session.steer("one more thing");
+    await expect(sent).rejects.toThrow("the disk is full");
+    answer.resolve("allow");
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
 });
 
 describe("a task", () => {

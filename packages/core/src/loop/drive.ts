@@ -46,7 +46,10 @@ export class Driver {
     this.#flushed = state.seq;
     this.#atWork = new AtWork(shell, {
       state: () => this.#state,
-      post: (fact) => this.post(fact),
+      // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
+      post: (fact) => {
+        if (this.#running || this.#failed === undefined) this.post(fact);
+      },
       tell: this.#tell,
     });
   }
