@@ -114,7 +114,7 @@ export class Driver {
       for (;;) {
         this.#stirred = false;
         this.#takeMail();
-        const action = next(this.#state, this.#shell.rules);
+        const action = this.#next();
         if (action.do === "done" || action.do === "park") {
           await this.#flush();
           // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
@@ -134,6 +134,20 @@ export class Driver {
       throw thrown;
     } finally {
       this.#running = false;
+    }
+  }
+
+  /** What comes next. A rule that throws ends its run, as a listener does; one that throws while that is done ends the drive. */
+  #next(): Action {
+    const { rules } = this.#shell;
+    const { run } = this.#state;
+    try {
+      return next(this.#state, rules);
+    } catch (thrown) {
+      if (run === undefined || run.end !== undefined || run.abort !== undefined) throw thrown;
+      const error = toRondoError(thrown);
+      this.#append([{ type: "abort_asked", reason: error.message, error: error.toJSON() }]);
+      return next(this.#state, rules);
     }
   }
 
