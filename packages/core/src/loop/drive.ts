@@ -78,7 +78,13 @@ export class Driver {
     }
     if (this.#failed !== undefined) throw this.#failed;
     this.#append([fact]);
-    this.#writing = this.#flush();
+    this.#flushInTurn();
+  }
+
+  /** Writes behind whatever is being written: a journal that takes its time may not get a later group first. */
+  #flushInTurn(): void {
+    const before = this.#writing;
+    this.#writing = before === undefined ? this.#flush() : before.then(() => this.#flush());
     // Whoever waits for it hears of a failure; until then it is nobody's unhandled rejection.
     this.#writing?.catch(() => {});
   }
@@ -86,8 +92,11 @@ export class Driver {
   /** Resolves when everything posted while nobody drove is durable. */
   async settled(): Promise<void> {
     const writing = this.#writing;
-    this.#writing = undefined;
-    await writing;
+    try {
+      await writing;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
+    }
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
@@ -95,7 +104,7 @@ export class Driver {
     if (this.#failed !== undefined) return;
     this.#append([timely(fact, this.#state)]);
     try {
-      this.#flush()?.catch(() => {});
+      this.#flushInTurn();
     } catch {
       // The journal may be closed by now; a late result is nobody's loss.
     }
