@@ -41,9 +41,18 @@ export function readInput(given: Input): Start {
   return { input: [{ role: "user", content }] };
 }
 
-/** A text or parts as one user message. */
+/**
+ * A text or parts as one user message.
+ * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
+ */
 export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
-  return readInput(given).input[0] as UserMessage;
+  const { input, history } = readInput(given);
+  if (history !== undefined)
+    throw new RondoError(
+      "invalid_request",
+      "a word to a run is a text, or the parts of one message, not messages",
+    );
+  return input[0] as UserMessage;
 }
 
 function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is readonly Message[] {

@@ -195,3 +195,66 @@ test("a reason with half a character in it does not reach the model so", async (
   const { messages } = await session.deny("call_1", "no \ud83d");
   expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
 });
+
+test("messages are no word to a run: they are refused, and the session is as it was", async () => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const messages = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
+  for (const lane of ["steer", "followUp"] as const)
+    expect(() => session[lane](messages as never)).toThrow(
+      /^a word to a run is a text, or the parts of one message/,
+    );
+  expect((await session.send("go")).messages).toHaveLength(2);
+});
+
+test.each<[string, unknown, string]>([
+  ["an error", new Error("enough"), "enough"],
+  ["a number", 5, "5"],
+  ["a symbol", Symbol("no"), "Symbol(no)"],
+  ["null", null, "aborted"],
+])("the reason of an abort may be %s", async (_name, reason, text) => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const sent = session.send("go");
+  session.abort(reason as string);
+  expect((await sent).end).toMatchObject({ reason: "aborted", evidence: { reason: text } });
+});
+
+test("a journal that gives back something other than a promise has written", async () => {
+  const inner = memoryJournal();
+  const append = ((...given) => {
+    inner.append(...given);
+    return true;
+  }) as typeof inner.append;
+  const { end } = await new Agent({ model: scripted([say("done")]), journal: { ...inner, append } }).run(
+    "go",
+  );
+  expect(end?.reason).toBe("completed");
+});
+
+test("a drain that may take for ever does not give up what is under way at once", async () => {
+  const gate = deferred<string>();
+  const begun = deferred();
+  const look = echo("look", {
+    execute: () => {
+      begun.resolve();
+      return gate.promise;
+    },
+  });
+  const waits: number[] = [];
+  const after = (ms: number): (() => void) => {
+    waits.push(ms);
+    return () => {};
+  };
+  const clock = { now: () => 1_700_000_000_000, random: () => 0.5, after };
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [look], clock }).open("s");
+  const sent = session.send("go");
+  await begun.promise;
+  const drained = session.drain({ withinMs: Number.POSITIVE_INFINITY });
+  // Node sets a timer that is too long for it to one millisecond.
+  expect(Math.max(...waits)).toBe(2 ** 31 - 1);
+  gate.resolve("seen");
+  expect(await drained).toBe("interrupted");
+  await sent;
+  expect(session.messages.at(-1)).toMatchObject({ role: "tool", content: [{ text: "seen" }] });
+  await expect(session.drain({ withinMs: Number.NaN })).rejects.toThrow(/withinMs must be a number/);
+});

@@ -261,7 +261,7 @@ export class Driver {
     };
     try {
       const written = this.#shell.journal.append(this.#shell.session, expected, records);
-      return written === undefined ? undefined : written.catch(refused);
+      return written === undefined ? undefined : Promise.resolve(written).catch(refused);
     } catch (thrown) {
       return refused(thrown);
     }
