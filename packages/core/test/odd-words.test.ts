@@ -1,7 +1,7 @@
 // What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
 
-import { Agent, type Input, type Message, memoryJournal, type RondoEvent } from "@rondo/core";
-import { badArgs, call, say, scripted } from "@rondo/testkit";
+import { Agent, type Input, type Message, memoryJournal, RondoError, type RondoEvent } from "@rondo/core";
+import { badArgs, call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo, quick } from "./support.ts";
 
@@ -194,6 +194,14 @@ test("a reason with half a character in it does not reach the model so", async (
   await session.send("go");
   const { messages } = await session.deny("call_1", "no \ud83d");
   expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
+});
+
+test("a wait that is no number is none: the call is tried again as if the provider had asked for nothing", async () => {
+  const error = new RondoError("rate_limit", "slow down", { retryAfterMs: Number.NaN });
+  expect(error.toJSON()).toEqual({ kind: "rate_limit", message: "slow down", retryable: true });
+  const model = scripted([fail("rate_limit", { retryAfterMs: Number.NaN }), say("done")]);
+  const { end } = await new Agent({ model, ...quick }).run("go");
+  expect(end?.reason).toBe("completed");
 });
 
 test("messages are no word to a run: they are refused, and the session is as it was", async () => {
