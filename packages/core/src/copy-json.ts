@@ -1,7 +1,8 @@
-// The room of copies: what is handed to somebody else's code is their own.
+// The room of copies: what is handed to somebody else's code is their own, and what they hand in is ours.
 //
-// Tools and hooks write into what they are given (a default filled in, a member taken out). The same objects stand in
-// the records and in the history: written into there, what the model said and what was approved would change behind it.
+// Tools and hooks write into what they are given (a default filled in, a member taken out), and callers into what they
+// have sent. The same objects stand in the records and in the history: written into there, what was said, and what was
+// approved, would change behind the loop.
 
 /** A copy of JSON, all the way down. A key such as `__proto__` stays data. */
 export function copyJson<Value>(value: Value): Value {

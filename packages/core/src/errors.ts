@@ -122,7 +122,8 @@ export class RondoError extends Error {
     this.name = kind === "aborted" ? "AbortError" : "RondoError";
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
-    this.retryAfterMs = options.retryAfterMs;
+    // What was read out of a header may be no number, and nobody could wait for that long.
+    this.retryAfterMs = Number.isNaN(options.retryAfterMs) ? undefined : options.retryAfterMs;
     this.status = options.status;
     this.raw = options.raw;
     this.repair = options.repair;

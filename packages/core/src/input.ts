@@ -1,6 +1,7 @@
 // The room of input: what a run may be started with, as messages.
 
 import { repairHistory } from "./context/repair.ts";
+import { copyJson } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
 import { userText } from "./message.ts";
@@ -29,7 +30,7 @@ export function readInput(given: Input): Start {
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
   if (isHistory(given)) {
-    const history = [...repairHistory(given)];
+    const history = copyJson([...repairHistory(given.map(inText))]);
     if (history.length === 0)
       throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
     return { input: [], history };
@@ -40,9 +41,18 @@ export function readInput(given: Input): Start {
   return { input: [{ role: "user", content }] };
 }
 
-/** A text or parts as one user message. */
+/**
+ * A text or parts as one user message.
+ * @throws RondoError `invalid_request` when there is nothing in it, or when it is a history
+ */
 export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
-  return readInput(given).input[0] as UserMessage;
+  const { input, history } = readInput(given);
+  if (history !== undefined)
+    throw new RondoError(
+      "invalid_request",
+      "a word to a run is a text, or the parts of one message, not messages",
+    );
+  return input[0] as UserMessage;
 }
 
 function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is readonly Message[] {
@@ -54,15 +64,28 @@ function readPart(part: TextPart | FileInput, at: number): ContentPart {
   const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
   if (part?.type === "text" && typeof given?.text === "string")
     // Half a character makes a whole request invalid.
-    return part.text.isWellFormed() ? part : { ...part, text: part.text.toWellFormed() };
+    return { ...copyJson(part), text: part.text.toWellFormed() };
   if (part?.type === "file" && typeof given?.mediaType === "string" && holds(part)) {
-    if (!(part.data instanceof Uint8Array)) return part as FilePart;
-    return { ...part, data: base64(part.data) };
+    return copyJson(fileInText(part));
   }
   throw new RondoError(
     "invalid_request",
     `part ${at} of the message cannot be used: give { type: "text", text }, or { type: "file", mediaType } with data or a url`,
   );
+}
+
+/** A message from elsewhere, its files as text. */
+function inText(message: Message): Message {
+  const { content } = message as { content: unknown };
+  if (!Array.isArray(content) || !content.some(isBytes)) return message;
+  return { ...message, content: content.map((part) => (isBytes(part) ? fileInText(part) : part)) } as Message;
+}
+
+const isBytes = (part: Partial<FileInput> | null): part is FileInput => part?.data instanceof Uint8Array;
+
+function fileInText({ data, ...part }: FileInput): FilePart {
+  if (data === undefined) return part;
+  return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
 }
 
 function holds({ data, url }: FileInput): boolean {

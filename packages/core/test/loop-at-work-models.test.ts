@@ -114,6 +114,17 @@ describe("a model call", () => {
     expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
   });
 
+  test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, "7"])(
+    "that counted %s tokens has cost nobody knows what",
+    async (inputTokens) => {
+      const { model, posted } = begun();
+      await model.answers({ ...answer, usage: { inputTokens, outputTokens: 1 } });
+      const { usage: _, ...without } = answer;
+      expect(posted).toMatchObject([{ type: "model_finished", message: without }]);
+      expect(posted[0]).not.toHaveProperty("message.usage");
+    },
+  );
+
   test("that fails says with what, what had come, and what it cost, as far as that is known", async () => {
     const { model, posted } = begun();
     await model.fails(

@@ -1,9 +1,9 @@
 // What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
 
-import { Agent, type Input, memoryJournal, type RondoEvent } from "@rondo/core";
-import { badArgs, call, say, scripted } from "@rondo/testkit";
+import { Agent, type Input, type Message, memoryJournal, RondoError, type RondoEvent } from "@rondo/core";
+import { badArgs, call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick } from "./support.ts";
+import { deferred, echo, quick } from "./support.ts";
 
 describe("a listener that failed", () => {
   test("has ended the run it heard, and the next one is told again", async () => {
@@ -60,6 +60,44 @@ test("a session whose journal failed in the middle of a run is interrupted, not 
   expect(session.pending).toEqual([]);
 });
 
+test("a hook that answers after the journal failed is nobody's unhandled rejection", async () => {
+  const inner = memoryJournal();
+  let full = false;
+  const append: typeof inner.append = (...given) => {
+    if (full) throw new Error("the disk is full");
+    inner.append(...given);
+  };
+  const unhandled: unknown[] = [];
+  const hear = (thrown: unknown): void => void unhandled.push(thrown);
+  process.on("unhandledRejection", hear);
+  try {
+    const asked = deferred();
+    const answer = deferred<"allow">();
+    const permission = (): Promise<"allow"> => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const model = scripted([call("look"), say("done")]);
+    const tools = [echo("look")];
+    const session = await new Agent({
+      model,
+      tools,
+      journal: { ...inner, append },
+      hooks: { permission },
+    }).open("s");
+    const sent = session.send("go");
+    await asked.promise;
+    full = true;
+    session.steer("one more thing");
+    await expect(sent).rejects.toThrow("the disk is full");
+    answer.resolve("allow");
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+});
+
 describe("a task", () => {
   test.each<[string, unknown]>([
     ["an empty object", [{}]],
@@ -104,6 +142,39 @@ describe("a task", () => {
   );
 });
 
+describe("messages from elsewhere", () => {
+  const user = (...content: unknown[]): Message => ({ role: "user", content }) as Message;
+  const hi = { type: "text", text: "hi" };
+
+  test("may hold files as bytes, and a file with nothing in it is left out", async () => {
+    const model = scripted([say("done")]);
+    const bytes = { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
+    const odd = [
+      { type: "file", mediaType: "image/png" },
+      { type: "file", mediaType: "image/png", data: 5 },
+    ];
+    await new Agent({ model }).run([user(hi, bytes, ...odd)]);
+    expect(model.requests[0]?.messages[0]?.content).toEqual([hi, { ...bytes, data: "AQID" }]);
+  });
+
+  test.each<[string, (text: { type: "text"; text: string }) => Input]>([
+    ["messages", (text) => [user(text)]],
+    ["parts", (text) => [text]],
+  ])("are what they were when they were sent: %s", async (_name, input) => {
+    const text = { type: "text" as const, text: "as sent" };
+    const model = scripted([call("look"), say("done")]);
+    const look = echo("look", {
+      execute: () => {
+        text.text = "changed";
+      },
+    });
+    const session = await new Agent({ model, tools: [look] }).open("s");
+    await session.send(input(text));
+    expect(JSON.stringify(model.requests)).not.toContain("changed");
+    expect((await session.replay()).requests.map((one) => one.same)).toEqual([true, true]);
+  });
+});
+
 test("what the loop tells the model of a call's own words is cut between characters", async () => {
   const raw = `{"a":"${"x".repeat(1993)}\u{1f600}${"y".repeat(50)}`;
   const model = scripted([badArgs("look", raw), say("done")]);
@@ -123,4 +194,75 @@ test("a reason with half a character in it does not reach the model so", async (
   await session.send("go");
   const { messages } = await session.deny("call_1", "no \ud83d");
   expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
+});
+
+test("a wait that is no number is none: the call is tried again as if the provider had asked for nothing", async () => {
+  const error = new RondoError("rate_limit", "slow down", { retryAfterMs: Number.NaN });
+  expect(error.toJSON()).toEqual({ kind: "rate_limit", message: "slow down", retryable: true });
+  const model = scripted([fail("rate_limit", { retryAfterMs: Number.NaN }), say("done")]);
+  const { end } = await new Agent({ model, ...quick }).run("go");
+  expect(end?.reason).toBe("completed");
+});
+
+test("messages are no word to a run: they are refused, and the session is as it was", async () => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const messages = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
+  for (const lane of ["steer", "followUp"] as const)
+    expect(() => session[lane](messages as never)).toThrow(
+      /^a word to a run is a text, or the parts of one message/,
+    );
+  expect((await session.send("go")).messages).toHaveLength(2);
+});
+
+test.each<[string, unknown, string]>([
+  ["an error", new Error("enough"), "enough"],
+  ["a number", 5, "5"],
+  ["a symbol", Symbol("no"), "Symbol(no)"],
+  ["null", null, "aborted"],
+])("the reason of an abort may be %s", async (_name, reason, text) => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const sent = session.send("go");
+  session.abort(reason as string);
+  expect((await sent).end).toMatchObject({ reason: "aborted", evidence: { reason: text } });
+});
+
+test("a journal that gives back something other than a promise has written", async () => {
+  const inner = memoryJournal();
+  const append = ((...given) => {
+    inner.append(...given);
+    return true;
+  }) as typeof inner.append;
+  const { end } = await new Agent({ model: scripted([say("done")]), journal: { ...inner, append } }).run(
+    "go",
+  );
+  expect(end?.reason).toBe("completed");
+});
+
+test("a drain that may take for ever does not give up what is under way at once", async () => {
+  const gate = deferred<string>();
+  const begun = deferred();
+  const look = echo("look", {
+    execute: () => {
+      begun.resolve();
+      return gate.promise;
+    },
+  });
+  const waits: number[] = [];
+  const after = (ms: number): (() => void) => {
+    waits.push(ms);
+    return () => {};
+  };
+  const clock = { now: () => 1_700_000_000_000, random: () => 0.5, after };
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [look], clock }).open("s");
+  const sent = session.send("go");
+  await begun.promise;
+  const drained = session.drain({ withinMs: Number.POSITIVE_INFINITY });
+  // Node sets a timer that is too long for it to one millisecond.
+  expect(Math.max(...waits)).toBe(2 ** 31 - 1);
+  gate.resolve("seen");
+  expect(await drained).toBe("interrupted");
+  await sent;
+  expect(session.messages.at(-1)).toMatchObject({ role: "tool", content: [{ text: "seen" }] });
+  await expect(session.drain({ withinMs: Number.NaN })).rejects.toThrow(/withinMs must be a number/);
 });

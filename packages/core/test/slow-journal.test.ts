@@ -2,8 +2,44 @@
 
 import { Agent, type Journal, type LogRecord, memoryJournal } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { echo } from "./support.ts";
+
+describe("words said one after the other while nobody drives", () => {
+  /** A journal whose first groups take the longest, as over a network. */
+  function uneven(fails = -1): { journal: Journal; kept: () => string[] } {
+    const inner = memoryJournal();
+    let groups = 0;
+    const append: Journal["append"] = async (...given) => {
+      const group = groups++;
+      for (let turn = 0; turn < 20 - 5 * group; turn += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      if (group === fails) throw new Error("the disk is full");
+      inner.append(...given);
+    };
+    return { journal: { ...inner, append }, kept: () => inner.read("s").map((record) => record.type) };
+  }
+
+  test("are written one after the other", async () => {
+    const { journal, kept } = uneven();
+    const model = scripted([say("done")]);
+    const session = await new Agent({ model, journal }).open("s");
+    session.steer("one");
+    session.steer("two");
+    const { end } = await session.send("three");
+    expect(end?.reason).toBe("completed");
+    expect(kept().slice(0, 3)).toEqual(["queued", "queued", "run_started"]);
+    expect(model.lastRequest.messages).toHaveLength(3);
+  });
+
+  test("are not told of another writer where the first of them could not be written", async () => {
+    const { journal, kept } = uneven(0);
+    const session = await new Agent({ model: scripted([]), journal }).open("s");
+    session.steer("one");
+    await expect(session.send("two")).rejects.toThrow("the disk is full");
+    expect(kept()).toEqual([]);
+  });
+});
 
 test("while a group is on its way to the disk no model is asked and no tool runs, and all of it is there at the end", async () => {
   const inner = memoryJournal();

@@ -4,7 +4,7 @@
 // appends holds the folder's lock, so comparing, the lease and the append are one among all processes. What a crash
 // left of a group behind the last line feed is cut off by the next writer, who says so; nothing else is ever repaired.
 
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   checkAppend,
@@ -44,6 +44,7 @@ import { nameOf, newestSegments, suffix } from "./jsonl-names.ts";
 import { finishRotation, rotate } from "./jsonl-rotation.ts";
 import type { Segment } from "./jsonl-segment.ts";
 import { SessionFiles } from "./jsonl-session.ts";
+import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
 import { watchFiles } from "./watch-files.ts";
 
@@ -74,7 +75,7 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
   const path = placeOf(folder, "a JSONL journal", "folder");
   checkGiven(optionChecks, options);
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
     // A folder that can only be read is good for reading.
     accessSync(path, constants.R_OK | constants.X_OK);
     readdirSync(path);

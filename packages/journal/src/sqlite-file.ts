@@ -3,9 +3,10 @@
 // A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
 // mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
 
-import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
+import { makeFolder } from "./make-folder.ts";
 import { tablesVersion } from "./sqlite-tables.ts";
 
 /** "Rond", in the header of every file of ours. */
@@ -21,7 +22,7 @@ export function checkFile(file: string): void {
   };
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat === undefined) mkdirSync(dirname(file), { recursive: true });
+    if (stat === undefined) makeFolder(dirname(file));
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
     // Files appear beside it while it is open (-wal, -shm).

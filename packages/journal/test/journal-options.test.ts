@@ -1,6 +1,7 @@
 // A journal that cannot be opened as it is asked for says so at once, by the option's or the place's own name.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,6 +20,28 @@ const blobs = fileBlobs as Opens;
 const check = checkJournal as Opens;
 
 describe("the place of a journal", () => {
+  test("in a folder where nothing can be made is refused, and not asked for again and again", ({ skip }) => {
+    if (!existsSync("/proc/self")) skip("there is no /proc");
+    // In a process of its own: what never returns could not be stopped here.
+    const index = new URL("../src/index.ts", import.meta.url).href;
+    const open = `const { jsonlJournal, sqliteJournal } = await import(${JSON.stringify(index)});
+      for (const open of [() => jsonlJournal("/proc/none"), () => sqliteJournal("/proc/none/a.db")])
+        try { open(); } catch (thrown) { console.log(thrown.message); }`;
+    const args = ["--conditions=rondo-source", "--input-type=module", "-e", open];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 20_000 });
+    expect(stdout.trim().split("\n")).toEqual([
+      expect.stringMatching(/^cannot open the journal \/proc\/none: ENOENT/),
+      expect.stringMatching(/^cannot open the journal \/proc\/none\/a.db: ENOENT/),
+    ]);
+  });
+
+  test("is made with the folders above it", () => {
+    const deep = join(folder, "a", "b", "c");
+    jsonlJournal(deep).close();
+    sqliteJournal(join(folder, "d", "e", "f.db")).close();
+    expect([existsSync(deep), existsSync(join(folder, "d", "e", "f.db"))]).toEqual([true, true]);
+  });
+
   test.each([
     [jsonl, "a JSONL journal needs the path of a folder"],
     [sqlite, "a SQLite journal needs the path of a file"],

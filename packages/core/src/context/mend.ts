@@ -5,7 +5,9 @@
 
 import type {
   AssistantMessage,
+  BlobRef,
   ContentPart,
+  FilePart,
   Json,
   Message,
   Origin,
@@ -102,13 +104,19 @@ function mendPart(part: Part, policy: RepairPolicy, texts: RepairTexts, own: boo
         part.data.length > (policy.maxPartChars ?? Number.POSITIVE_INFINITY)
       )
         return [{ type: "text", text: texts.cut.replace("{n}", String(part.data.length)).trim() }];
-      return typeof part.mediaType === "string" ? [part] : [];
+      return typeof part.mediaType === "string" && holdsSomething(part) ? [part] : [];
     case "native":
       return typeof part.opaque === "object" && part.opaque !== null ? [part] : [];
     default:
       return [];
   }
 }
+
+/** A file of which only the name is there can be shown to nobody. */
+const holdsSomething = ({ data, url }: FilePart): boolean =>
+  typeof data === "string" ||
+  typeof (data as Partial<BlobRef> | null | undefined)?.blob === "string" ||
+  typeof url === "string";
 
 function mendReasoning(part: Part & { type: "reasoning" }, policy: RepairPolicy, own: boolean): Part[] {
   if (policy.dropReasoning === true) return [];

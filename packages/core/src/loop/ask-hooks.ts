@@ -119,13 +119,13 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const messages = [...state.history];
       const said = await hooks.transformContext?.(messages, { step: ask.step });
       if (said === undefined) return { type, hook: ask.hook, step: ask.step };
-      return { type, hook: ask.hook, step: ask.step, edit: editFrom(state.history, said) };
+      return { type, hook: ask.hook, step: ask.step, edit: editFrom(state.history, messagesOf(said)) };
     }
     case "onFinish": {
       const run = { text: state.run?.answer?.text ?? "", messages: [...state.history] };
       const said = (await hooks.onFinish?.(run)) ?? [];
-      const messages = typeof said === "string" ? (said === "" ? [] : [userText(said)]) : said;
-      return { type, hook: ask.hook, messages };
+      if (typeof said !== "string") return { type, hook: ask.hook, messages: messagesOf(said) };
+      return { type, hook: ask.hook, messages: said === "" ? [] : [userText(said)] };
     }
   }
 }
@@ -141,6 +141,25 @@ function callOf(state: State, key: string): Call {
 
 const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
   renderResult(toolResult(content, { isError: isError ?? false }));
+
+/** In a history, what is no message would fail every request to come. */
+function messagesOf<M extends Message>(said: M[]): M[] {
+  if (!Array.isArray(said))
+    throw new TypeError(`it returned ${kindOf(said)}, and a list of messages is needed`);
+  const wrong = said.findIndex(
+    (one: Partial<M> | null) => !roles.has(one?.role) || !Array.isArray(one?.content),
+  );
+  if (wrong >= 0)
+    throw new TypeError(
+      `item ${wrong} of what it returned is no message: a role and a list of parts are needed`,
+    );
+  return said;
+}
+
+const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : typeof value === "object" ? "an object" : `a ${typeof value}`;
 
 /** The new list as what it kept and what it put in, so that the record is as large as the change. */
 function editFrom(history: Log<Message>, messages: readonly Message[]): HistoryEdit {

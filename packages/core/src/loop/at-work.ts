@@ -100,9 +100,10 @@ export class AtWork {
     const offered = offeredTools(this.#state);
     const hear = this.#hearing(controller, action.step);
     think(model, action.request, controller, options.clocks, this.#shell.clock, hear)
-      .then(async (message) =>
-        came({ type: "model_finished", message, checks: await checkCalls(valid(message), offered, tools) }),
-      )
+      .then(async (said) => {
+        const message = valid(said);
+        came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
+      })
       .catch((thrown: unknown) => {
         const error = toRondoError(thrown);
         const { partial, usage } = error;
@@ -356,8 +357,14 @@ function valid(message: AssistantMessage): AssistantMessage {
   const wrong = shaped.content.findIndex((part) => !isPart(part));
   if (wrong >= 0)
     throw new RondoError("protocol", `the model returned a message whose part ${wrong} is none`);
-  return message;
+  if (message.usage === undefined || Object.values(message.usage ?? {}).every(isAmount)) return message;
+  // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
+  const { usage: _, ...without } = message;
+  return without;
 }
+
+const isAmount = (value: unknown): boolean =>
+  value === undefined || (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY);
 
 /** What is read of a part without another look. In the history a wrong one would fail every run to come. */
 function isPart(part: Partial<Part> | null | undefined): boolean {

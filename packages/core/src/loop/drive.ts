@@ -46,7 +46,10 @@ export class Driver {
     this.#flushed = state.seq;
     this.#atWork = new AtWork(shell, {
       state: () => this.#state,
-      post: (fact) => this.post(fact),
+      // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
+      post: (fact) => {
+        if (this.#running || this.#failed === undefined) this.post(fact);
+      },
       tell: this.#tell,
     });
   }
@@ -75,7 +78,13 @@ export class Driver {
     }
     if (this.#failed !== undefined) throw this.#failed;
     this.#append([fact]);
-    this.#writing = this.#flush();
+    this.#flushInTurn();
+  }
+
+  /** Writes behind whatever is being written: a journal that takes its time may not get a later group first. */
+  #flushInTurn(): void {
+    const before = this.#writing;
+    this.#writing = before === undefined ? this.#flush() : before.then(() => this.#flush());
     // Whoever waits for it hears of a failure; until then it is nobody's unhandled rejection.
     this.#writing?.catch(() => {});
   }
@@ -83,8 +92,11 @@ export class Driver {
   /** Resolves when everything posted while nobody drove is durable. */
   async settled(): Promise<void> {
     const writing = this.#writing;
-    this.#writing = undefined;
-    await writing;
+    try {
+      await writing;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
+    }
   }
 
   /** What comes when nobody drives any more is written down, if it still can be. */
@@ -92,7 +104,7 @@ export class Driver {
     if (this.#failed !== undefined) return;
     this.#append([timely(fact, this.#state)]);
     try {
-      this.#flush()?.catch(() => {});
+      this.#flushInTurn();
     } catch {
       // The journal may be closed by now; a late result is nobody's loss.
     }
@@ -111,7 +123,7 @@ export class Driver {
       for (;;) {
         this.#stirred = false;
         this.#takeMail();
-        const action = next(this.#state, this.#shell.rules);
+        const action = this.#next();
         if (action.do === "done" || action.do === "park") {
           await this.#flush();
           // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
@@ -131,6 +143,20 @@ export class Driver {
       throw thrown;
     } finally {
       this.#running = false;
+    }
+  }
+
+  /** What comes next. A rule that throws ends its run, as a listener does; one that throws while that is done ends the drive. */
+  #next(): Action {
+    const { rules } = this.#shell;
+    const { run } = this.#state;
+    try {
+      return next(this.#state, rules);
+    } catch (thrown) {
+      if (run === undefined || run.end !== undefined || run.abort !== undefined) throw thrown;
+      const error = toRondoError(thrown);
+      this.#append([{ type: "abort_asked", reason: error.message, error: error.toJSON() }]);
+      return next(this.#state, rules);
     }
   }
 
@@ -235,7 +261,7 @@ export class Driver {
     };
     try {
       const written = this.#shell.journal.append(this.#shell.session, expected, records);
-      return written === undefined ? undefined : written.catch(refused);
+      return written === undefined ? undefined : Promise.resolve(written).catch(refused);
     } catch (thrown) {
       return refused(thrown);
     }

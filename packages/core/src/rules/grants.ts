@@ -100,6 +100,7 @@ export function checkGrant(grant: Grant): Grant {
   if (uses !== undefined && !(Number.isInteger(uses) && uses > 0))
     throw wrong(`uses must be a whole number above 0, not ${String(uses)}`);
   if (args !== undefined) {
+    if (!isObject(args)) throw wrong(`args must be an object, not ${JSON.stringify(args)}`);
     const said = "exact" in args ? args.exact : "like" in args ? args.like : undefined;
     if (!isObject(said))
       throw wrong("args must be { exact: {…} } or { like: {…} }, each with an object of arguments");

@@ -7,6 +7,7 @@
 
 import type { Estimator } from "../context/estimate.ts";
 import type { ErrorData } from "../errors.ts";
+import { messageOf, RondoError } from "../errors.ts";
 import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";
@@ -99,7 +100,14 @@ export function firstSaid<M extends Moment, Said>(
   ask: (rule: Speaker<M>["rule"], memory: unknown) => Said | undefined,
 ): Said | undefined {
   for (const { rule, place } of speakersOf(rules, moment) as readonly Speaker<M>[]) {
-    const said = ask(rule, memories[place]);
+    let said: Said | undefined;
+    try {
+      said = ask(rule, memories[place]);
+    } catch (thrown) {
+      // A rule is somebody's code: where it throws, it is said which one, and when.
+      const message = `the rule ${rule.name} failed in ${moment}: ${messageOf(thrown)}`;
+      throw new RondoError("internal", message, { cause: thrown });
+    }
     if (said !== undefined) return said;
   }
   return undefined;

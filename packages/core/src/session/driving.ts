@@ -5,7 +5,7 @@
 // stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
 
 import { changeText, newsOf } from "../changes.ts";
-import { type RondoError, toRondoError } from "../errors.ts";
+import { RondoError, toRondoError } from "../errors.ts";
 import { Driver } from "../loop/drive.ts";
 import type { CodeChange, Fact } from "../loop/records.ts";
 import type { Shell } from "../loop/shell.ts";
@@ -13,6 +13,9 @@ import { inFlight, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { Writer } from "../writer.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
+
+/** A timer that is set for longer fires at once. */
+const longestWait = 2 ** 31 - 1;
 
 export class Driving<Output> {
   readonly #parts: SessionParts;
@@ -115,17 +118,22 @@ export class Driving<Output> {
   }
 
   /** Ends the run that is active; one that has just ended stays as it is. */
-  abort(reason: string): void {
+  abort(reason: unknown): void {
     if (this.ending) return;
-    void this.goOn({ type: "abort_asked", reason }).catch(() => {});
+    void this.goOn({ type: "abort_asked", reason: reasonText(reason) }).catch(() => {});
   }
 
   /** Leaves at the next safe point; after `withinMs`, at once. */
   async drain(withinMs: number): Promise<void> {
+    if (!(withinMs >= 0))
+      throw new RondoError(
+        "invalid_request",
+        `drain: withinMs must be a number of at least 0, not ${withinMs}`,
+      );
     const drive = this.#drive;
     if (drive === undefined) return;
     this.#driver.leave();
-    const cancel = this.#parts.clock.after(withinMs, () => this.#driver.leaveNow());
+    const cancel = this.#parts.clock.after(Math.min(withinMs, longestWait), () => this.#driver.leaveNow());
     try {
       await drive.catch(() => {});
     } finally {
@@ -150,7 +158,7 @@ export class Driving<Output> {
   }
 
   async #stretches(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
-    const abort = (): void => this.abort(reasonText(signal?.reason));
+    const abort = (): void => this.abort(signal?.reason);
     const begun = (): void => {
       if (signal?.aborted) abort();
       else signal?.addEventListener("abort", abort, { once: true });
