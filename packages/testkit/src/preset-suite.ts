@@ -279,6 +279,9 @@ function pairedAfter({ when, script, abort, options }: Ending): Demand {
         `the run ended ${ends} times, and is ${session.status}`,
       );
       ok(model.calls < 200, `the model was asked ${model.calls} times`);
+      // A rule that throws ends its run cleanly, and is a defect all the same.
+      const error = session.result?.end?.error;
+      ok(error?.kind !== "internal", `the run ended by a defect: ${error?.message}`);
     },
   ];
 }

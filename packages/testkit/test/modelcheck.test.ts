@@ -135,7 +135,7 @@ describe("the model checker over a user's rules and tools", () => {
       "P2: folding tool_started threw: boom",
     ]);
     expect(broken({ decide: (_, state) => (state.run?.steps === 1 ? boom() : undefined) })).toEqual([
-      "P2: boom",
+      "P2: the rule throws failed in decide: boom",
     ]);
     const throwing = modelCheck({ tools: [test], states: 50, promises: { mine: boom } });
     expect(throwing.broken.map(({ promise }) => promise)).toContain("mine: it threw: boom");
