@@ -16,7 +16,6 @@ import {
   type Fact,
   type JsonObject,
   type LogRecord,
-  next,
   reduce,
   type State,
 } from "@rondo/core";
@@ -27,6 +26,7 @@ import {
   inFlight,
   logEvent,
   modelStarted,
+  nextOrEnd,
   Prefix,
   type SessionParts,
   type Shell,
@@ -163,7 +163,7 @@ export class RestateDriver {
   async run(): Promise<{ how: "done" | "parked"; until?: number }> {
     this.#listen();
     for (;;) {
-      const action = next(this.#state, this.#shell.rules);
+      const action = nextOrEnd(this.#state, this.#shell.rules);
       if (action.do === "done") return { how: "done" };
       if (action.do === "park")
         return { how: "parked", ...(action.until === undefined ? {} : { until: action.until }) };

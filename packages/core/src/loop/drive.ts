@@ -11,7 +11,7 @@ import type { Action } from "./action.ts";
 import { announce } from "./announce.ts";
 import { AtWork } from "./at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./begins.ts";
-import { next } from "./next.ts";
+import { nextOrEnd } from "./next.ts";
 import { Prefix } from "./prefix.ts";
 import type { Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
@@ -123,7 +123,7 @@ export class Driver {
       for (;;) {
         this.#stirred = false;
         this.#takeMail();
-        const action = this.#next();
+        const action = nextOrEnd(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
           await this.#flush();
           // What was said while the journal wrote is not lost: it is taken down before anybody leaves.
@@ -143,20 +143,6 @@ export class Driver {
       throw thrown;
     } finally {
       this.#running = false;
-    }
-  }
-
-  /** What comes next. A rule that throws ends its run, as a listener does; one that throws while that is done ends the drive. */
-  #next(): Action {
-    const { rules } = this.#shell;
-    const { run } = this.#state;
-    try {
-      return next(this.#state, rules);
-    } catch (thrown) {
-      if (run === undefined || run.end !== undefined || run.abort !== undefined) throw thrown;
-      const error = toRondoError(thrown);
-      this.#append([{ type: "abort_asked", reason: error.message, error: error.toJSON() }]);
-      return next(this.#state, rules);
     }
   }
 

@@ -7,6 +7,7 @@
 // applies names the action. `to` says which phases may follow; the model checker holds the code to it, and the
 // documentation's diagram is drawn from it.
 
+import { toRondoError } from "../errors.ts";
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
@@ -365,6 +366,21 @@ export const table: Table = {
 /** The one thing to do now. */
 export function next(state: State, rules: Rules): Action {
   return decide(state, rules).action;
+}
+
+/**
+ * As `next`, for whoever drives: a rule that throws ends its run, and is named.
+ * @throws what a rule throws while that is done
+ */
+export function nextOrEnd(state: State, rules: Rules): Action {
+  const { run } = state;
+  try {
+    return next(state, rules);
+  } catch (thrown) {
+    if (run === undefined || run.end !== undefined || run.abort !== undefined) throw thrown;
+    const error = toRondoError(thrown);
+    return record({ type: "abort_asked", reason: error.message, error: error.toJSON() });
+  }
 }
 
 /** The one thing to do now, and the row that says so. */
