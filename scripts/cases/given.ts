@@ -15,6 +15,7 @@ import type {
 } from "@rondo/core";
 import { type Data, demandKnown, type Given, repeated, Unsupported, unescaped } from "./format.ts";
 import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts";
+import type { Protocol } from "./wire.ts";
 
 /** What options come to: some are the agent's, some the model's. */
 export interface MappedOptions {
@@ -317,19 +318,21 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
   const text = textIn(one);
   const content: Part[] =
     text === undefined
-      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names))
+      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol))
       : [{ type: "text", text }];
   const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };
 }
 
-function assistantPart(part: Data, names: Map<string, string>): Part {
+function assistantPart(part: Data, names: Map<string, string>, protocol: Protocol): Part {
   if (part.tool_call !== undefined) return callPart(part, names);
   if (part.reasoning_item !== undefined || part.reasoning !== undefined) return itemPart(part);
   if (part.thinking !== undefined) {
     demandKnown("part", part, "thinking signature thinking_escaped id item_id encrypted_content");
     const { signature, id = part.item_id, encrypted_content } = part;
-    if (id !== undefined || encrypted_content !== undefined)
+    // What signs reasoning on the Responses API is what its item is encrypted with.
+    const isItem = protocol === "openai-responses" && signature !== undefined;
+    if (isItem || id !== undefined || encrypted_content !== undefined)
       return itemPart({
         reasoning: { id, encrypted_content: encrypted_content ?? signature, summary: part.thinking },
       });

@@ -41,8 +41,9 @@ export function readingsOf(seen: Observation, response: SeenResponse): Reading[]
 }
 
 function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun | undefined): Reading[] {
-  // The transport asked again within one model call: it does so for a refused credential, and for nothing else.
-  if (!response.lastOfCall) return [{ stop: "error", error: response.status === 401 ? "auth" : "protocol" }];
+  // The transport asked again within one model call: for a refused credential, or to a server it knows better by then.
+  if (!response.lastOfCall)
+    return [{ stop: "error", error: response.status === 401 ? "auth" : "invalid_request" }];
   const { failure, message, judged } = response;
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
   // The cases have one word for a stream that says nothing, whether it ever said anything or not.
