@@ -195,7 +195,13 @@ const outcomes: { readonly [word: string]: Outcome } = {
   },
 
   compact_then_retry: reduced,
-  compact: reduced,
+  // After a last answer that is said by what the next run is asked.
+  compact: (subject) =>
+    subject.run?.end?.reason === "completed" || subject.run?.end?.reason === "truncated"
+      ? subject.seen.runs.some((run) => run.compactions + run.cuts > 0)
+        ? undefined
+        : `the context was not reduced; ${endOf(subject.run)}`
+      : reduced(subject),
   drop_images(subject) {
     const { response } = subject;
     const next = follow(subject);

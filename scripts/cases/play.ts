@@ -372,6 +372,10 @@ class Stage {
     for (const word of ["settled", "later"]) await this.#cues.reached(word);
     for (const turn of this.#one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    // What is to be made smaller after a last answer is so before the next request: somebody has to make one.
+    const smaller = /(?:^|_or_)compact(?:$|_or_)/.test(String(this.#one.expect.loop_outcome));
+    if (smaller && this.#one.turns_after === undefined && this.#session?.status === "idle")
+      await this.#prompt("go on");
     await this.#cues.reached("end");
     await Promise.all(this.#pending);
     await this.#server.letGo();

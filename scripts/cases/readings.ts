@@ -70,8 +70,8 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
-  if (run?.warnings.some((one) => one.code === "context_truncated"))
-    readings.push({ stop, error: "context_truncated" });
+  for (const code of ["context_truncated", "context_overflow"])
+    if (run?.warnings.some((one) => one.code === code)) readings.push({ stop, error: code });
   if (run?.end?.error !== undefined && judged?.follows.do === "stop" && judged.follows.error !== undefined)
     readings.push({ stop: "error", error: judged.follows.error.kind });
   return readings;

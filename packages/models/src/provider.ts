@@ -35,6 +35,7 @@ import {
   type ModelOptions,
   type Send,
 } from "./model-options.ts";
+import { warnOverWindow } from "./over-window.ts";
 import { optionsOf, receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
@@ -155,8 +156,11 @@ class HttpModel implements Model {
       signal: io.signal,
       clocks: { ...io.clocks, ...clocks },
     });
-    if (response.status >= 200 && response.status < 300)
-      return { answer: await receive(response, codec, target, io.emit) };
+    if (response.status >= 200 && response.status < 300) {
+      const answer = await receive(response, codec, target, io.emit);
+      warnOverWindow(this.id, answer, this.facts, io);
+      return { answer };
+    }
     let body = "";
     try {
       body = await bodyText(response, maxErrorChars);
