@@ -27,6 +27,9 @@ const words = new Set([
   "end",
 ]);
 
+/** Other words for the time before anything. */
+const beginnings: ReadonlySet<string> = new Set(["before", "before_start", "before_run", "run_start"]);
+
 export class Cues {
   readonly #cues: Cue[];
   readonly #clock: VirtualClock;
@@ -75,10 +78,11 @@ export class Cues {
 
 function readCue(action: CaseAction): Cue {
   const read = /^([a-z_]+)(?::(\d+))?(?:\+(\d+)ms)?$/.exec(action.at);
-  const [, word = "", number, delay] = read ?? [];
+  const [, given = "", number, delay] = read ?? [];
+  const word = beginnings.has(given) ? "start" : given;
   if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
   for (const member of Object.keys(action))
-    if (!["at", "do", "text", "ms", "reason", "note"].includes(member))
+    if (!["at", "do", "text", "ms", "reason", "path", "content", "note"].includes(member))
       throw new Unsupported(`unknown member actions[].${member}`);
   return {
     word,

@@ -74,7 +74,11 @@ export interface CaseAction {
   do: string;
   text?: string;
   ms?: number;
-  reason?: string;
+  /** What the signal is aborted with: anything. */
+  reason?: unknown;
+  /** A file that somebody else writes, and what into it (or `text`). */
+  path?: string;
+  content?: string;
 }
 
 export interface Behaviour {
@@ -86,7 +90,10 @@ export interface Behaviour {
   never_settles?: boolean;
   rejects?: string;
   throws?: string;
+  throws_sync?: string;
   returns_after_ms?: number;
+  resolves_after_ms?: number;
+  delay_ms?: number;
   rejects_after_ms?: number;
 }
 
@@ -99,6 +106,7 @@ export interface GivenTool {
   needs_approval?: boolean;
   effect?: "read" | "idempotent" | "write";
   timeout_ms?: number;
+  strict?: boolean;
   [internal: `_${string}`]: unknown;
 }
 
@@ -146,9 +154,9 @@ const givenMembers =
 const wireMembers =
   "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms transport_error transport_throws session_file_text note";
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
-const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms";
+const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =
-  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws returns_after_ms rejects_after_ms";
+  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms";
 
 /** @throws Unsupported naming what is not known */
 export function demandKnown(what: string, data: object, members: string): void {

@@ -15,6 +15,7 @@ import type {
 } from "@rondo/core";
 import { type Data, demandKnown, type Given, repeated, Unsupported, unescaped } from "./format.ts";
 import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts";
+import type { Protocol } from "./wire.ts";
 
 /** What options come to: some are the agent's, some the model's. */
 export interface MappedOptions {
@@ -30,6 +31,31 @@ export interface MappedOptions {
 
 type Mapper = (value: never, to: MappedOptions) => void;
 
+/** How much is thought: a switch, an effort, a count of tokens, or a provider's own object. */
+function think(
+  value: boolean | string | number | { budget_tokens?: number; effort?: string },
+  { agent }: MappedOptions,
+): void {
+  const words = { true: "medium", enabled: "medium", adaptive: "medium", false: "off", disabled: "off" };
+  const { budget_tokens: budget = 1024, effort } = typeof value === "object" ? value : {};
+  const reasoning =
+    typeof value === "number"
+      ? { budgetTokens: value }
+      : typeof value === "object"
+        ? ((effort as "low" | undefined) ?? { budgetTokens: budget })
+        : ((words[String(value) as keyof typeof words] ?? value) as "low");
+  agent.settings = { ...agent.settings, reasoning };
+}
+
+/** Silence before the first word is silence, unless the case has a clock of its own for it. */
+function silence(value: number, { agent }: MappedOptions): void {
+  agent.clocks = { firstByteMs: value, ...agent.clocks, idleMs: value };
+}
+
+function strictTools(value: boolean, to: MappedOptions): void {
+  to.compat = { ...to.compat, strictTools: value };
+}
+
 const mappers: { readonly [option: string]: Mapper } = {
   max_tokens: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, maxOutputTokens: value };
@@ -43,28 +69,23 @@ const mappers: { readonly [option: string]: Mapper } = {
   parallel_tool_calls: (value: boolean, { agent }) => {
     agent.settings = { ...agent.settings, parallelToolCalls: value };
   },
-  tool_choice: (value: string | { name: string }, { agent }) => {
+  tool_choice: (value: string | { type?: string; name?: string; function?: { name: string } }, { agent }) => {
     const words: { [word: string]: AgentOptions["toolChoice"] } = {
       auto: "auto",
       none: "none",
       any: "any",
       required: "any",
     };
-    const choice = typeof value === "string" ? words[value] : { tool: value.name };
+    const word = typeof value === "string" ? value : (value.type ?? "");
+    const name = typeof value === "string" ? undefined : (value.name ?? value.function?.name);
+    const choice = name === undefined ? words[word] : { tool: name };
     if (choice === undefined) throw new Unsupported(`given.options.tool_choice ${JSON.stringify(value)}`);
     agent.toolChoice = choice;
   },
-  thinking: (value: boolean | string | { budget_tokens?: number }, { agent }) => {
-    const reasoning =
-      typeof value === "object"
-        ? { budgetTokens: value.budget_tokens ?? 1024 }
-        : value === false || value === "off"
-          ? "off"
-          : value === true
-            ? "medium"
-            : (value as "low");
-    agent.settings = { ...agent.settings, reasoning };
-  },
+  thinking: think,
+  thinking_budget: think,
+  reasoning: think,
+  reasoning_effort: think,
   cache: (value: string | boolean, { agent }) => {
     agent.settings = { ...agent.settings, providerOptions: caching(value !== false) };
   },
@@ -77,16 +98,15 @@ const mappers: { readonly [option: string]: Mapper } = {
   first_byte_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, firstByteMs: value };
   },
-  idle_timeout_ms: (value: number, { agent }) => {
-    agent.clocks = { ...agent.clocks, idleMs: value };
+  idle_timeout_ms: silence,
+  semantic_idle_timeout_ms: (value: number, to) => {
+    to.agent.clocks = { ...to.agent.clocks, firstByteMs: value };
+    silence(value, to);
   },
-  // Silence before the first word is silence, unless the case has a clock of its own for it.
-  semantic_idle_timeout_ms: (value: number, { agent }) => {
-    agent.clocks = { firstByteMs: value, ...agent.clocks, idleMs: value };
-  },
-  stream_idle_timeout_ms: (value: number, { agent }) => {
-    agent.clocks = { ...agent.clocks, idleMs: value };
-  },
+  stream_idle_timeout_ms: silence,
+  // Rondo has one clock for silence, and what says nothing does not wind it: bytes alone need none of their own.
+  byte_idle_timeout_ms: () => {},
+  bytes_idle_timeout_ms: () => {},
   total_timeout_ms: (value: number, { agent }) => {
     agent.clocks = { ...agent.clocks, totalMs: value };
   },
@@ -152,6 +172,11 @@ const mappers: { readonly [option: string]: Mapper } = {
   starts_in_think: (value: boolean, to) => {
     to.compat = { ...to.compat, thinkTags: value ? "starts_inside" : "leading" };
   },
+  no_system: (value: boolean, to) => {
+    if (value) to.compat = { ...to.compat, systemRole: "user", systemFirstOnly: true };
+  },
+  strict: strictTools,
+  strict_tools: strictTools,
   neutralise_special_tokens: (value: boolean, to) => {
     to.compat = { ...to.compat, breakTokens: value };
   },
@@ -187,6 +212,7 @@ export function mappedOptions(given: Given): MappedOptions {
     compat: {},
     prompted: false,
   };
+  if (given.tools?.some((tool) => tool.strict === true) === true) strictTools(true, mapped);
   for (const [name, value] of Object.entries(given.options ?? {})) {
     const mapper = Object.hasOwn(mappers, name) ? mappers[name] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);
@@ -221,7 +247,7 @@ const longConversation: NonNullable<Given["history"]> = [
 
 const messageMembers = "role text text_escaped text_repeat parts results model provider timestamp note";
 
-function historyOf(given: Given, provider: string): Message[] {
+export function historyOf(given: Given, provider: string): Message[] {
   const names = new Map<string, string>();
   return (given.history ?? []).flatMap((one): Message[] => {
     demandKnown("given.history[]", one, messageMembers);
@@ -261,7 +287,7 @@ function contentOf(one: Data): ContentPart[] {
   return ((one.parts ?? []) as Data[]).map((part) => contentPart(part));
 }
 
-function contentPart(part: Data): ContentPart {
+export function contentPart(part: Data): ContentPart {
   demandKnown("part", part, "text text_escaped text_repeat image file cache_control");
   const text = textIn(part);
   const mark =
@@ -292,17 +318,24 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
   const text = textIn(one);
   const content: Part[] =
     text === undefined
-      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names))
+      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol))
       : [{ type: "text", text }];
   const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };
 }
 
-function assistantPart(part: Data, names: Map<string, string>): Part {
+function assistantPart(part: Data, names: Map<string, string>, protocol: Protocol): Part {
   if (part.tool_call !== undefined) return callPart(part, names);
+  if (part.reasoning_item !== undefined || part.reasoning !== undefined) return itemPart(part);
   if (part.thinking !== undefined) {
-    demandKnown("part", part, "thinking signature thinking_escaped");
-    const { signature } = part;
+    demandKnown("part", part, "thinking signature thinking_escaped id item_id encrypted_content");
+    const { signature, id = part.item_id, encrypted_content } = part;
+    // What signs reasoning on the Responses API is what its item is encrypted with.
+    const isItem = protocol === "openai-responses" && signature !== undefined;
+    if (isItem || id !== undefined || encrypted_content !== undefined)
+      return itemPart({
+        reasoning: { id, encrypted_content: encrypted_content ?? signature, summary: part.thinking },
+      });
     return {
       type: "reasoning",
       text: String(part.thinking),
@@ -312,15 +345,38 @@ function assistantPart(part: Data, names: Map<string, string>): Part {
   return contentPart(part);
 }
 
+/** Reasoning as the Responses API has it: an item with an id, and what it is signed with. */
+function itemPart(part: Data): Part {
+  demandKnown("part", part, "reasoning_item reasoning");
+  const given = (part.reasoning_item ?? part.reasoning) as Data | string;
+  const said: Data = typeof given === "string" ? { summary: given } : given;
+  demandKnown("reasoning_item", said, "type id summary text encrypted_content status");
+  const text = typeof said.summary === "string" ? said.summary : String(said.text ?? "");
+  const summary = text === "" ? [] : [{ type: "summary_text", text }];
+  const { id, encrypted_content: encrypted } = said;
+  const item = {
+    type: "reasoning",
+    ...(id === undefined ? {} : { id }),
+    summary: Array.isArray(said.summary) ? said.summary : summary,
+    ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+  };
+  return { type: "reasoning", text, opaque: { item: item as JsonObject } };
+}
+
 function callPart(part: Data, names: Map<string, string>): Part {
-  demandKnown("part", part, "tool_call signature thought_signature");
+  demandKnown("part", part, "tool_call signature thought_signature item_id");
   const call = part.tool_call as Data;
-  demandKnown("tool_call", call, "id name arguments arguments_raw");
+  demandKnown("tool_call", call, "id name arguments arguments_raw item_id");
   const id = String(call.id);
   const name = String(call.name);
   names.set(id, name);
   const signature = part.thought_signature ?? part.signature;
-  const opaque = signature === undefined ? {} : { opaque: { thoughtSignature: String(signature) } };
+  const itemId = part.item_id ?? call.item_id;
+  const own = {
+    ...(signature === undefined ? {} : { thoughtSignature: String(signature) }),
+    ...(itemId === undefined ? {} : { id: String(itemId) }),
+  };
+  const opaque = Object.keys(own).length === 0 ? {} : { opaque: own };
   if (call.arguments_raw === undefined) {
     const args = (call.arguments ?? {}) as JsonObject;
     return { type: "tool_call", id, name, args, rawArgs: JSON.stringify(args), ...opaque };

@@ -1,6 +1,7 @@
 // The room of isolation: a case in a process of its own, so that what is measured of the process is the case's.
 
 import { spawn } from "node:child_process";
+import { readdirSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Case } from "./format.ts";
 import type { Observation } from "./observation.ts";
@@ -54,7 +55,7 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
   const measuresHeap = [one.expect, one.final_expect].some((part) => part?.max_heap_growth_mb !== undefined);
   if (!measuresHeap) clearInterval(sampling);
   const cpu = process.cpuUsage();
-  const { seen, timers, listeners } = await playAndLeave(one, { chunking });
+  const { seen, timers, listeners, folder } = await playAndLeave(one, { chunking });
   const spent = process.cpuUsage(cpu);
   clearInterval(sampling);
   // A connection that was let go of has a moment to end by itself.
@@ -65,12 +66,26 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
       unhandledRejections,
       activeTimers: timers + Math.max(0, timersOf() - timersBefore),
       abortListeners: listeners,
+      childProcesses: leftProcesses(folder),
       warnings,
       exitCode: 0,
       cpuMs: (spent.user + spent.system) / 1000,
       heapGrowthMb: (heapMost - heapBefore) / 2 ** 20,
     },
   };
+}
+
+/** Processes that still work in a folder of the play, wherever they have got to in the tree of processes. */
+function leftProcesses(folder: string): number {
+  if (process.platform !== "linux" || folder === "") return 0;
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+    } catch {
+      // It has ended, or is somebody else's.
+      return false;
+    }
+  }).length;
 }
 
 const timersOf = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;

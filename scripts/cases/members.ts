@@ -340,8 +340,9 @@ export const members: { readonly [member: string]: Member } = {
     const { process } = seen;
     if (process === undefined) return "the process was not measured";
     const wrong = Object.entries(value as Record<string, unknown>).filter(([name, wanted]) => {
-      if (!Object.hasOwn(process, name)) throw new Unsupported(`unknown member process.${name}`);
-      return !isDeepStrictEqual(process[name as keyof typeof process], wanted);
+      const own = ["children", "child_processes", "orphans"].includes(name) ? "childProcesses" : name;
+      if (!Object.hasOwn(process, own)) throw new Unsupported(`unknown member process.${name}`);
+      return !isDeepStrictEqual(process[own as keyof typeof process], wanted);
     });
     return wrong.length === 0
       ? undefined
@@ -379,6 +380,9 @@ export const members: { readonly [member: string]: Member } = {
     });
     return wrong.length === 0 ? undefined : wrong.join("; ");
   },
+
+  prototype_polluted: (value, { seen }) =>
+    seen.polluted === value ? undefined : `must be ${shown(value)}; it is ${shown(seen.polluted)}`,
 
   max_agents: (value, { seen }) => atMost("agents", seen.agents ?? 0, value),
   stale_lock_recovered: (value, { seen }) =>

@@ -77,6 +77,8 @@ export interface SeenProcess {
   unhandledRejections: number;
   activeTimers: number;
   abortListeners: number;
+  /** Of its tools, that are still there. */
+  childProcesses: number;
   warnings: string[];
   exitCode: number;
   cpuMs: number;
@@ -111,6 +113,8 @@ export interface Observation {
   /** Files of the case's folder at the end. */
   files: Record<string, string>;
   process?: SeenProcess;
+  /** Whether the prototype of all objects has a member it had not. */
+  polluted?: boolean;
   /** Agents that worked, the first among them. */
   agents?: number;
   /** Rows of a table of requests: what was asked, whether it was let through, and what it did outside. */

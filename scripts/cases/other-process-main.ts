@@ -5,14 +5,14 @@ import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { hold, say, scripted } from "@rondo/testkit";
 import type { OtherOrders } from "./other-processes.ts";
 
-const { role, kind, place, session: id, text } = JSON.parse(process.argv[2] ?? "") as OtherOrders;
+const { role, kind, place, session: id, input } = JSON.parse(process.argv[2] ?? "") as OtherOrders;
 const journal = kind === "sqlite" ? sqliteJournal(place) : jsonlJournal(place);
 const held = hold(say("nobody hears this"));
 const agent = new Agent({ model: scripted([held]), journal, lease: { owner: role } });
 
 if (role === "drive") {
   const session = await agent.open(id);
-  void session.send(text);
+  void session.send(input);
   await held.reached;
   console.log("driving");
   setInterval(() => {}, 60_000);

@@ -4,12 +4,12 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { LogRecord } from "@rondo/core";
+import type { LogRecord, Message } from "@rondo/core";
 import { type JsonlJournal, jsonlJournal, type SqliteJournal, sqliteJournal } from "@rondo/journal";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
 import type { SeenOpener } from "./observation.ts";
@@ -23,7 +23,7 @@ export interface OtherOrders {
   kind: "sqlite" | "jsonl";
   place: string;
   session: string;
-  text: string;
+  input: string | Message[];
 }
 
 /** Whether the actions of a case need other processes. */
@@ -46,10 +46,19 @@ export class OtherProcesses {
   readonly #orders: Omit<OtherOrders, "role">;
   #first: ChildProcess | undefined;
 
-  constructor(kind: OtherOrders["kind"], session: string, text: string) {
+  constructor(kind: OtherOrders["kind"], session: string, input: string | Message[]) {
     const place = join(this.#folder, kind === "sqlite" ? "journal.db" : "journal");
-    this.journal = kind === "sqlite" ? sqliteJournal(place) : jsonlJournal(place);
-    this.#orders = { kind, place, session, text };
+    this.journal = kind === "sqlite" ? sqliteJournal(place) : jsonlJournal(place, { warn: () => {} });
+    this.#orders = { kind, place, session, input };
+  }
+
+  /** One process drives a run of the session and is killed; what a crash would leave behind its last line is put there. */
+  async leave(torn: string): Promise<void> {
+    this.#first = this.#start("drive");
+    await lineOf(this.#first);
+    await this.kill();
+    const { place, session } = this.#orders;
+    appendFileSync(join(place, `${session}.jsonl`), torn);
   }
 
   /** One process drives a run of the session, another opens it as well. */

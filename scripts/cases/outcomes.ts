@@ -24,7 +24,7 @@ import { Unsupported } from "./format.ts";
 import type { Observation, SeenResponse } from "./observation.ts";
 import { shown } from "./operators.ts";
 import { extendsList, messagesOf } from "./pairs.ts";
-import { blanks, strangers, textsOf } from "./readings.ts";
+import { blanks, readingsOf, strangers, textsOf } from "./readings.ts";
 
 const stopBudgets = ["max_steps", "token_budget", "cost_budget", "deadline", "tool_call_limit"];
 const stopLoops = ["no_progress", "duplicate_call"];
@@ -65,7 +65,8 @@ const outcomes: { readonly [word: string]: Outcome } = {
 
   final_empty(subject) {
     const { run, seen } = subject;
-    if (run?.end?.reason !== "empty_response") return endOf(run);
+    if (run?.end?.reason !== "empty_response" && run?.end?.error?.kind !== "empty_response")
+      return endOf(run);
     if (blanks(seen) > 0) return "a blank answer stands in the history";
     return endedHere(subject);
   },
@@ -84,7 +85,8 @@ const outcomes: { readonly [word: string]: Outcome } = {
 
   final_refused(subject) {
     const { run, response, expect, seen } = subject;
-    if (run?.end?.reason !== "refused") return endOf(run);
+    // A prompt that is filtered is refused before there is an answer: then the error is the refusal.
+    if (run?.end?.reason !== "refused" && run?.end?.error?.kind !== "content_filter") return endOf(run);
     const words = [run.text, ...(response === undefined ? [] : textsOf(seen, response))];
     if (typeof expect.text === "string" && !words.includes(expect.text))
       return `the provider's words must be ${shown(expect.text)}; got ${shown(run.text)}`;
@@ -135,7 +137,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
     if (typeof next === "string" || response === undefined)
       return typeof next === "string" ? next : "no response";
     if (response.calls.length === 0) return "there is no call to answer";
-    const ran = response.calls.filter((call) => call.started > 0);
+    const ran = response.calls.filter((call) => call.started > 0 && !failsByItself(subject, call.name));
     if (ran.length > 0) return `calls ran: ${shown(ran)}`;
     const fine = response.calls.filter(
       (call) => call.result?.isError !== true || call.result.text.trim() === "",
@@ -193,7 +195,13 @@ const outcomes: { readonly [word: string]: Outcome } = {
   },
 
   compact_then_retry: reduced,
-  compact: reduced,
+  // After a last answer that is said by what the next run is asked.
+  compact: (subject) =>
+    subject.run?.end?.reason === "completed" || subject.run?.end?.reason === "truncated"
+      ? subject.seen.runs.some((run) => run.compactions + run.cuts > 0)
+        ? undefined
+        : `the context was not reduced; ${endOf(subject.run)}`
+      : reduced(subject),
   drop_images(subject) {
     const { response } = subject;
     const next = follow(subject);
@@ -284,7 +292,9 @@ const outcomes: { readonly [word: string]: Outcome } = {
     const { end } = run ?? {};
     if (end?.error === undefined) return endOf(run);
     const kind = expect.error_kind;
-    if (typeof kind === "string" && end.error.kind !== kind)
+    const fair =
+      response === undefined ? [] : readingsOf(subject.seen, response).map((reading) => reading.error);
+    if (typeof kind === "string" && end.error.kind !== kind && (subject.whole || !fair.includes(kind)))
       return `it must fail with ${kind}; ${endOf(run)}`;
     if (expect.retry === false || expect.retry === undefined) return endedHere(subject);
     return response === undefined ? "there is no response" : undefined;
@@ -308,7 +318,12 @@ const outcomes: { readonly [word: string]: Outcome } = {
   },
 
   deny_or_allow_per_row: ({ seen }) => rows(seen, () => true),
-  run_tools_or_reject: ({ seen }) => rows(seen, () => true),
+  run_tools_or_reject(subject) {
+    if (subject.seen.rows !== undefined) return rows(subject.seen, () => true);
+    const ran = outcomes.run_tools_then_continue?.(subject);
+    const rejected = ran === undefined ? undefined : outcomes.feed_error_to_model?.(subject);
+    return rejected === undefined ? undefined : `${ran} | ${rejected}`;
+  },
   deny_all: ({ seen }) => rows(seen, (row) => !row.allowed),
 
   second_opener_read_only({ seen: { opener } }) {
@@ -319,9 +334,28 @@ const outcomes: { readonly [word: string]: Outcome } = {
       : `the second was not kept to reading: ${shown(opener)}`;
   },
   error: ({ run }) => (run?.end?.error !== undefined || run?.rejected !== undefined ? undefined : endOf(run)),
-  load_ok: () => "sessions in foreign files cannot be loaded yet",
+  load_ok({ run, seen: { history, said } }) {
+    if (run?.end?.reason !== "completed") return endOf(run);
+    const texts = history.map((message) => textOf(message));
+    const lost = said.filter((text) => !texts.includes(text));
+    if (lost.length > 0) return `of what was stored is lost: ${shown(lost)}`;
+    return isPaired(history) ? undefined : "the history has calls without results";
+  },
   linear: ({ seen }) => (seen.rows === undefined ? "nothing was measured" : rows(seen, () => true)),
 };
+
+/** A tool that comes to nothing by itself: a case's own that fails or never settles, and a real one that refuses. */
+function failsByItself({ one }: Subject, name: string): boolean {
+  const tool = one.given?.tools?.find((given) => (given.builtin ?? given.name) === name);
+  const { throws, rejects, rejects_after_ms, never_settles } = tool?.behaviour ?? {};
+  return (
+    tool?.builtin !== undefined ||
+    throws !== undefined ||
+    rejects !== undefined ||
+    rejects_after_ms !== undefined ||
+    never_settles === true
+  );
+}
 
 /** Each row came out as its table says, with words where it was refused. */
 function rows(seen: Observation, also: (row: { allowed: boolean }) => boolean): string | undefined {

@@ -29,6 +29,7 @@ import type { Observation } from "./observation.ts";
 import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
 import { modelFor, protocolOf } from "./providers.ts";
 import { Script } from "./script.ts";
+import { type StoredSession, storedSession } from "./stored-session.ts";
 import { Folder, filesUnder, toolsOf, Workload } from "./tools.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { Watch } from "./watch.ts";
@@ -50,16 +51,22 @@ export async function play(one: Case, options: PlayOptions): Promise<Observation
   return (await playAndLeave(one, options)).seen;
 }
 
+interface Left {
+  seen: Observation;
+  timers: number;
+  listeners: number;
+  /** Where its tools worked. */
+  folder: string;
+}
+
 /** The same, and what is left of it when it is over: timers, and listeners on the user's signal. */
-export async function playAndLeave(
-  one: Case,
-  options: PlayOptions,
-): Promise<{ seen: Observation; timers: number; listeners: number }> {
+export async function playAndLeave(one: Case, options: PlayOptions): Promise<Left> {
   let stage: Stage | undefined;
-  const left = (seen: Observation): { seen: Observation; timers: number; listeners: number } => ({
+  const left = (seen: Observation): Left => ({
     seen,
     timers: stage?.timers ?? 0,
     listeners: stage?.listeners ?? 0,
+    folder: stage?.folder ?? "",
   });
   try {
     stage = new Stage(one, options);
@@ -85,6 +92,18 @@ const nothing: Observation = {
 const stackOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);
 
+/** A model in a loop of its own goes on like that, where the case does not say otherwise. */
+const repeatsItself = ({
+  expect,
+  turns,
+  turns_after,
+  repeat_wire,
+  wire_sequence,
+  final_wire,
+}: Case): boolean =>
+  expect.loop_outcome === "stop_loop_detected" &&
+  [turns, turns_after, repeat_wire, wire_sequence, final_wire].every((one) => one === undefined);
+
 /** All that one play needs, set up and struck again. */
 class Stage {
   readonly #one: Case;
@@ -95,6 +114,7 @@ class Stage {
   readonly #server: WireServer;
   readonly #folder: Folder;
   readonly #others: OtherProcesses | undefined;
+  readonly #stored: StoredSession | undefined;
   readonly #journal: { read(session: string): LogRecord[]; list(): SessionInfo[] } & Journal;
   readonly #controller = new AbortController();
   readonly #watch = new Watch();
@@ -111,11 +131,15 @@ class Stage {
 
   constructor(one: Case, { chunking, persist }: PlayOptions) {
     this.#one = one;
-    this.#others = needsOthers(one.actions)
-      ? new OtherProcesses(chunking === "bytes" ? "jsonl" : "sqlite", sessionId, firstPrompt(one))
-      : undefined;
+    this.#stored = storedSession(one);
+    this.#others =
+      this.#stored !== undefined
+        ? new OtherProcesses("jsonl", sessionId, this.#stored.history)
+        : needsOthers(one.actions)
+          ? new OtherProcesses(chunking === "bytes" ? "jsonl" : "sqlite", sessionId, firstPrompt(one))
+          : undefined;
     this.#journal = this.#others?.journal ?? memoryJournal();
-    this.#script = new Script(one, protocolOf(one.provider), persist === true);
+    this.#script = new Script(one, protocolOf(one.provider), persist === true || repeatsItself(one));
     const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
     if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
     this.#clock = new VirtualClock(
@@ -174,6 +198,7 @@ class Stage {
       ],
       files: filesUnder(this.#folder.path),
       agents: this.#journal.list().length,
+      polluted: Object.keys(Object.prototype).length > 0 || Reflect.has({}, "isAdmin"),
       ...(this.#others?.opener === undefined ? {} : { opener: this.#others.opener }),
     };
   }
@@ -187,6 +212,10 @@ class Stage {
 
   get listeners(): number {
     return getEventListeners(this.#controller.signal, "abort").length;
+  }
+
+  get folder(): string {
+    return this.#folder.path;
   }
 
   get timers(): number {
@@ -343,6 +372,10 @@ class Stage {
     for (const word of ["settled", "later"]) await this.#cues.reached(word);
     for (const turn of this.#one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    // What is to be made smaller after a last answer is so before the next request: somebody has to make one.
+    const smaller = /(?:^|_or_)compact(?:$|_or_)/.test(String(this.#one.expect.loop_outcome));
+    if (smaller && this.#one.turns_after === undefined && this.#session?.status === "idle")
+      await this.#prompt("go on");
     await this.#cues.reached("end");
     await Promise.all(this.#pending);
     await this.#server.letGo();
@@ -351,6 +384,10 @@ class Stage {
 
   /** Goes on with a run that another process left, when the case has killed that one. */
   async #succeed(agent: Agent, others: OtherProcesses): Promise<void> {
+    if (this.#stored !== undefined) {
+      await others.leave(this.#stored.torn);
+      this.#said.push(...this.#stored.texts);
+    }
     await this.#cues.reached("later");
     for (const record of this.#journal.read(sessionId))
       if (record.type === "model_started") {
@@ -363,6 +400,8 @@ class Stage {
     this.#session = session;
     session.subscribe((event) => this.#hear(event));
     await this.#settle(session.resume());
+    for (const turn of this.#one.turns_after ?? [])
+      if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
     this.#watch.over(session.messages);
   }
 
@@ -423,7 +462,7 @@ class Stage {
     const text = action.text ?? "continue";
     switch (action.do) {
       case "abort":
-        this.#controller.abort(action.reason ?? "the case aborts");
+        this.#controller.abort("reason" in action ? action.reason : "the case aborts");
         return;
       case "steer":
         this.#said.push(text);
@@ -442,6 +481,16 @@ class Stage {
       case "kill_9_first_then_reopen":
         await this.#others?.kill();
         return;
+      // Somebody else: a person in an editor, a formatter.
+      case "write_file":
+      case "write":
+      case "external_write":
+      case "edit_file":
+      case "user_edit": {
+        if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
+        this.#folder.write(action.path, action.content ?? action.text ?? "");
+        return;
+      }
       case "break_consumer":
         this.#breakOff?.();
         return;

@@ -4,7 +4,7 @@
 // in more than one way: an empty answer is both an `end_turn` of the model and an `empty_response` error of the loop.
 // All fair readings are listed here, each a pair that must hold together.
 
-import { callsOf, textOf } from "@rondo/core";
+import { type AssistantMessage, callsOf, type ErrorData, type JsonObject, textOf } from "@rondo/core";
 import type { Observation, SeenCall, SeenResponse, SeenRun } from "./observation.ts";
 
 export interface Reading {
@@ -41,8 +41,9 @@ export function readingsOf(seen: Observation, response: SeenResponse): Reading[]
 }
 
 function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun | undefined): Reading[] {
-  // The transport asked again within one model call: it does so for a refused credential, and for nothing else.
-  if (!response.lastOfCall) return [{ stop: "error", error: response.status === 401 ? "auth" : "protocol" }];
+  // The transport asked again within one model call: for a refused credential, or to a server it knows better by then.
+  if (!response.lastOfCall)
+    return [{ stop: "error", error: response.status === 401 ? "auth" : "invalid_request" }];
   const { failure, message, judged } = response;
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
   // The cases have one word for a stream that says nothing, whether it ever said anything or not.
@@ -51,7 +52,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
       { stop: "error", error: "timeout" },
       { stop: "error", error: "stream_idle" },
     ];
-  if (failure !== undefined) return [{ stop: "error", error: failure.kind }];
+  if (failure !== undefined) return failedReadings(failure, response.status);
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
   const judgedError = judged?.evidence.error;
@@ -69,10 +70,25 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
-  if (run?.warnings.some((one) => one.code === "context_truncated"))
-    readings.push({ stop, error: "context_truncated" });
+  for (const code of ["context_truncated", "context_overflow"])
+    if (run?.warnings.some((one) => one.code === code)) readings.push({ stop, error: code });
   if (run?.end?.error !== undefined && judged?.follows.do === "stop" && judged.follows.error !== undefined)
     readings.push({ stop: "error", error: judged.follows.error.kind });
+  return readings;
+}
+
+/** A failure by its kind; and by the coarser words that are as fair. */
+function failedReadings(failure: ErrorData, status: number): Reading[] {
+  const readings: Reading[] = [{ stop: "error", error: failure.kind }];
+  // Refused for what the prompt says: the provider calls it an error, and a filter it is all the same.
+  if (failure.kind === "content_filter")
+    readings.push({ stop: "content_filter", error: failure.kind }, { stop: "content_filter", error: null });
+  // An error that an answer begun well ended in.
+  if (status === 200 && (failure.kind === "server_error" || failure.kind === "invalid_request"))
+    readings.push({ stop: "error", error: "stream_error" });
+  // A server without time is overloaded; one that says no more than that it is away may be put as either.
+  if (failure.kind === "overloaded" && !/overload|capacity/i.test(failure.message))
+    readings.push({ stop: "error", error: "server_error" });
   return readings;
 }
 
@@ -99,9 +115,21 @@ export function callsListed(response: SeenResponse): SeenCall[][] {
   const { message, judged, calls } = response;
   if (message === undefined) return [[]];
   if (judged?.evidence.error === "malformed_tool_call" || message.stop.kind === "malformed_call") return [[]];
+  // What a provider refused was made a call again by Rondo, with the arguments as they were said.
+  if (isRefusedCall(response)) return [calls, calls.map((call) => asSaid(call, message)), []];
   if (message.stop.kind !== "max_tokens" && message.stop.kind !== "context_overflow") return [calls];
   const whole = calls.filter((call) => call.ok);
   return calls.some((call) => call.started > 0) ? [whole] : [whole, []];
+}
+
+/** A call with the arguments its text holds, whatever their schema says. */
+function asSaid(call: SeenCall, message: AssistantMessage): SeenCall {
+  const said = callsOf(message).find((part) => part.id === call.id)?.rawArgs;
+  try {
+    return { ...call, args: JSON.parse(said ?? "null") as JsonObject | null };
+  } catch {
+    return call;
+  }
 }
 
 /** The provider's own word for the stop. An answer that failed by its stop word keeps it in what the provider said. */

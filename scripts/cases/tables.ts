@@ -28,6 +28,7 @@ export async function playTable(one: Case): Promise<Observation> {
       unhandledRejections: 0,
       activeTimers: 0,
       abortListeners: 0,
+      childProcesses: 0,
       warnings: [],
       exitCode: 0,
       cpuMs: (spent.user + spent.system) / 1000,

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { type ContentPart, type JsonObject, type Tool, tool } from "@rondo/core";
+import { type JsonObject, type Tool, tool } from "@rondo/core";
 import {
   editFile,
   type FileToolSet,
@@ -29,6 +29,7 @@ import {
   repeated,
   Unsupported,
 } from "./format.ts";
+import { contentPart } from "./given.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Tools at work which will come to an end by themselves in real time. */
@@ -65,6 +66,7 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
     needs_approval,
     effect,
     timeout_ms,
+    strict: _strict,
     ...inner
   } = given;
   if (name === undefined) throw new Unsupported("a tool without a name");
@@ -88,15 +90,15 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
 }
 
 function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknown {
-  if (behaviour.throws !== undefined) throw new Error(behaviour.throws);
+  const words = behaviour.throws ?? behaviour.throws_sync;
+  if (words !== undefined) throw new Error(String(words));
   if (behaviour.rejects !== undefined) return Promise.reject(new Error(behaviour.rejects));
   if (behaviour.rejects_after_ms !== undefined)
     return clock.sleep(behaviour.rejects_after_ms).then(() => Promise.reject(new Error("rejected")));
   if (behaviour.never_settles === true) return new Promise(() => {});
   const value = valueFrom(behaviour, call);
-  return behaviour.returns_after_ms === undefined
-    ? value
-    : clock.sleep(behaviour.returns_after_ms).then(() => value);
+  const delay = behaviour.returns_after_ms ?? behaviour.resolves_after_ms ?? behaviour.delay_ms;
+  return delay === undefined ? value : clock.sleep(delay).then(() => value);
 }
 
 function valueFrom(behaviour: Behaviour, call: number): unknown {
@@ -105,14 +107,8 @@ function valueFrom(behaviour: Behaviour, call: number): unknown {
   if (returns_js !== undefined) return new Function(`return (${returns_js})`)();
   if (returns_repeat !== undefined) return repeated(returns_repeat);
   if (returns_sequence !== undefined) return returns_sequence[Math.min(call, returns_sequence.length) - 1];
-  if (returns_parts !== undefined) return returns_parts.map(partOf);
+  if (returns_parts !== undefined) return returns_parts.map(contentPart);
   return behaviour.returns;
-}
-
-function partOf(part: { text?: unknown; image?: unknown }): ContentPart {
-  if (typeof part.text === "string") return { type: "text", text: part.text };
-  const image = part.image as { media_type: string; data: string };
-  return { type: "file", mediaType: image.media_type, data: image.data };
 }
 
 // ---- real tools --------------------------------------------------------------------------------------------------
@@ -121,13 +117,18 @@ function partOf(part: { text?: unknown; image?: unknown }): ContentPart {
 function builtin(name: string, root: FileToolSet, load: Workload): Tool {
   switch (name) {
     case "shell":
-      return renamed("shell", runCommand({ root, permission: "allow" }), { command: "command" }, load);
+    case "bash":
+    case "run_command":
+      return renamed(name, runCommand({ root, permission: "allow" }), { command: "command" }, load);
     case "edit":
-      return renamed("edit", editFile({ root }), { path: "path", old: "oldText", new: "newText" }, load);
+    case "edit_file":
+      return renamed(name, editFile({ root }), { path: "path", old: "oldText", new: "newText" }, load);
     case "read":
-      return renamed("read", readFile({ root }), { path: "path" }, load);
+    case "read_file":
+      return renamed(name, readFile({ root }), { path: "path" }, load);
     case "write":
-      return renamed("write", writeFile({ root }), { path: "path", content: "content" }, load);
+    case "write_file":
+      return renamed(name, writeFile({ root }), { path: "path", content: "content" }, load);
     case "grep":
       return renamed("grep", searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
     default:
@@ -165,14 +166,17 @@ export class Folder {
 
   constructor(files: Readonly<Record<string, string>> = {}, links: Readonly<Record<string, string>> = {}) {
     this.path = mkdtempSync(join(tmpdir(), "rondo-case-"));
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(this.path, name)), { recursive: true });
-      writeFileSync(join(this.path, name), text);
-    }
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
     for (const [name, target] of Object.entries(links)) {
       mkdirSync(dirname(join(this.path, name)), { recursive: true });
       symlinkSync(target.startsWith("/") ? join(this.path, target) : target, join(this.path, name));
     }
+  }
+
+  /** Writes a file as somebody else would: past every tool. */
+  write(name: string, text: string): void {
+    mkdirSync(dirname(join(this.path, name)), { recursive: true });
+    writeFileSync(join(this.path, name), text);
   }
 
   remove(): void {

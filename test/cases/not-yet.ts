@@ -14,5 +14,11 @@ export const ambiguous: { readonly [what: string]: string } = {
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
+  "R185xb expect.error_kind: null":
+    "an answer to more than the window holds is both an answer and a matter for a warning",
+  "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R225xb turns[0].loop_outcome: run_tools_then_continue":
+    "a real tool that refuses has run, and has come to nothing",
+  "R242xe expect.loop_outcome: run_tools_then_continue": "of running and refusing it is the running",
   "R048 expect.loop_outcome: run_tools_then_continue": "it runs its tools, and goes on with the message",
 };

@@ -3,6 +3,7 @@
 import { repairHistory } from "./context/repair.ts";
 import { copyJson } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
+import { harmlessResult } from "./harmless.ts";
 import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
 import { userText } from "./message.ts";
 
@@ -30,7 +31,9 @@ export function readInput(given: Input): Start {
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
   if (isHistory(given)) {
-    const history = copyJson([...repairHistory(given.map(inText))]);
+    const history = copyJson([...repairHistory(given.map(inText))]).map((message) =>
+      message.role === "tool" ? harmlessResult(message) : message,
+    );
     if (history.length === 0)
       throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
     return { input: [], history };

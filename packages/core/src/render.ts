@@ -4,10 +4,10 @@
 // made no mistake that should cost a run.
 
 import { ledgerEntries } from "./context/compact/ledger.ts";
+import { harmless } from "./harmless.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
 import { noOutput, outputPart, textFor } from "./outputs.ts";
-import { cleanOutput } from "./terminal-text.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool.ts";
 
 /**
@@ -49,17 +49,3 @@ function shown(content: ContentPart[]): ContentPart[] {
   const visible = content.map(harmless).filter((part) => part.type === "file" || part.text.trim() !== "");
   return visible.length > 0 ? visible : [{ type: "text", text: noOutput }];
 }
-
-/** Half a surrogate pair makes a whole request invalid; a terminal's control sequences speak to terminals, and to readers of the history, behind the model's back. */
-function harmless(part: ContentPart): ContentPart {
-  if (part.type !== "text") return part;
-  const text = controls.test(part.text) ? cleanOutput(part.text) : part.text;
-  if (text === part.text && text.isWellFormed()) return part;
-  return { ...part, text: text.toWellFormed() };
-}
-
-/**
- * Control characters other than newline and tab; a line that ends with CR LF is as good as one that ends with LF. A
- * pattern, not a loop: in a young process, whose loops are still interpreted, it costs a sixth.
- */
-const controls = /\p{Cc}(?<![\t\n\r])|\r(?!\n)/u;

@@ -46,6 +46,28 @@ describe("a compaction in the tagged format", () => {
   });
 });
 
+describe("an answer that ended where the window did", () => {
+  const due = (kind: "context_overflow" | "end_turn", more: object, given: object = {}): unknown => {
+    const answer = { ...answerOf([{ type: "text", text: "as far as it" }]), stop: { kind, wire: kind } };
+    const history = Log.of([userText("go"), answer, userText("go on")] as Message[]);
+    return compactionDue(stateOf({}, { history, ...more }, contextOf(given)), plain);
+  };
+
+  test("has the history made smaller before the next request, whatever was counted", () => {
+    expect(due("context_overflow", {})).toMatchObject({
+      facts: [{ type: "mode", mode: "compacting", evidence: { stop: "context_overflow" } }],
+    });
+    expect(due("end_turn", {})).toBeUndefined();
+    expect(due("context_overflow", {}, { compaction: null })).toBeUndefined();
+  });
+
+  test("does so once: what is still there after a compaction is no news", () => {
+    const compacted = { answers: 1, helped: true, inARow: 1 };
+    expect(due("context_overflow", { answers: 1, compacted })).toBeUndefined();
+    expect(due("context_overflow", { answers: 2, compacted })).toBeDefined();
+  });
+});
+
 describe("a request that was refused for its size", () => {
   const cut = (lengths: number[], given: object): unknown =>
     guarded(

@@ -1,5 +1,7 @@
-import { renderResult } from "@rondo/core";
+import { Agent, type Message, renderResult } from "@rondo/core";
 import { expect, test } from "vitest";
+import { say, scripted } from "../../testkit/src/index.ts";
+import { quick } from "./support.ts";
 
 const text = (value: unknown): string => {
   const [part] = renderResult(value).content;
@@ -21,4 +23,35 @@ test("lines that end with CR LF stay as they are", () => {
 
 test("a result of nothing but control characters is no output", () => {
   expect(text("\u001b[2J")).toBe("(no output)");
+});
+
+test("a history from elsewhere brings none of them, and what needs no cleaning stays the same object", async () => {
+  const origin = { api: "scripted", provider: "scripted", model: "scripted" };
+  const call = (id: string): object => ({ type: "tool_call", id, name: "look", args: {}, rawArgs: "{}" });
+  const result = (callId: string, said: string): Message => ({
+    role: "tool",
+    callId,
+    name: "look",
+    content: [{ type: "text", text: said }],
+    isError: false,
+  });
+  const fine = result("b", "fine");
+  const history = [
+    { role: "user", content: [{ type: "text", text: "a person may write \u001b[1m" }] },
+    {
+      role: "assistant",
+      content: [call("a"), call("b")],
+      origin,
+      stop: { kind: "tool_use", wire: "tool_use" },
+    },
+    result("a", "x\u001b]0;pwn\u0007\n10%\r100%"),
+    fine,
+  ] as Message[];
+  const model = scripted([say("done")]);
+  const { messages } = await new Agent({ model, ...quick }).run(history);
+  const sent = [...(model.requests[0]?.messages ?? [])];
+  expect(sent[0]).toEqual(history[0]);
+  expect(sent[2]).toMatchObject({ content: [{ type: "text", text: "x\n100%" }] });
+  expect(sent[3]).toEqual(fine);
+  expect(JSON.stringify(messages)).not.toContain("pwn");
 });

@@ -97,4 +97,6 @@ export interface Codec {
    * with a status, and the loop wants to show the model its mistake. Asked before `errorOf`.
    */
   answerOf?(response: ErrorResponse, target: Target): AssistantMessage | undefined;
+  /** The quirks of a server as a refusal shows them, where it shows one that was not known. Pure; who keeps them is the model. */
+  learned?(response: ErrorResponse, target: Target): Target["compat"];
 }

@@ -1,7 +1,8 @@
 // The room of the model over HTTP: a codec, an address and credentials make a `Model`.
 //
-// One call is one attempt: encode, send, decode. (One exception, and no retry: a 401 asks the credential callback for a
-// fresh token and sends again if it really is another.) Clocks between events, retries and fall-backs are the loop's.
+// One call is one attempt: encode, send, decode. (Two exceptions, and no retries: a 401 asks the credential callback for a
+// fresh token and sends again if it really is another; and what a refusal shows of the server is kept, for this model and
+// for good, and sent again if that makes another request.) Clocks between events, retries and fall-backs are the loop's.
 // Every error that leaves names the model and holds no key.
 
 import {
@@ -16,7 +17,7 @@ import {
   toRondoError,
 } from "@rondo/core";
 import { factsOf } from "./catalogue/catalogue.ts";
-import type { Codec, Encoder, Target, WireRequest } from "./codec.ts";
+import type { Codec, Encoder, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import {
   type CredentialCallback,
   type Credentials,
@@ -34,6 +35,7 @@ import {
   type ModelOptions,
   type Send,
 } from "./model-options.ts";
+import { warnOverWindow } from "./over-window.ts";
 import { optionsOf, receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
@@ -51,7 +53,7 @@ class HttpModel implements Model {
   readonly origin: Origin;
   readonly facts?: ModelFacts;
   readonly #options: ModelOptions;
-  readonly #target: Target;
+  #target: Target;
   #codec: Promise<Codec> | undefined;
   #encoder: Encoder | undefined;
   #client: HttpClient | undefined;
@@ -90,6 +92,21 @@ class HttpModel implements Model {
       const credentials = await this.#credentials(false, io.signal);
       const first = await this.#attempt(codec, wire, target, asked, credentials, io, sent);
       if ("answer" in first) return first.answer;
+      const other = this.#otherwise(codec, first.response, request, wire);
+      if (other !== undefined) {
+        const again = await this.#attempt(
+          codec,
+          other,
+          this.#targetOf(request),
+          asked,
+          credentials,
+          io,
+          sent,
+        );
+        if ("answer" in again) return again.answer;
+        // It was mended as well as could be: leaving more out would ask a third time.
+        throw unrepaired(again.refused);
+      }
       if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
@@ -122,7 +139,7 @@ class HttpModel implements Model {
     credentials: Credentials,
     io: ModelIo,
     sentSoFar: Sent[],
-  ): Promise<{ answer: AssistantMessage } | { refused: RondoError }> {
+  ): Promise<{ answer: AssistantMessage } | { refused: RondoError; response: ErrorResponse }> {
     const { clocks, authorize = bearer, headers = {} } = this.#options;
     const url = this.#urlOf(wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
@@ -139,8 +156,11 @@ class HttpModel implements Model {
       signal: io.signal,
       clocks: { ...io.clocks, ...clocks },
     });
-    if (response.status >= 200 && response.status < 300)
-      return { answer: await receive(response, codec, target, io.emit) };
+    if (response.status >= 200 && response.status < 300) {
+      const answer = await receive(response, codec, target, io.emit);
+      warnOverWindow(this.id, answer, this.facts, io);
+      return { answer };
+    }
     let body = "";
     try {
       body = await bodyText(response, maxErrorChars);
@@ -151,8 +171,28 @@ class HttpModel implements Model {
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
-    const error = codec.errorOf(refusal);
-    return { refused: this.#emptyIsOverflow(error, body, wire.body.length) };
+    const said = codec.errorOf(refusal);
+    // What is not in the request cannot be left out: the same one would be sent again.
+    const error = said.repair === "reasoning" && !reasons.test(wire.body) ? unrepaired(said) : said;
+    return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
+  }
+
+  /** The same request to a server that is known better now, where that makes another one of it. */
+  #otherwise(
+    codec: Codec,
+    response: ErrorResponse,
+    request: ModelRequest,
+    before: WireRequest,
+  ): WireRequest | undefined {
+    const compat = codec.learned?.(response, this.#target);
+    if (compat === undefined) return undefined;
+    const target = { ...this.#target, compat };
+    const encoder = codec.encoder(target);
+    const wire = encoder.encode(request);
+    if (wire.body === before.body) return undefined;
+    this.#target = target;
+    this.#encoder = encoder;
+    return wire;
   }
 
   #urlOf(path: string): string {
@@ -248,6 +288,18 @@ class HttpModel implements Model {
 interface Sent {
   credentials: Credentials;
   headers: Readonly<Record<string, string>>;
+}
+
+/** Members and values that are reasoning or ask for some, in any protocol. In texts their quotes are escaped. */
+const reasons: RegExp =
+  /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
+
+function unrepaired(error: RondoError): RondoError {
+  const { repair: _, ...rest } = optionsOf(error);
+  return new RondoError(error.kind, error.message, {
+    ...rest,
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  });
 }
 
 const loads = new WeakMap<LazyCodec, Promise<Codec>>();

@@ -1,9 +1,13 @@
+import { Agent, type Message } from "@rondo/core";
+import { say } from "@rondo/testkit";
+import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
+import { rows, serve } from "./end-to-end-stack.ts";
 
 const repairOf = (codec: Codec, body: object, status: number = 400): string | undefined =>
   codec.errorOf({ status, header: () => null, body: JSON.stringify(body) }).repair;
@@ -95,4 +99,29 @@ describe("a refusal that is about reasoning in the history says so in the error"
       repairOf(anthropicMessages, claude("Invalid `signature` in `thinking` block"), 500),
     ).toBeUndefined();
   });
+});
+
+it("a request without any reasoning is not sent a second time as it was", async () => {
+  const row = rows.find(({ name }) => name === "openai");
+  if (row === undefined) throw new Error("the row is gone");
+  const refusal = openai("Item 'rs_1' of type 'reasoning' was provided without its required following item.");
+  const headers = { "content-type": "application/json" };
+  const wire = await serve([raw(JSON.stringify(refusal), { status: 400, headers }), say("never asked")]);
+  // Another model's: it goes to nobody else, so that there is nothing to leave out.
+  const history: Message[] = [
+    { role: "user", content: [{ type: "text", text: 'what is "reasoning": true?' }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "a word" },
+      ],
+      origin: { api: "anthropic-messages", provider: "anthropic", model: "claude" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    },
+    { role: "user", content: [{ type: "text", text: "and now?" }] },
+  ];
+  const { end } = await new Agent({ model: row.model(wire) }).run(history);
+  expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
+  expect(wire.requests).toHaveLength(1);
 });

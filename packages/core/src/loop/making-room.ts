@@ -31,6 +31,9 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
   // Where nobody counted there is nothing to compare with a limit, known or not.
   if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
+  // The provider's word goes over every count: the answer ended where the window did, and the next has less room.
+  if (settings.format !== "tagged" && filledWindow(state))
+    return compacting("compaction", { stop: "context_overflow" });
   const limit = limitOf(settings, windowFacts(state));
   if (limit === undefined) {
     if (settings.withoutLimit === "skip") return undefined;
@@ -42,6 +45,15 @@ export function compactionDue(state: State, rules: Rules): Action | undefined {
   const tokens = settings.format === "tagged" ? state.lastTokens : sizeOf(state, rules);
   if (tokens === undefined || !isFull(settings, tokens, limit)) return undefined;
   return compacting("compaction", { tokens, limit, at: settings.at });
+}
+
+/** Whether the last answer ended because the window was full. */
+function filledWindow({ history }: State): boolean {
+  for (let at = history.length - 1; at >= 0; at -= 1) {
+    const message = history.at(at);
+    if (message?.role === "assistant") return message.stop.kind === "context_overflow";
+  }
+  return false;
 }
 
 /** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */

@@ -5,6 +5,7 @@ import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts
 import { classifyHttpError } from "../transport/errors.ts";
 import { ChatDecoder } from "./openai-chat-decode.ts";
 import { ChatEncoder } from "./openai-chat-encode.ts";
+import { learned } from "./openai-chat-learns.ts";
 import { refusedCall, speaker } from "./openai-errors.ts";
 import { listIn, objectIn, parseJson } from "./openai-json.ts";
 import { settle } from "./openai-settle.ts";
@@ -44,6 +45,8 @@ export const openaiChat: Codec = {
   errorOf(response: ErrorResponse): RondoError {
     return withRepair(classifyHttpError(response), response);
   },
+
+  learned,
 
   answerOf(response: ErrorResponse, target: Target): AssistantMessage | undefined {
     const refused = refusedCall(parseJson(response.body) ?? null, target);

@@ -1,0 +1,57 @@
+// The room of what a refusal teaches of a server: a quirk that its row in the table does not know, or that has no row.
+//
+// Only what every later request would be refused for as well is a quirk, and only where another field or another value
+// does what was asked for. What can but be left out is a repair (`with-repair.ts`).
+
+import type { Json } from "@rondo/core";
+import type { ErrorResponse, Target } from "../codec.ts";
+import { chatCompat } from "./openai-chat-compat.ts";
+import { objectIn, parseJson, textIn } from "./openai-json.ts";
+
+/** Characters: a body may repeat the request, and what people wrote there is no complaint. */
+const head = 2000;
+
+/** F104: a tool turn without the reasoning that came with it. */
+const missingReasoning: RegExp =
+  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|missing [`'"\\]*reasoning_content/i;
+
+/** F134: the limit's other field, where the words name it. */
+const fields = ["max_completion_tokens", "max_tokens"] as const;
+const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
+
+/** Settings that a model does not know at all, under the name the refusal gives them. */
+const plain: ReadonlySet<string> = new Set([
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "parallel_tool_calls",
+]);
+
+/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+export function learned(
+  { status, body }: ErrorResponse,
+  target: Target,
+): NonNullable<Target["compat"]> | undefined {
+  if (status !== 400 && status !== 422) return undefined;
+  const compat = chatCompat(target);
+  const words = body.slice(0, head);
+  if (missingReasoning.test(words)) {
+    if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
+      return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
+    // Some take an empty text for a missing one.
+    return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
+  }
+  const [, other] = useInstead.exec(words) ?? [];
+  const field = fields.find((one) => one === other?.toLowerCase());
+  if (field !== undefined)
+    return field === compat.maxTokensField ? undefined : { ...target.compat, maxTokensField: field };
+  const error = objectIn(objectIn(parseJson(body))?.error);
+  const param = textIn(error?.param);
+  if (textIn(error?.code) !== "unsupported_parameter" || param === undefined) return undefined;
+  if (!plain.has(param) || compat.omit.includes(param)) return undefined;
+  const omit: Json = [...compat.omit, param];
+  return { ...target.compat, omit };
+}
