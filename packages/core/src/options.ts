@@ -97,7 +97,7 @@ export function resolve(given: AgentOptions): Resolved {
     maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,
     ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" as const } : {}),
-    abortGraceMs: given.abortGraceMs ?? 1_000,
+    abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
     ...(given.landing === undefined
       ? {}
