@@ -103,6 +103,11 @@ export interface Model {
   call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage>;
 }
 
+/** What a model is known by, for whoever stands before one: everything but how it is called. */
+export function modelFace({ id, origin, facts }: Model): Omit<Model, "call"> {
+  return { id, origin, ...(facts === undefined ? {} : { facts }) };
+}
+
 /** A raw value of a provider, cut so that it can stand in an error or a journal. */
 export function cutRaw(raw: unknown, limit: number = 4096): Json {
   const text = typeof raw === "string" ? raw : (JSON.stringify(raw) ?? "");

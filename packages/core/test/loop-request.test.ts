@@ -108,6 +108,11 @@ describe("a request", () => {
     expect(tool.tools).toHaveLength(4);
   });
 
+  test("keeps its messages as they are where only a setting was refused", () => {
+    const state = stateOf({ dropped: ["settings.temperature"] });
+    expect(shaped(state)).toStrictEqual({ messages: state.history, stages: [], by: [] });
+  });
+
   test("asks for the output limit that was decided on, and for no reasoning where that was refused", () => {
     const settings = (run: object, change: object = {}): object => request(run, change).settings;
     const given = options().settings;
@@ -120,6 +125,13 @@ describe("a request", () => {
     expect(settings({ dropped: ["reasoning"], maxOutputTokens: 5 }, reasoning)).toStrictEqual({
       reasoning: "off",
       maxOutputTokens: 5,
+    });
+    const cold = { settings: { temperature: 0.5, topP: 0.9, reasoning: "high" as const } };
+    const left = settings({ dropped: ["files", "settings.temperature"] }, cold);
+    expect(left).toStrictEqual({ topP: 0.9, reasoning: "high" });
+    expect(settings({ dropped: ["reasoning", "settings.topP"] }, cold)).toStrictEqual({
+      temperature: 0.5,
+      reasoning: "off",
     });
     const small = contextOf({ window: 600, guard: null });
     expect(settings({}, small)).toStrictEqual({ maxOutputTokens: 1_000 });

@@ -262,6 +262,21 @@ describe("a request too large, where nothing is to be mended", () => {
   test("keeps its files, and its output limit", () => {
     expect(judged(true, "payload_too_large")).toMatchObject({ follows: { drop: "files" } });
     expect(judged(false, "payload_too_large")).toBeUndefined();
+    const asked = (run: Partial<Run>, settings: object): unknown =>
+      judgementOf(
+        overflow(),
+        { failure: failureOf("context_overflow", { maxOutputTokens: 100 }), ...run },
+        undefined,
+        { settings },
+        {},
+      );
+    const lower = { follows: { do: "ask_again", maxOutputTokens: 100 } };
+    expect(asked({}, {})).toMatchObject(lower);
+    expect(asked({}, { maxOutputTokens: 101 })).toMatchObject(lower);
+    expect(asked({}, { maxOutputTokens: 100 })).toBeUndefined();
+    expect(asked({ maxOutputTokens: 100 }, { maxOutputTokens: 500 })).toBeUndefined();
+    expect(asked({ failures: 2 }, {})).toMatchObject(lower);
+    expect(asked({ failures: 3 }, {})).toBeUndefined();
     const limit = { maxOutputTokens: 100 };
     expect(judged(true, "context_overflow", limit)).toMatchObject({ follows: limit });
     expect(judged(false, "context_overflow", limit)).toBeUndefined();

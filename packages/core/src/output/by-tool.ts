@@ -4,7 +4,7 @@
 // call that is none: it would need a result, and another provider would be shown a tool that does not exist.
 
 import type { AssistantMessage, Part } from "../message.ts";
-import type { Model, ModelEvent, ModelRequest, ToolDefinition } from "../model.ts";
+import { type Model, type ModelEvent, type ModelRequest, modelFace, type ToolDefinition } from "../model.ts";
 import { isWrapped, outputToolOf } from "./ways.ts";
 
 /** The model, whose call of the request's output tool is its answer; the model itself where there is no such tool. */
@@ -12,9 +12,7 @@ export function answeringByTool(model: Model, request: ModelRequest): Model {
   const tool = outputToolOf(request.tools);
   if (tool === undefined) return model;
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     call: async (asked, io) =>
       answerOf(await model.call(asked, { ...io, emit: (event) => io.emit(heard(event, tool)) }), tool),
   };

@@ -3,7 +3,7 @@
 // Read from the kind and the status, never from a provider's text. What is no failure of a model has no kind.
 
 import { type ErrorData, type ErrorKind, messageOf, RondoError } from "../errors.ts";
-import type { Model } from "../model.ts";
+import { type Model, modelFace } from "../model.ts";
 
 export type FailureKind =
   | "rate_limit"
@@ -85,9 +85,7 @@ export const failureTexts: { readonly [kind in FailureKind]: string } = {
  */
 export function namedFailures(model: Model, byMessage: boolean): Model {
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request, io) {
       try {
         return await model.call(request, io);

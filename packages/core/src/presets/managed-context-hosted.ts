@@ -4,7 +4,7 @@
 // none, as the last one of a run at its limit, must be made without them here.
 
 import type { JsonObject } from "../message.ts";
-import type { Model, ModelRequest, Settings } from "../model.ts";
+import { type Model, type ModelRequest, modelFace, type Settings } from "../model.ts";
 
 /** The settings with hosted tools among them. */
 export function hostedSettings(
@@ -24,9 +24,7 @@ export function hostedSettings(
 /** The same model; a request without tools that may call none goes out without hosted tools as well. */
 export function withoutHosted(model: Model): Model {
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     call: (request, io) =>
       model.call(
         request.tools.length === 0 && request.toolChoice === "none"

@@ -3,7 +3,7 @@
 // Only where a provider writes arguments as text. One that sends objects has written none when there is no text.
 
 import type { Part } from "../message.ts";
-import type { Model } from "../model.ts";
+import { type Model, modelFace } from "../model.ts";
 
 const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
 
@@ -11,9 +11,7 @@ const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
 export function emptyAsWritten(model: Model): Model {
   if (sendsObjects.test(model.origin.api)) return model;
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
       // What is no answer at all is the loop's to refuse.

@@ -10,7 +10,7 @@ import { messageOf, RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { hasBegun } from "../loop/state.ts";
 import { callsOf, type UserMessage } from "../message.ts";
-import type { Model } from "../model.ts";
+import { type Model, modelFace } from "../model.ts";
 import type { Session } from "../session.ts";
 import { type SteerableOptions, steerable } from "./steerable.ts";
 import { steerableStop } from "./steerable-stops.ts";
@@ -99,9 +99,7 @@ function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView
 /** The same model; before an answer that would end the run is handed on, somebody is asked. */
 function asking(model: Model, ask: () => Promise<void>): Model {
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
       const isEnd = callsOf(message).length === 0;

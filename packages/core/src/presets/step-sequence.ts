@@ -22,7 +22,7 @@ import { noContext } from "../context/options.ts";
 import { RondoError } from "../errors.ts";
 import type { RunEnd } from "../loop/records.ts";
 import type { AssistantMessage, Part } from "../message.ts";
-import type { Model, Settings } from "../model.ts";
+import { type Model, modelFace, type Settings } from "../model.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import {
   continueBy,
@@ -163,9 +163,7 @@ function namingErrors(tool: Tool): Tool {
 /** The model, of whose answers neither empty texts nor generated files are kept, and whose refusals are texts: no other words are known. */
 function plainly(model: Model): Model {
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     call: async (request, io) => {
       try {
         return storable(await model.call(request, io));

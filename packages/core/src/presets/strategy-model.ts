@@ -5,7 +5,7 @@
 
 import { fittingOutput } from "../context/guard-route.ts";
 import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
-import type { Model, ModelEvent, ModelIo, ModelRequest } from "../model.ts";
+import { type Model, type ModelEvent, type ModelIo, type ModelRequest, modelFace } from "../model.ts";
 import { parseToolArguments } from "./strategy-arguments.ts";
 
 export interface StrategyModel {
@@ -24,9 +24,7 @@ export function recalcMaxTokens(promptTokens: number, maxTokens: number, context
 export function strategyModel(model: Model, options: StrategyModel): Model {
   const { streams, countTokens = tokensOf } = options;
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request, io) {
       const message = (await model.call(fitted(request, model, countTokens), heardBy(io, streams))) as
         | AssistantMessage

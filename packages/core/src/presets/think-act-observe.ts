@@ -11,7 +11,7 @@ import { messageOf, RondoError } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
-import type { Model, Settings } from "../model.ts";
+import { type Model, modelFace, type Settings } from "../model.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";
@@ -109,9 +109,7 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
 /** The model, whose refusals are texts: this system knows no other words. */
 function inWords(model: Model): Model {
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request, io) {
       const message = await model.call(request, io);
       if (!Array.isArray(message?.content) || message.content.every(({ type }) => type !== "refusal"))
