@@ -147,6 +147,20 @@ export class RondoError extends Error {
   }
 }
 
+/** What may be other in an error that is told anew; `undefined` takes it out. */
+export type ErrorChange = {
+  readonly [option in keyof RondoErrorOptions]?: RondoErrorOptions[option] | undefined;
+} & { readonly kind?: ErrorKind; readonly message?: string };
+
+/** The same error with something changed. */
+export function errorWith(error: RondoError, change: ErrorChange): RondoError {
+  const { kind, message, retryable, retryAfterMs, status, raw, repair, cause } = error;
+  const { maxOutputTokens, partial, usage } = error;
+  const kept = { kind, message, retryable, retryAfterMs, status, raw, repair, cause };
+  const told = { ...kept, maxOutputTokens, partial, usage, ...change };
+  return new RondoError(told.kind, told.message, told as RondoErrorOptions);
+}
+
 /** What was thrown, as words: an error's message, or the thing itself as text. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {

@@ -104,7 +104,7 @@ export interface Model {
 }
 
 /** What a model is known by, for whoever stands before one: everything but how it is called. */
-export function modelFace({ id, origin, facts }: Model): Omit<Model, "call"> {
+export function modelFace({ id, origin, facts }: Omit<Model, "call">): Omit<Model, "call"> {
   return { id, origin, ...(facts === undefined ? {} : { facts }) };
 }
 

@@ -7,6 +7,7 @@
 
 import {
   type AssistantMessage,
+  errorWith,
   type Model,
   type ModelFacts,
   type ModelIo,
@@ -36,7 +37,7 @@ import {
   type Send,
 } from "./model-options.ts";
 import { warnOverWindow } from "./over-window.ts";
-import { optionsOf, receive, receiveFrames } from "./receive.ts";
+import { receive, receiveFrames } from "./receive.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
@@ -205,10 +206,7 @@ class HttpModel implements Model {
     const window = this.facts?.contextWindow;
     const empty = body.trim() === "" && (error.status === 400 || error.status === 413);
     if (!empty || window === undefined || chars / charsPerToken < window * 0.9) return error;
-    return new RondoError("context_overflow", error.message, {
-      ...optionsOf(error),
-      retryable: false,
-    });
+    return errorWith(error, { kind: "context_overflow", retryable: false });
   }
 
   #targetOf(request: ModelRequest): Target {
@@ -271,15 +269,14 @@ class HttpModel implements Model {
     const names = this.#options.keyVariables ?? [];
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
       words += ` Check the key: it comes from ${this.#options.credentials !== undefined ? "the credentials callback" : this.#options.apiKey !== undefined ? "the option apiKey" : `the environment (${names.join(" or ")})`}.`;
-    const { raw, ...rest } = optionsOf(error);
+    const { raw } = error;
     // "ollama" is a common key for Ollama, and no secret: what stands in the model's own name stays readable.
     const known = `${this.id} ${this.#options.baseURL}`;
     const secrets = sent.flatMap(({ credentials, headers }) => secretsOf(credentials, headers));
     const hidden = secrets.filter((secret) => !known.includes(secret));
-    return new RondoError(error.kind, redacted(words, hidden), {
-      ...rest,
-      ...(raw === undefined ? {} : { raw: redactedJson(raw, hidden) }),
-      ...(error.cause === undefined ? {} : { cause: error.cause }),
+    return errorWith(error, {
+      message: redacted(words, hidden),
+      raw: raw === undefined ? undefined : redactedJson(raw, hidden),
     });
   }
 }
@@ -294,13 +291,7 @@ interface Sent {
 const reasons: RegExp =
   /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
 
-function unrepaired(error: RondoError): RondoError {
-  const { repair: _, ...rest } = optionsOf(error);
-  return new RondoError(error.kind, error.message, {
-    ...rest,
-    ...(error.cause === undefined ? {} : { cause: error.cause }),
-  });
-}
+const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
 
 const loads = new WeakMap<LazyCodec, Promise<Codec>>();
 

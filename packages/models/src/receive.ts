@@ -7,13 +7,7 @@
 // A piece of the body is decoded first, and what came of it is told then. Whoever listens may do much, and mixed into the
 // decoding it would make one large thing of two small ones: see `bench/RESULTS.md`.
 
-import {
-  type AssistantMessage,
-  type Json,
-  type ModelEvent,
-  RondoError,
-  type RondoErrorOptions,
-} from "@rondo/core";
+import { type AssistantMessage, errorWith, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
 import { readErrorBody } from "./transport/error-body.ts";
@@ -134,11 +128,11 @@ async function read(
   } catch (thrown) {
     if (thrown instanceof RondoError && thrown.kind === "stream_truncated" && (broke !== undefined || cut))
       throw withArrived(
-        new RondoError(
-          "stream_truncated",
-          broke === undefined ? `${thrown.message}, inside a frame` : `${thrown.message}: ${broke.message}`,
-          { ...(broke === undefined ? {} : { cause: broke }), ...optionsOf(thrown) },
-        ),
+        errorWith(thrown, {
+          message:
+            broke === undefined ? `${thrown.message}, inside a frame` : `${thrown.message}: ${broke.message}`,
+          cause: broke,
+        }),
         decoder,
       );
     throw withArrived(thrown, decoder);
@@ -232,26 +226,10 @@ function withArrived(thrown: unknown, decoder: Decoder): unknown {
   const partial = decoder.partial();
   if (partial === undefined) return thrown;
   const aborted = thrown.kind === "aborted";
-  return new RondoError(thrown.kind, thrown.message, {
-    ...optionsOf(thrown),
-    ...(thrown.cause === undefined ? {} : { cause: thrown.cause }),
+  return errorWith(thrown, {
     partial: aborted ? { ...partial, stop: { ...partial.stop, kind: "aborted" } } : partial,
-    ...((thrown.usage ?? partial.usage) === undefined ? {} : { usage: thrown.usage ?? partial.usage ?? {} }),
+    usage: thrown.usage ?? partial.usage,
   });
-}
-
-/** Everything of an error that is not its words or its cause, to build another with. */
-export function optionsOf(error: RondoError): RondoErrorOptions {
-  return {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(error.repair === undefined ? {} : { repair: error.repair }),
-    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
-    ...(error.partial === undefined ? {} : { partial: error.partial }),
-    ...(error.usage === undefined ? {} : { usage: error.usage }),
-  };
 }
 
 function settled<T>(run: () => T, decoder: Decoder): T {

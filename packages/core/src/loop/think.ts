@@ -4,7 +4,7 @@
 // a clock runs out even if the model does not. Whether to try again is not asked here.
 
 import type { Clock } from "../clock.ts";
-import { RondoError, toRondoError } from "../errors.ts";
+import { errorWith, RondoError, toRondoError } from "../errors.ts";
 import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model.ts";
 
@@ -120,15 +120,5 @@ function withPartial(error: RondoError, model: Model, heard: Heard): RondoError 
     origin: model.origin,
     stop: { kind: error.kind === "aborted" ? "aborted" : "error", wire: "unknown" },
   };
-  return new RondoError(error.kind, error.message, {
-    retryable: error.retryable,
-    cause: error.cause,
-    partial,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(error.repair === undefined ? {} : { repair: error.repair }),
-    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
-    ...(error.usage === undefined ? {} : { usage: error.usage }),
-  });
+  return errorWith(error, { partial });
 }

@@ -3,8 +3,7 @@
 // Both sides know errors by structure, not by class, because two copies of a package have two classes. Status and body
 // are read as those of any provider; the retry flag is followed where it says something that the status does not.
 
-import { type ErrorKind, type Json, messageOf, RondoError } from "@rondo/core";
-import { optionsOf } from "../receive.ts";
+import { type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
 import { asRecord } from "./words.ts";
@@ -40,14 +39,14 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
     const usual = [408, 409, 429].includes(statusCode) || statusCode >= 500;
     const retryable =
       typeof isRetryable === "boolean" && isRetryable !== usual ? isRetryable : error.retryable;
-    return new RondoError(error.kind, error.message, { ...optionsOf(error), retryable, cause: thrown });
+    return errorWith(error, { retryable, cause: thrown });
   }
   const kind = typeof name === "string" && Object.hasOwn(byName, name) ? byName[name] : undefined;
   if (kind !== undefined) return new RondoError(kind, `${id}: ${messageOf(thrown)}`, { cause: thrown });
   if (typeof isRetryable === "boolean" || codeOf(thrown) !== undefined || thrown instanceof TypeError) {
     const error = networkError(thrown, typeof url === "string" ? url : "");
-    return new RondoError(error.kind, `${id}: ${error.message}`, {
-      ...optionsOf(error),
+    return errorWith(error, {
+      message: `${id}: ${error.message}`,
       ...(typeof isRetryable === "boolean" ? { retryable: isRetryable } : {}),
       cause: thrown,
     });
@@ -56,7 +55,7 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
   // In a stream providers hand on the event as it came: an object, or its text.
   const body = thrown instanceof Error ? { message: thrown.message } : (thrown as Json);
   const error = classifyStreamError(body ?? "the stream failed", { provider: id });
-  return new RondoError(error.kind, error.message, { ...optionsOf(error), cause: thrown });
+  return errorWith(error, { cause: thrown });
 }
 
 /** One of ours that went through the AI SDK and came back. */

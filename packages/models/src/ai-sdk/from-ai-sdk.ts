@@ -5,6 +5,7 @@
 
 import {
   type AssistantMessage,
+  errorWith,
   type Model,
   type ModelFacts,
   type ModelIo,
@@ -13,7 +14,6 @@ import {
   RondoError,
 } from "@rondo/core";
 import { factsOf } from "../catalogue/catalogue.ts";
-import { optionsOf } from "../receive.ts";
 import { abortedError } from "../transport/network.ts";
 import { errorFrom } from "./errors.ts";
 import { PartReader } from "./read-parts.ts";
@@ -166,13 +166,7 @@ class AiSdkModel implements Model {
     // What an error of ours brings along has another origin; what was read here is the same, under this one's.
     const partial = reader.partial(aborted ? "aborted" : "error");
     const usage = error.usage ?? reader.usage;
-    const { partial: _foreign, ...rest } = optionsOf(error);
-    return new RondoError(error.kind, error.message, {
-      ...rest,
-      ...(error.cause === undefined ? {} : { cause: error.cause }),
-      ...(partial === undefined ? {} : { partial }),
-      ...(usage === undefined ? {} : { usage }),
-    });
+    return errorWith(error, { partial, usage });
   }
 }
 

@@ -1,6 +1,6 @@
 // The room of Anthropic's errors: its error types, on top of the classes every provider shares.
 
-import { type AssistantMessage, type Json, RondoError, type Usage } from "@rondo/core";
+import { type AssistantMessage, errorWith, type Json, type RondoError, type Usage } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
 import { withRepair } from "./with-repair.ts";
@@ -25,13 +25,6 @@ export function withArrived(
   partial: AssistantMessage | undefined,
   usage: Usage | undefined,
 ): RondoError {
-  return new RondoError(error.kind, error.message, {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...(partial === undefined ? {} : { partial }),
-    ...(usage === undefined || Object.keys(usage).length === 0 ? {} : { usage: { ...usage } }),
-  });
+  const counted = usage === undefined || Object.keys(usage).length === 0 ? undefined : { ...usage };
+  return errorWith(error, { partial, usage: counted });
 }

@@ -2,9 +2,8 @@
 //
 // Only codecs ask here, of the body of a refusal. What then happens, and how often, is decided in the loop.
 
-import { RondoError } from "@rondo/core";
+import { errorWith, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
-import { optionsOf } from "../receive.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
 import { refusedSetting } from "./refused-settings.ts";
@@ -21,10 +20,5 @@ export function withRepair(error: RondoError, { status, body }: ErrorResponse): 
     : refusesFiles(words)
       ? "files"
       : refusedSetting(error.message);
-  if (repair === undefined) return error;
-  return new RondoError(error.kind, error.message, {
-    ...optionsOf(error),
-    ...(error.cause === undefined ? {} : { cause: error.cause }),
-    repair,
-  });
+  return repair === undefined ? error : errorWith(error, { repair });
 }

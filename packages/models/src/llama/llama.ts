@@ -13,6 +13,7 @@ import {
   type ModelIo,
   type ModelRequest,
   messageOf,
+  modelFace,
   type Origin,
   RondoError,
   type Settings,
@@ -69,9 +70,7 @@ export function llama(options: LlamaOptions): LlamaModel {
     ...(options.neutralise === undefined ? {} : { neutralise: options.neutralise }),
   });
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     call: (request, io) => model.call(request, io),
     dispose: () => file.dispose(),
   };

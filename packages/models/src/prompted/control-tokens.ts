@@ -4,7 +4,15 @@
 // puts the text into its template: there they are broken up, visibly, so that nobody wonders what happened (F237). In
 // a model's answer they are leaks: what ends a turn ends the answer, the rest is left out (F236). Linear scans only.
 
-import type { ContentPart, JsonObject, Message, Model, ModelRequest, Part } from "@rondo/core";
+import {
+  type ContentPart,
+  type JsonObject,
+  type Message,
+  type Model,
+  type ModelRequest,
+  modelFace,
+  type Part,
+} from "@rondo/core";
 
 /** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, and those that stand in no bars. */
 const tokens: RegExp =
@@ -54,9 +62,7 @@ export function neutralTokens(model: Model): Model {
     return known;
   };
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     call: (request: ModelRequest, io) =>
       model.call({ ...request, messages: Array.from(request.messages, clean) }, io),
   };

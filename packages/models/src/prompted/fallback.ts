@@ -3,7 +3,14 @@
 // Which models have tools is known only to their server, and it says so by refusing (F145). That refusal is an answer
 // about the model, taken once. It is no retry: nothing was tried that could have worked.
 
-import { type AssistantMessage, type Model, type ModelIo, type ModelRequest, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  type Model,
+  type ModelIo,
+  type ModelRequest,
+  modelFace,
+  RondoError,
+} from "@rondo/core";
 
 /**
  * `native` until it refuses tools, `prompted` from then on.
@@ -16,9 +23,7 @@ export function nativeOrPrompted(
 ): Model {
   let toolless = false;
   return {
-    id: model.id,
-    origin: model.origin,
-    ...(model.facts === undefined ? {} : { facts: model.facts }),
+    ...modelFace(model),
     async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
       if (toolless) return await prompted.call(request, io);
       try {

@@ -5,6 +5,7 @@
 
 import {
   type AssistantMessage,
+  errorWith,
   type JsonObject,
   type Model,
   type ModelEvent,
@@ -18,7 +19,6 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import { freshId } from "../codecs/openai-names.ts";
-import { optionsOf } from "../receive.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
 import { fromHarmony, speaksHarmony } from "./harmony.ts";
 import { neutralTools, TextHistory } from "./history.ts";
@@ -299,12 +299,7 @@ class LiveAnswer {
   /** The error with what could be shown, in place of a piece of raw JSON. */
   failed(thrown: unknown): unknown {
     if (!(thrown instanceof RondoError)) return thrown;
-    const { partial: _, ...rest } = optionsOf(thrown);
     const partial = this.answer.partial(thrown.kind === "aborted" ? "aborted" : "error");
-    return new RondoError(thrown.kind, thrown.message, {
-      ...rest,
-      ...(thrown.cause === undefined ? {} : { cause: thrown.cause }),
-      ...(partial === undefined ? {} : { partial }),
-    });
+    return errorWith(thrown, { partial });
   }
 }

@@ -5,6 +5,7 @@
 
 import {
   type AssistantMessage,
+  errorWith,
   type Model,
   type ModelFacts,
   type ModelIo,
@@ -18,7 +19,6 @@ import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
 import { createModel } from "../provider.ts";
-import { optionsOf } from "../receive.ts";
 import { ollamaChat } from "./codecs.ts";
 import { directClient } from "./loopback.ts";
 import { PromptCutWatch } from "./prompt-cut.ts";
@@ -149,9 +149,6 @@ class OllamaModel implements Model {
     if (!(thrown instanceof RondoError) || thrown.kind === "aborted" || thrown.kind === "context_truncated")
       return thrown;
     const missing = thrown.status === 404 ? ` Is the model there? Try: ollama pull ${this.#name}` : "";
-    return new RondoError(thrown.kind, `Failed to call Ollama API: ${thrown.message}${missing}`, {
-      ...optionsOf(thrown),
-      ...(thrown.cause === undefined ? {} : { cause: thrown.cause }),
-    });
+    return errorWith(thrown, { message: `Failed to call Ollama API: ${thrown.message}${missing}` });
   }
 }
