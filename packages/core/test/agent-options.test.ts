@@ -7,13 +7,13 @@ import {
   type AgentOptions,
   budget,
   dependency,
-  RondoError,
   type RunOverrides,
   repeats,
   retry,
   subAgent,
   tool,
 } from "../src/index.ts";
+import { wordsOf } from "./refused.ts";
 
 const model = scripted([]);
 const echo = {
@@ -22,17 +22,6 @@ const echo = {
   inputSchema: { type: "object" },
   execute: () => "",
 } as const;
-
-const wordsOf = (act: () => unknown): string => {
-  try {
-    act();
-  } catch (thrown) {
-    expect(thrown).toBeInstanceOf(RondoError);
-    expect(thrown).toMatchObject({ kind: "invalid_request", retryable: false });
-    return (thrown as Error).message;
-  }
-  return "it was taken";
-};
 
 describe("an agent's options", () => {
   test.each<[Record<string, unknown>, string]>([
