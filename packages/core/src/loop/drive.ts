@@ -285,7 +285,8 @@ export class Driver {
   #callModel(action: Action & { do: "call_model" }): Promise<void> | undefined {
     const { gate } = this.#shell;
     if (gate !== undefined && !gate.pass()) {
-      gate.open = () => this.#stir();
+      const stir = (): void => this.#stir();
+      gate.open = stir;
       return this.#wait(undefined, () => gate.pass());
     }
     this.#append([modelStarted(action, this.#prefix)]);
@@ -335,7 +336,8 @@ export class Driver {
     const { clock } = this.#shell;
     let cancel = (): void => {};
     const ranOut = await new Promise<boolean>((resolve) => {
-      this.#wake = () => resolve(false);
+      const wake = (): void => resolve(false);
+      this.#wake = wake;
       if (until === undefined) return;
       const left = Math.min(Math.max(0, until - clock.now()), 2 ** 31 - 1);
       cancel = clock.after(left, () => resolve(true));

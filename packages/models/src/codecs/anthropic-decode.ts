@@ -205,12 +205,10 @@ export class AnthropicAnswer {
     }
     switch (type) {
       case "text_delta":
-        this.#again = (text) => this.#answer.text(index, text);
-        this.#again(asString(delta.text) ?? "");
+        this.#saying((text) => this.#answer.text(index, text), delta.text);
         return;
       case "thinking_delta":
-        this.#again = (text) => this.#answer.reasoning(index, text);
-        this.#again(asString(delta.thinking) ?? "");
+        this.#saying((text) => this.#answer.reasoning(index, text), delta.thinking);
         return;
       case "signature_delta": {
         const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
@@ -224,17 +222,22 @@ export class AnthropicAnswer {
         return;
       case "input_json_delta": {
         if (open.kind !== "call") return;
-        this.#again = (piece) => {
+        this.#saying((piece) => {
           if (open.input.trim() === "") open.input += piece;
           this.#answer.args(index, piece);
-        };
-        this.#again(asString(delta.partial_json) ?? "");
+        }, delta.partial_json);
         return;
       }
       default:
         this.#emit({ type: "progress" });
         return;
     }
+  }
+
+  /** Says a delta's text, and keeps how, for a next event that is like it. */
+  #saying(say: (text: string) => void, text: Json | undefined): void {
+    this.#again = say;
+    say(asString(text) ?? "");
   }
 
   /** A delta whose block was never opened: proxies lose starts. A call without a name cannot be made up. */
@@ -348,9 +351,12 @@ export function frameObject(data: string, provider: string, frames?: FrameJson):
   return object;
 }
 
-export function anthropicDecoder(target: Target, emit: Emit): Decoder {
-  const answer = new AnthropicAnswer(target, emit);
-  const frames = new FrameJson(
+export const anthropicDecoder = (target: Target, emit: Emit): Decoder => new AnthropicDecoder(target, emit);
+
+class AnthropicDecoder implements Decoder {
+  readonly #provider: string;
+  readonly #answer: AnthropicAnswer;
+  readonly #frames = new FrameJson(
     [
       ["delta", "text"],
       ["delta", "thinking"],
@@ -358,27 +364,40 @@ export function anthropicDecoder(target: Target, emit: Emit): Decoder {
     ],
     parseExact,
   );
-  let named: string | undefined;
-  let likeness: Likeness | undefined;
-  return {
-    get likeness() {
-      return likeness;
-    },
-    push(frame: Frame) {
-      if (answer.finished || (frame.event === named && likeness?.takes(frame.data))) return;
-      likeness = undefined;
-      named = frame.event;
-      const event = frameObject(frame.data, target.origin.provider, frames);
-      if (event === undefined) return;
-      answer.event(event, frame.event);
-      likeness = answer.again && frames.likeness(answer.again);
-    },
-    get finished() {
-      return answer.finished;
-    },
-    end: () => answer.end(),
-    partial: () => answer.partial(),
-  };
+  #named: string | undefined;
+  #likeness: Likeness | undefined;
+
+  constructor(target: Target, emit: Emit) {
+    this.#provider = target.origin.provider;
+    this.#answer = new AnthropicAnswer(target, emit);
+  }
+
+  get likeness(): Likeness | undefined {
+    return this.#likeness;
+  }
+
+  get finished(): boolean {
+    return this.#answer.finished;
+  }
+
+  push(frame: Frame): void {
+    const answer = this.#answer;
+    if (answer.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
+    this.#likeness = undefined;
+    this.#named = frame.event;
+    const event = frameObject(frame.data, this.#provider, this.#frames);
+    if (event === undefined) return;
+    answer.event(event, frame.event);
+    this.#likeness = answer.again && this.#frames.likeness(answer.again);
+  }
+
+  end(): AssistantMessage {
+    return this.#answer.end();
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
 }
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {

@@ -3,6 +3,7 @@
 // The provider's own API, Amazon Bedrock (InvokeModel) and Google Vertex differ in the path, in where the version
 // stands and in the framing of the stream; the conversation is the same on all of them.
 
+import type { AssistantMessage } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "../codec.ts";
 import { anthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
 import { anthropicEncoder, type Host } from "./anthropic-encode.ts";
@@ -65,25 +66,37 @@ export const anthropicOnBedrock: Codec = {
   ...anthropicMessages,
   framing: "aws_event_stream",
   encoder: (target) => anthropicEncoder(target, bedrock),
-  decoder: invokeDecoder,
+  decoder: (target, emit) => new InvokeDecoder(target, emit),
   errorOf: bedrockHttpError,
 };
 
-function invokeDecoder(target: Target, emit: Parameters<Codec["decoder"]>[1]): Decoder {
-  const inner = anthropicDecoder(target, emit);
-  return {
-    push(frame: Frame) {
-      if (frame.exception === true) throw bedrockStreamError(frame, target, inner.partial());
-      if (frame.event !== undefined && frame.event !== "chunk") return;
-      const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
-      if (bytes === undefined) return;
-      const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
-      inner.push({ event: undefined, data: text });
-    },
-    get finished() {
-      return inner.finished;
-    },
-    end: () => inner.end(),
-    partial: () => inner.partial(),
-  };
+class InvokeDecoder implements Decoder {
+  readonly #target: Target;
+  readonly #inner: Decoder;
+
+  constructor(target: Target, emit: Parameters<Codec["decoder"]>[1]) {
+    this.#target = target;
+    this.#inner = anthropicDecoder(target, emit);
+  }
+
+  get finished(): boolean {
+    return this.#inner.finished;
+  }
+
+  push(frame: Frame): void {
+    if (frame.exception === true) throw bedrockStreamError(frame, this.#target, this.#inner.partial());
+    if (frame.event !== undefined && frame.event !== "chunk") return;
+    const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
+    if (bytes === undefined) return;
+    const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
+    this.#inner.push({ event: undefined, data: text });
+  }
+
+  end(): AssistantMessage {
+    return this.#inner.end();
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#inner.partial();
+  }
 }

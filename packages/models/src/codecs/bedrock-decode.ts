@@ -259,25 +259,39 @@ function joinBase64(before: string, piece: string): string {
   }
 }
 
-export function bedrockDecoder(target: Target, emit: Emit): Decoder {
-  const answer = new BedrockAnswer(target, emit);
-  return {
-    push(frame: Frame) {
-      if (frame.exception === true || frame.event?.endsWith("Exception") === true)
-        throw bedrockStreamError(frame, target, answer.partial());
-      const payload = frameObject(frame.data, target.origin.provider);
-      if (payload === undefined) return;
-      const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
-      if (wrapped !== undefined && frame.event !== wrapped)
-        answer.event(wrapped, asObject(payload[wrapped]) ?? {});
-      else if (frame.event !== undefined) answer.event(frame.event, payload);
-    },
-    get finished() {
-      return answer.finished;
-    },
-    end: () => answer.end(),
-    partial: () => answer.partial(),
-  };
+export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockDecoder(target, emit);
+
+class BedrockDecoder implements Decoder {
+  readonly #target: Target;
+  readonly #answer: BedrockAnswer;
+
+  constructor(target: Target, emit: Emit) {
+    this.#target = target;
+    this.#answer = new BedrockAnswer(target, emit);
+  }
+
+  get finished(): boolean {
+    return this.#answer.finished;
+  }
+
+  push(frame: Frame): void {
+    if (frame.exception === true || frame.event?.endsWith("Exception") === true)
+      throw bedrockStreamError(frame, this.#target, this.#answer.partial());
+    const payload = frameObject(frame.data, this.#target.origin.provider);
+    if (payload === undefined) return;
+    const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
+    if (wrapped !== undefined && frame.event !== wrapped)
+      this.#answer.event(wrapped, asObject(payload[wrapped]) ?? {});
+    else if (frame.event !== undefined) this.#answer.event(frame.event, payload);
+  }
+
+  end(): AssistantMessage {
+    return this.#answer.end();
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
 }
 
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {

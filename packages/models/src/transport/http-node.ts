@@ -90,7 +90,7 @@ function agentsKnowProxies(): boolean {
 /** One request and its response: whichever of answer, failure, clock and abort comes first settles it, once. */
 class Exchange {
   readonly #request: HttpRequest;
-  readonly #onAbort: () => void;
+  readonly #onAbort = (): void => this.#give(abortedError(this.#request.signal));
   #wire: Http.ClientRequest | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #fail: (error: RondoError) => void;
@@ -104,7 +104,6 @@ class Exchange {
   ) {
     this.#request = request;
     this.#fail = reject;
-    this.#onAbort = () => this.#give(abortedError(request.signal));
     if (request.signal.aborted) {
       reject(abortedError(request.signal));
       return;
