@@ -129,3 +129,33 @@ export function impuritiesOf(text: string, path: string): string[] {
   visit(parse(text, path));
   return found;
 }
+
+const isFunction = (node: unknown): boolean =>
+  isNode(node) && (node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression");
+
+/**
+ * Functions that V8 makes in its old space: those written straight into a member (`this.x = () => …`), and accessors of
+ * a literal. Whatever one can reach outlives every collection of the young objects until a full one comes, dead or not:
+ * made once a step, a whole process keeps all it ever touched in between. A function with a name of its own, a field of a
+ * class and a class's accessor do not. What a module makes once as it loads does no harm.
+ * @returns each as `line 3: this.#wake = …`
+ */
+export function oldSpaceFunctionsOf(text: string, path: string): string[] {
+  const found: string[] = [];
+  const say = (node: Node, what: string): void => {
+    found.push(`line ${text.slice(0, node.start).split("\n").length}: ${what}`);
+  };
+  const visit = (node: Node, inFunction: boolean): void => {
+    const { left, right } = node;
+    if (inFunction && node.type === "AssignmentExpression" && isNode(left))
+      if (left.type === "MemberExpression" && isFunction(right))
+        say(node, `${text.slice(left.start, left.end)} = …`);
+    if (inFunction && node.type === "ObjectExpression")
+      for (const one of node.properties as Node[])
+        if (one.kind === "get" || one.kind === "set") say(one, `an accessor of a literal`);
+    const inside = inFunction || isFunction(node) || node.type === "FunctionDeclaration";
+    for (const child of childrenOf(node)) visit(child, inside);
+  };
+  visit(parse(text, path), false);
+  return found;
+}

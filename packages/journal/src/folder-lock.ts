@@ -4,15 +4,15 @@
 // one from a live one is a race that cannot be won. SQLite holds real locks of the system, which end with the process,
 // so a database that nothing is ever stored in does nothing but lock.
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { loadSqlite } from "./sqlite-database.ts";
 
 export class FolderLock {
   readonly #file: string;
   readonly #timeoutMs: number;
   #db: DatabaseSync | undefined;
-  #begin: (() => void) | undefined;
-  #end: (() => void) | undefined;
+  #begin: StatementSync | undefined;
+  #end: StatementSync | undefined;
 
   constructor(file: string, timeoutMs: number) {
     this.#file = file;
@@ -22,11 +22,11 @@ export class FolderLock {
   /** Holds the lock while it acts, which must be synchronous. Throws what SQLite throws when it cannot be had. */
   hold<T>(act: () => T): T {
     this.#open();
-    this.#begin?.();
+    this.#begin?.run();
     try {
       return act();
     } finally {
-      this.#end?.();
+      this.#end?.run();
     }
   }
 
@@ -40,10 +40,8 @@ export class FolderLock {
     const db = new (loadSqlite())(this.#file, { timeout: this.#timeoutMs });
     // Nothing is stored, so nothing need be safe.
     db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
-    const begin = db.prepare("BEGIN IMMEDIATE");
-    const end = db.prepare("COMMIT");
-    this.#begin = () => void begin.run();
-    this.#end = () => void end.run();
+    this.#begin = db.prepare("BEGIN IMMEDIATE");
+    this.#end = db.prepare("COMMIT");
     this.#db = db;
   }
 }

@@ -122,10 +122,11 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
 /** Late, because importing a journal must cost nothing; quiet, because Node 22 calls the module experimental. */
 export function loadSqlite(): typeof DatabaseSync {
   const { emitWarning } = process;
-  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+  const quieter = (warning: string | Error, ...rest: unknown[]): void => {
     if (String(warning).includes("SQLite")) return;
     Reflect.apply(emitWarning, process, [warning, ...rest]);
   };
+  process.emitWarning = quieter;
   try {
     const sqlite = process.getBuiltinModule("node:sqlite");
     if (sqlite !== undefined) return sqlite.DatabaseSync;
