@@ -508,7 +508,8 @@ class Driver {
     if (this.#mailbox.length > 0) return;
     let timer;
     const ranOut = await new Promise((resolve) => {
-      this.#wake = () => resolve(false);
+      const wake = () => resolve(false);
+      this.#wake = wake;
       if (until !== undefined) timer = setTimeout(() => resolve(true), until - Date.now());
     });
     clearTimeout(timer);
