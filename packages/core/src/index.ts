@@ -152,6 +152,7 @@ export type {
   WaitingCall,
 } from "./loop/child-facts.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
+export { repairOfFile } from "./loop/left-out.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
 export { requestName } from "./loop/prefix.ts";
 export * from "./loop/records.ts";

@@ -2,10 +2,13 @@
 
 import {
   contextFacts,
+  type FilePart,
   type Message,
   next,
+  type Repair,
   type Rules,
   type RunOptions,
+  repairOfFile,
   requestOf,
   type State,
 } from "@rondo/core";
@@ -283,6 +286,26 @@ describe("the messages of a request", () => {
       },
     ]);
     expect([...messages][0]).toBe(some[0]);
+  });
+
+  test("are without the one file that was refused, and copied once", () => {
+    const other = { type: "file", mediaType: "image/png", data: "AB==" } as const;
+    const some: Message[] = [
+      { role: "user", content: [{ type: "text", text: "see" }, file, other] },
+      { role: "user", content: [other] },
+    ];
+    const dropped: Repair[] = [repairOfFile(file as FilePart)];
+    const state = stateOf({ dropped }, history(...some));
+    const { messages } = shaped(state);
+    expect([...messages]).toStrictEqual([
+      { role: "user", content: [some[0]?.content[0], { type: "text", text: "[image/png left out]" }, other] },
+      some[1],
+    ]);
+    expect([...messages][1]).toBe(some[1]);
+    expect([...shaped(state).messages][0]).toBe([...messages][0]);
+    const both: Repair[] = [...dropped, repairOfFile(other)];
+    const none = [...shaped(stateOf({ dropped: both }, history(...some))).messages];
+    expect(JSON.stringify(none)).not.toContain('"file"');
   });
 });
 

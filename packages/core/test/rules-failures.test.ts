@@ -4,10 +4,13 @@ import {
   type ErrorKind,
   emptyState,
   errorKinds,
+  type FilePart,
   type JsonObject,
   type Message,
   type Part,
+  type Repair,
   type Run,
+  repairOfFile,
   repairs,
   retry,
   type State,
@@ -23,7 +26,7 @@ import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "
 test.each([
   ["retry", 1, retry],
   ["overflow", 2, overflow],
-  ["repairs", 2, repairs],
+  ["repairs", 3, repairs],
 ] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, version]);
@@ -236,6 +239,32 @@ describe("a request refused for its reasoning", () => {
     expect(judged({ ...noFiles, dropped: ["reasoning"] }, seen)).toStrictEqual(without);
     expect(judged({ ...noFiles, dropped: ["files"] }, seen)).toBeUndefined();
     expect(judged(noFiles)).toBeUndefined();
+  });
+
+  test("is sent without the one file that was refused, and without all after four such", () => {
+    const file = (data: string): FilePart => ({ type: "file", mediaType: "image/png", data });
+    const url: FilePart = { type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" };
+    const stored: FilePart = { type: "file", mediaType: "image/png", data: { blob: "b1", bytes: 3 } };
+    const broken = file("AA==");
+    const seen = holding({ role: "user", content: [broken, file("AB=="), url, stored] });
+    const refusedFor = (repair: Repair, dropped: Repair[] = [], more: Partial<State> = seen): unknown =>
+      judged({ failure: failureOf("invalid_request", { repair }), dropped }, more);
+    const dropping = (drop: Repair): unknown => ({
+      follows: { do: "ask_again", drop },
+      evidence: { kind: "invalid_request", dropped: drop },
+    });
+    for (const one of [broken, url, stored]) {
+      const repair = repairOfFile(one);
+      expect(refusedFor(repair)).toStrictEqual(dropping(repair));
+      expect(refusedFor(repair, [repair])).toBeUndefined();
+      expect(refusedFor(repair, ["files"])).toBeUndefined();
+    }
+    expect(refusedFor(repairOfFile(file("other")))).toBeUndefined();
+    expect(refusedFor(repairOfFile(broken), [], {})).toBeUndefined();
+    const three: Repair[] = ["file.1", "file.2", "file.3"];
+    expect(refusedFor(repairOfFile(broken), three)).toStrictEqual(dropping(repairOfFile(broken)));
+    expect(refusedFor(repairOfFile(broken), [...three, "file.4"])).toStrictEqual(dropping("files"));
+    expect(refusedFor("files", three)).toStrictEqual(dropping("files"));
   });
 
   test("is sent without a setting that was refused, where it had one", () => {

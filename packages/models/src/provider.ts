@@ -38,6 +38,7 @@ import {
 } from "./model-options.ts";
 import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
+import { refusedFile } from "./refused-place.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
@@ -86,24 +87,14 @@ class HttpModel implements Model {
       this.#encoder ??= codec.encoder(this.#target);
       const wire = this.#encoder.encode(request);
       for (const { code, message } of wire.warnings) io.emit({ type: "warning", code, message });
-      const target = this.#targetOf(request);
       if (this.#options.send !== undefined)
-        return await this.#sendBy(this.#options.send, codec, wire, target, io);
-      const asked = request.settings.headers ?? {};
+        return await this.#sendBy(this.#options.send, codec, wire, request, io);
       const credentials = await this.#credentials(false, io.signal);
-      const first = await this.#attempt(codec, wire, target, asked, credentials, io, sent);
+      const first = await this.#attempt(codec, wire, request, credentials, io, sent);
       if ("answer" in first) return first.answer;
       const other = this.#otherwise(codec, first.response, request, wire);
       if (other !== undefined) {
-        const again = await this.#attempt(
-          codec,
-          other,
-          this.#targetOf(request),
-          asked,
-          credentials,
-          io,
-          sent,
-        );
+        const again = await this.#attempt(codec, other, request, credentials, io, sent);
         if ("answer" in again) return again.answer;
         // It was mended as well as could be: leaving more out would ask a third time.
         throw unrepaired(again.refused);
@@ -111,7 +102,7 @@ class HttpModel implements Model {
       if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await this.#attempt(codec, wire, target, asked, fresh, io, sent);
+      const second = await this.#attempt(codec, wire, request, fresh, io, sent);
       if ("answer" in second) return second.answer;
       throw second.refused;
     } catch (thrown) {
@@ -135,18 +126,18 @@ class HttpModel implements Model {
   async #attempt(
     codec: Codec,
     wire: WireRequest,
-    target: Target,
-    asked: Readonly<Record<string, string>>,
+    asked: ModelRequest,
     credentials: Credentials,
     io: ModelIo,
     sentSoFar: Sent[],
   ): Promise<{ answer: AssistantMessage } | { refused: RondoError; response: ErrorResponse }> {
     const { clocks, authorize = bearer, headers = {} } = this.#options;
+    const target = this.#targetOf(asked);
     const url = this.#urlOf(wire.path);
     const plain = merged({ "content-type": "application/json" }, wire.headers, headers);
     sentSoFar.push({ credentials, headers: {} });
     const signed = await authorize(credentials, { url, headers: plain, body: wire.body });
-    const sent = merged(plain, signed, credentials.headers ?? {}, asked);
+    const sent = merged(plain, signed, credentials.headers ?? {}, asked.settings.headers ?? {});
     sentSoFar.push({ credentials: {}, headers: sent });
     const response = await this.#http().request({
       method: "POST",
@@ -172,9 +163,7 @@ class HttpModel implements Model {
     const refusal = { status: response.status, header: (name: string) => response.header(name), body };
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
-    const said = codec.errorOf(refusal);
-    // What is not in the request cannot be left out: the same one would be sent again.
-    const error = said.repair === "reasoning" && !reasons.test(wire.body) ? unrepaired(said) : said;
+    const error = refusedFor(codec.errorOf(refusal), refusal, wire, asked);
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
   }
 
@@ -218,9 +207,10 @@ class HttpModel implements Model {
     send: Send,
     codec: Codec,
     wire: WireRequest,
-    target: Target,
+    asked: ModelRequest,
     io: ModelIo,
   ): Promise<AssistantMessage> {
+    const target = this.#targetOf(asked);
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent)) return codec.decodeWhole(sent.whole, target, io.emit);
@@ -232,7 +222,7 @@ class HttpModel implements Model {
       if (response !== undefined) {
         const answer = codec.answerOf?.(response, target);
         if (answer !== undefined) return answer;
-        throw codec.errorOf(response);
+        throw refusedFor(codec.errorOf(response), response, wire, asked);
       }
       throw codeOf(thrown) === undefined ? thrown : networkError(thrown, this.#options.baseURL);
     }
@@ -292,6 +282,19 @@ const reasons: RegExp =
   /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
 
 const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
+
+/** The error, with its repair as this very request can be repaired. */
+function refusedFor(
+  error: RondoError,
+  { body }: ErrorResponse,
+  wire: WireRequest,
+  { messages }: ModelRequest,
+): RondoError {
+  // What is not in the request cannot be left out: the same one would be sent again.
+  if (error.repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
+  if (error.repair !== "files") return error;
+  return errorWith(error, { repair: refusedFile(body, wire.body, messages) ?? "files" });
+}
 
 const loads = new WeakMap<LazyCodec, Promise<Codec>>();
 

@@ -1,8 +1,8 @@
 // A file that a provider refuses stands in the history: left out, the session goes on (F117, F118).
 
-import { Agent, type Message } from "@rondo/core";
-import { say } from "@rondo/testkit";
-import { raw } from "@rondo/testkit/wire";
+import { Agent, type FilePart, type Message, repairOfFile, userText } from "@rondo/core";
+import { call, say } from "@rondo/testkit";
+import { type RondoWire, raw, type WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
@@ -10,7 +10,11 @@ import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
-import { expectValid, rows, serve } from "./end-to-end-stack.ts";
+import { refusedFile } from "../src/refused-place.ts";
+import { expectValid, rows, serve, weather } from "./end-to-end-stack.ts";
+
+const origin = { api: "scripted", provider: "scripted", model: "scripted" };
+const stop = { kind: "end_turn", wire: "end_turn" } as const;
 
 const repairOf = (codec: Codec, message: string, status: number = 400): string | undefined =>
   codec.errorOf({
@@ -86,5 +90,131 @@ describe.each(rows)("an image that $name refuses", (row) => {
     const { end } = await new Agent({ model: row.model(wire) }).run(history);
     expect(end?.error?.kind).toBe("invalid_request");
     expect(wire.requests).toHaveLength(2);
+  });
+});
+
+describe.each(rows)("one of several images that $name refuses by its place", (row) => {
+  const cat = { type: "file", mediaType: "image/png", data: "Y2F0Y2F0", name: "cat" } as const;
+  const dog = { type: "file", mediaType: "image/png", data: "ZG9nZG9n", name: "dog" } as const;
+  const owl = { type: "file", mediaType: "image/png", data: "b3dsb3ds", name: "owl" } as const;
+  const history: Message[] = [
+    userText("hi"),
+    { role: "assistant", content: [{ type: "text", text: "hello" }], origin, stop },
+    { role: "user", content: [{ type: "text", text: "look" }, cat, dog] },
+    { role: "assistant", content: [{ type: "text", text: "nice" }], origin, stop },
+    { role: "user", content: [{ type: "text", text: "and" }, owl] },
+  ];
+  /** As each protocol's servers name the image that stands second after the text in the third message. */
+  const place: { readonly [name in typeof row.name]: string } = {
+    anthropic: "messages.2.content.2.image.source.base64: image exceeds 5 MB maximum: 7 bytes > 5 bytes",
+    openai:
+      "Invalid 'input[2].content[2].image_url'. Expected a base64-encoded data URL with an image MIME type.",
+    "openai-chat":
+      "Invalid image URL: 'messages[2].content[2].image_url.url'. Expected a base64-encoded data URL.",
+    google:
+      "Invalid value at 'contents[2].parts[2].inline_data.data' (TYPE_BYTES), image could not be decoded: failed to parse",
+    bedrock:
+      "The model returned the following errors: messages.2.content.2.image.source.bytes: image exceeds 5 MB maximum",
+  };
+  const refusing = (message: string): WireTurn =>
+    raw(JSON.stringify({ error: { message }, message }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+  const there = (wire: RondoWire): boolean[][] =>
+    wire.requests.map(({ body }) => [cat, dog, owl].map(({ data }) => JSON.stringify(body).includes(data)));
+
+  it("is left out alone, for the rest of the run", async () => {
+    const wire = await serve([refusing(place[row.name]), call("weather", { city: "Oslo" }), say("done")]);
+    const { end } = await new Agent({ model: row.model(wire), tools: [weather] }).run(history);
+    expect(end?.reason).toBe("completed");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+      [true, false, true],
+    ]);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain("[dog left out]");
+    expectValid(wire);
+  });
+
+  it("is left out, then another, then all that are refused without a place", async () => {
+    const other = place[row.name].replace(/([.[])2([.\]][a-z.]+[.[])2/, "$12$21");
+    expect(other).not.toBe(place[row.name]);
+    const wire = await serve([
+      refusing(place[row.name]),
+      refusing(other),
+      refusing("Could not process image"),
+      say("done"),
+    ]);
+    const { end } = await new Agent({ model: row.model(wire) }).run(history);
+    expect(end?.reason).toBe("completed");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+      [false, false, true],
+      [false, false, false],
+    ]);
+  });
+
+  it("and is named by a message that holds several images means them all", async () => {
+    const word = place[row.name].replace(/([.[])2([.\]]).*$/, "$12] image could not be processed");
+    const wire = await serve([refusing(`unable to process image at ${word}`), say("done")]);
+    await new Agent({ model: row.model(wire) }).run(history);
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [false, false, false],
+    ]);
+  });
+});
+
+describe("a place that a refusal names", () => {
+  const image = (data: string): object => ({ type: "file", mediaType: "image/png", data });
+  const messages = [
+    { role: "user", content: [image("QQ=="), image("Qg==")] },
+    { role: "tool", callId: "c", name: "t", content: [image("Qw==")], isError: false },
+    { role: "user", content: [{ type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" }] },
+  ] as unknown as Message[];
+  const sent = JSON.stringify({
+    messages: [
+      {
+        role: "user",
+        content: [
+          { image: { format: "png", source: { bytes: "QQ==" } } },
+          { image: { format: "png", source: { bytes: "Qg==" } } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", content: [{ type: "text", text: "x" }, { source: { data: "Qw==" } }] },
+        ],
+      },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "https://x.invalid/a.png" } }] },
+    ],
+  });
+  const named = (words: string): string | undefined => {
+    const repair = refusedFile(words, sent, messages);
+    const parts = messages.flatMap(({ content }) => content as FilePart[]);
+    const part = parts.find((one) => repairOfFile(one) === repair);
+    return part?.url ?? (part?.data as string | undefined);
+  };
+
+  it.each([
+    ["messages.0.content.1.image.source.base64: image exceeds", "Qg=="],
+    ["Value at 'messages.1.member.content.2.member.image.format' failed to satisfy constraint", "Qg=="],
+    ["Value at 'messages.1.member.content.1.member.image.source.bytes' failed", "QQ=="],
+    ["messages.1.content.0.tool_result.content.1.image.source.base64.data: too large", "Qw=="],
+    ["Invalid 'messages[1]'. Image URLs are only allowed", "Qw=="],
+    [
+      '{"error":{"message":"bad image","param":"messages[2].content[0].image_url.url"}}',
+      "https://x.invalid/a.png",
+    ],
+    ["messages.9.content.0.image: too large", undefined],
+    ["contents[0].parts[0]: invalid image", undefined],
+    ["messages.1.content.0.tool_result.content.0.text: image too large", undefined],
+    ["messages.0: too many images", undefined],
+    ["messages: at most 20 images", undefined],
+  ])("%s", (words, file) => {
+    expect(named(words)).toBe(file);
   });
 });

@@ -1,49 +1,68 @@
 // The room of what a run leaves out of its requests because it was refused: parts of the history, settings.
 
+import { digest } from "../digest.ts";
 import type { RefusableSetting, Repair } from "../errors.ts";
-import type { Message } from "../message.ts";
+import type { FilePart, Message } from "../message.ts";
 import type { Settings } from "../model.ts";
 
+type FileRepair = Extract<Repair, `file.${string}`>;
 /** What is left out of messages. */
-type PartRepair = "reasoning" | "files";
+type PartRepair = "reasoning" | "files" | FileRepair;
 type SettingRepair = Exclude<Repair, PartRepair>;
 
 export const settingOf = (repair: SettingRepair): RefusableSetting =>
   repair.slice("settings.".length) as RefusableSetting;
 
+export const isOfOneFile = (repair: Repair): repair is FileRepair => repair.startsWith("file.");
+
+/** The repair that leaves out this file, wherever it stands: what is in it tells it from others. */
+export function repairOfFile({ data, url }: FilePart): FileRepair {
+  return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
+}
+
+const isOfParts = (repair: Repair): repair is PartRepair =>
+  repair === "reasoning" || repair === "files" || isOfOneFile(repair);
+
 /** The repairs that make other messages. */
 export function ofParts(dropped: readonly Repair[]): PartRepair[] {
-  return dropped.filter((what) => what === "reasoning" || what === "files");
+  return dropped.filter(isOfParts);
 }
 
 /** The same settings without those that were refused. */
 export function withoutSettings(dropped: readonly Repair[], settings: Settings): Settings {
   let left = settings;
   for (const what of dropped) {
-    if (what === "reasoning" || what === "files") continue;
+    if (isOfParts(what)) continue;
     const { [settingOf(what)]: _, ...rest } = left;
     left = rest;
   }
   return left;
 }
 
-const copies: { readonly [what in PartRepair]: WeakMap<Message, Message | null> } = {
-  reasoning: new WeakMap(),
-  files: new WeakMap(),
-};
+const copies = new WeakMap<Message, Map<PartRepair, Message | null>>();
 
 /** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
 export function without(what: PartRepair, messages: Iterable<Message>): Message[] {
   const kept: Message[] = [];
   for (const message of messages) {
-    let copy = copies[what].get(message);
-    if (copy === undefined) {
-      copy = what === "reasoning" ? unreasoned(message) : unfiled(message);
-      copies[what].set(message, copy);
-    }
+    const copy = copyWithout(what, message);
     if (copy !== null) kept.push(copy);
   }
   return kept;
+}
+
+function copyWithout(what: PartRepair, message: Message): Message | null {
+  let known = copies.get(message);
+  if (known === undefined) {
+    known = new Map();
+    copies.set(message, known);
+  }
+  let copy = known.get(what);
+  if (copy === undefined) {
+    copy = what === "reasoning" ? unreasoned(message) : unfiled(what, message);
+    known.set(what, copy);
+  }
+  return copy;
 }
 
 function unreasoned(message: Message): Message | null {
@@ -53,13 +72,13 @@ function unreasoned(message: Message): Message | null {
   return content.length === 0 ? null : { ...message, content };
 }
 
-/** Each file as a word that it was there. */
-function unfiled(message: Message): Message {
-  if (!message.content.some((part) => part.type === "file")) return message;
-  const content = message.content.map((part) =>
-    part.type === "file"
-      ? { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` }
-      : part,
-  );
-  return { ...message, content } as Message;
+/** All files, or the one, as a word that it was there. */
+function unfiled(what: "files" | FileRepair, message: Message): Message {
+  let found = false;
+  const content = message.content.map((part) => {
+    if (part.type !== "file" || (what !== "files" && repairOfFile(part) !== what)) return part;
+    found = true;
+    return { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` };
+  });
+  return found ? ({ ...message, content } as Message) : message;
 }

@@ -1,25 +1,29 @@
 // The room of repairs: a request was refused for something in it that can be left out.
 //
 // It is left out and asked again, once for each kind in a run: a second refusal is the end, or a server that refuses
-// everything would be asked for ever. What can be repaired is said by the error's own field, never read from its text.
+// everything would be asked for ever. Of files that are refused one by one there may be a few, before all are left out.
+// What can be repaired is said by the error's own field, never read from its text.
 
 import type { Repair } from "../errors.ts";
-import { settingOf } from "../loop/left-out.ts";
+import { isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
 import { hasFiles } from "./overflow.ts";
 import type { Judgement, Rule } from "./rule.ts";
+
+/** Each costs a request: a history with more broken files than that goes on without any. */
+const mostSingleFiles = 4;
 
 /** Leaves out what the provider refuses, reasoning or files in a history or a setting, and asks again without it; once in a run. */
 export function repairs(): Rule {
   return {
     name: "repairs",
-    version: 2,
+    version: 3,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
-      const repair = run?.failure?.error.repair;
-      if (run?.failure === undefined || repair === undefined || run.dropped.includes(repair))
-        return undefined;
-      if (!changes(repair, state)) return undefined;
+      const said = run?.failure?.error.repair;
+      if (run?.failure === undefined || said === undefined) return undefined;
+      const repair = bounded(said, run.dropped);
+      if (run.dropped.includes(repair) || !changes(repair, state)) return undefined;
       return {
         follows: { do: "ask_again", drop: repair },
         evidence: { kind: run.failure.error.kind, dropped: repair },
@@ -28,12 +32,24 @@ export function repairs(): Rule {
   };
 }
 
+/** One file; all of them, where too many were refused one by one. */
+function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
+  return isOfOneFile(repair) && dropped.filter(isOfOneFile).length >= mostSingleFiles ? "files" : repair;
+}
+
 /** Whether leaving it out makes another request of it. */
 function changes(repair: Repair, state: State): boolean {
   if (repair === "reasoning") return hasReasoning(state);
   if (repair === "files") return hasFiles(state);
+  if (isOfOneFile(repair)) return state.run?.dropped.includes("files") === false && hasFile(repair, state);
   const { [settingOf(repair)]: setting } = state.options?.settings ?? {};
   return setting !== undefined;
+}
+
+function hasFile(repair: Repair, { history }: State): boolean {
+  for (const { content } of history)
+    if (content.some((part) => part.type === "file" && repairOfFile(part) === repair)) return true;
+  return false;
 }
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
