@@ -50,9 +50,11 @@ export {
   perplexity,
   type ServerProvider,
   sglang,
+  siliconflow,
   together,
   vllm,
   xai,
+  xiaomi,
   zai,
 } from "./providers/compatible-named.ts";
 export { knownProviders, modelFromName } from "./providers/from-name.ts";

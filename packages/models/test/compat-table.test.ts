@@ -49,6 +49,9 @@ describe("choosing a server", () => {
     ["the address before the name", "deepseek", "https://openrouter.ai/api/v1", "openrouter"],
     ["the name where the address is one's own", "deepseek", "http://127.0.0.1:9/v1", "deepseek"],
     ["another name of the same", "Kimi", undefined, "moonshot"],
+    ["SiliconFlow by its other address", undefined, "https://api.siliconflow.cn/v1", "siliconflow"],
+    ["MiMo by the address of a plan", "mine", "https://token-plan-cn.xiaomimimo.com/v1", "xiaomi"],
+    ["MiMo by the name of its models", "MiMo", undefined, "xiaomi"],
   ])("%s", (_, provider, baseURL, expected) => {
     expect(chooseServer(provider, baseURL).name).toBe(expected);
   });
@@ -219,6 +222,7 @@ describe("columns", () => {
   it.each([
     ["deepseek", ""],
     ["moonshot", " "],
+    ["xiaomi", " "],
   ])("%s gets its least filler where a tool turn has no reasoning of its own (F104)", (provider, fill) => {
     const fields = (messages: Message[]): unknown =>
       send(provider, { messages, tools: one }).body.messages[1]?.reasoning_content;
@@ -226,6 +230,28 @@ describe("columns", () => {
     expect(fields(call("", provider))).toBe(fill);
     expect(fields(call("mine", provider))).toBe("mine");
     expect(fields(call("mine", provider, "another-model"))).toBe(fill);
+  });
+
+  it.each(["siliconflow", "xiaomi"])("%s gets all reasoning back as it was (F104)", (provider) => {
+    const answer: Message = {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "so" },
+        { type: "text", text: "done" },
+      ],
+      origin: { api: "openai-chat", provider, model: "m" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    };
+    const messages = [...call("hm", provider), answer, userText("and?")];
+    const { body } = send(provider, { messages, tools: one });
+    expect(body.messages.map((message) => message.reasoning_content)).toEqual([
+      undefined,
+      "hm",
+      undefined,
+      "so",
+      undefined,
+    ]);
+    if (provider === "xiaomi") expect(body.messages[1]?.content).toBe("");
   });
 
   it("passes on the options of every row, and those alone", () => {
@@ -268,6 +294,7 @@ describe("columns", () => {
       "zai",
       "moonshot",
       "alibaba",
+      "xiaomi",
       "copilot",
     ];
     for (const [provider, server] of Object.entries(compatibleServers))
@@ -296,6 +323,7 @@ describe("columns", () => {
       "openrouter",
       "perplexity",
       "sglang",
+      "siliconflow",
       "together",
       "vllm",
     ]);
@@ -312,6 +340,7 @@ describe("columns", () => {
       "moonshot",
       "minimax",
       "alibaba",
+      "xiaomi",
       "perplexity",
       "copilot",
     ];
@@ -390,6 +419,8 @@ describe("columns", () => {
       moonshot: type,
       minimax: [{ thinking: { type: "adaptive" } }, { thinking: { type: "disabled" } }],
       alibaba: [{ enable_thinking: true }, { enable_thinking: false }],
+      siliconflow: [{ enable_thinking: true }, { enable_thinking: false }],
+      xiaomi: type,
       openrouter: [{ reasoning: { effort: "high" } }, { reasoning: { enabled: false } }],
       vllm: template,
       sglang: template,

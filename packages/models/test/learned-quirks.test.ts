@@ -102,8 +102,13 @@ describe("a model that learned", () => {
       refused({ message: "Missing `reasoning_content` field in the assistant message at message index 2" }),
       say("done"),
     ]);
-    const model = openaiCompatible({ apiKey: "k", baseURL: wire.url, model: "m", provider: "siliconflow" });
-    const origin = { api: "openai-chat", provider: "siliconflow", model: "m" };
+    const model = openaiCompatible({
+      apiKey: "k",
+      baseURL: wire.url,
+      model: "m",
+      provider: "somebodys-cloud",
+    });
+    const origin = { api: "openai-chat", provider: "somebodys-cloud", model: "m" };
     const stop = { kind: "tool_use", wire: "tool_use" } as const;
     const called = (id: string): Message["content"] =>
       [{ type: "tool_call", id, name: "g", args: {}, rawArgs: "{}" }] as never;

@@ -26,6 +26,8 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["`temperature` and `top_p` cannot both be specified for this model. Please use only one.", "topP"],
     ["top_k: Extra inputs are not permitted", "topK"],
     ["`temperature` is deprecated for this model.", "temperature"],
+    ["Value error, current model does not support parameter `enable_thinking`.", "reasoning"],
+    ["thinking: adaptive thinking is not supported on this model", "reasoning"],
   ])("%s", (message, setting) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
   });
@@ -36,6 +38,8 @@ describe("a refusal that is about a setting says so in the error", () => {
     "Unknown parameter: 'messages[0].stop'.",
     "messages.65.content.1.tool_use.text: Extra inputs are not permitted",
     "the model m does not exist; temperature was fine",
+    "Thinking may not be enabled when tool_choice forces tool use.",
+    "`max_tokens` must be greater than `thinking.budget_tokens`.",
   ])("and is told apart from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
   });

@@ -206,6 +206,16 @@ describe("responses only told in the catalogue's words", () => {
     expect(JSON.stringify(error)).not.toContain("secret");
   });
 
+  it("reads a body that has the field of an event before it, and words that are called a parameter (F104)", () => {
+    const param = "The reasoning_content in the thinking mode must be passed back to the API.";
+    const error = { code: "400", message: "Param Incorrect", param, type: "" };
+    const told = classifyHttpError(response(400, `data:${JSON.stringify({ error })}`));
+    expect(told.message).toContain(`Param Incorrect: ${param}`);
+    expect(told.raw).toEqual({ error });
+    const field = classifyHttpError(response(400, { error: { ...error, param: "messages[0].content" } }));
+    expect(field.message).not.toContain("messages[0].content");
+  });
+
   it("says the wait it was asked for, and what a wait of a day means", () => {
     const error = classifyHttpError(response(429, "{}", { "retry-after": "3600" }));
     expect(error.retryAfterMs).toBe(3_600_000);

@@ -30,6 +30,10 @@ const settings: { readonly [field: string]: Repair } = {
   "reasoning.effort": "settings.reasoning",
   reasoning_effort: "settings.reasoning",
   reasoningeffort: "settings.reasoning",
+  thinking: "settings.reasoning",
+  "thinking.type": "settings.reasoning",
+  enable_thinking: "settings.reasoning",
+  thinking_budget: "settings.reasoning",
   parallel_tool_calls: "settings.parallelToolCalls",
 };
 

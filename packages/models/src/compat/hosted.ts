@@ -277,6 +277,48 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       "Later fragments of a call have an empty id and name (F072); fragments of parallel calls may interleave (F070).",
     errors: "As OpenAI's, with `request_id`; `data_inspection_failed` for a filtered text.",
   },
+  siliconflow: {
+    title: "SiliconFlow",
+    baseURL: "https://api.siliconflow.com/v1",
+    hosts: ["siliconflow.com", "siliconflow.cn"],
+    keyVariables: ["SILICONFLOW_API_KEY"],
+    compat: {
+      maxTokensField: "max_tokens",
+      topK: true,
+      echoReasoning: "reasoning_content",
+      echoReasoningOn: "all",
+      structuredOutput: "json_object",
+      reasoningParam: "enable_thinking",
+      thinkTags: "leading",
+      omit: ["logit_bias", ...openaiOnly],
+      options: ["thinking_budget", "reasoning_effort", "min_p"],
+    },
+    models: [gptOss],
+    answers:
+      "The models of many houses: what is asked to come back is the reasoning before a call, between calls and after them, as it was (F104). The limit of output does not count the reasoning.",
+    errors:
+      "Flat: `{code: 20012, message, data: null}`; a model that cannot switch its thinking refuses `enable_thinking` (20015).",
+  },
+  xiaomi: {
+    title: "Xiaomi MiMo",
+    baseURL: "https://api.xiaomimimo.com/v1",
+    hosts: ["xiaomimimo.com"],
+    keyVariables: ["MIMO_API_KEY", "XIAOMI_API_KEY"],
+    compat: {
+      echoReasoning: "reasoning_content",
+      echoReasoningOn: "all",
+      // Clients fill it with one space; the empty text counts as missing elsewhere.
+      reasoningFill: " ",
+      nullContent: false,
+      structuredOutput: "json_object",
+      reasoningParam: "thinking",
+      omit: ["logit_bias", ...openaiOnly],
+    },
+    answers:
+      "Reasoning in `reasoning_content`, before the content; the limit of output counts both. While it thinks, `temperature` and `top_p` are taken and not heeded.",
+    errors:
+      'As OpenAI\'s, but the words stand in `param`: `{"error": {code: "400", message: "Param Incorrect", param: words}}`; the body may begin with `data:` (F104).',
+  },
   perplexity: {
     title: "Perplexity",
     baseURL: "https://api.perplexity.ai",

@@ -21,6 +21,8 @@ export type HostedServer =
   | "moonshot"
   | "minimax"
   | "alibaba"
+  | "siliconflow"
+  | "xiaomi"
   | "perplexity"
   | "huggingface"
   | "copilot";

@@ -38,6 +38,10 @@ export const moonshot: ServerProvider = of("moonshot");
 export const minimax: ServerProvider = of("minimax");
 /** Alibaba Model Studio (Qwen). The key is `DASHSCOPE_API_KEY`. */
 export const alibaba: ServerProvider = of("alibaba");
+/** SiliconFlow. The key is `SILICONFLOW_API_KEY`. */
+export const siliconflow: ServerProvider = of("siliconflow");
+/** Xiaomi MiMo. The key is `MIMO_API_KEY`. */
+export const xiaomi: ServerProvider = of("xiaomi");
 /** Perplexity, which takes no tools. The key is `PERPLEXITY_API_KEY`. */
 export const perplexity: ServerProvider = of("perplexity");
 /** Hugging Face's router. The key is `HF_TOKEN`. */

@@ -49,6 +49,7 @@ const families: readonly (readonly [RegExp, string])[] = [
   [/^glm/i, "zai"],
   [/^minimax/i, "minimax"],
   [/^qwen/i, "alibaba"],
+  [/^mimo/i, "xiaomi"],
   [/^sonar/i, "perplexity"],
   [/^(?:mistral|magistral|codestral|devstral)/i, "mistral"],
 ];

@@ -31,7 +31,8 @@ export function readErrorBody(body: Json): ErrorFacts {
     return { message: title, codes: [], html: true, ...(title === "" ? {} : { raw: title }) };
   }
   try {
-    return factsOf(JSON.parse(text) as Json);
+    // MiMo puts an event's field before it.
+    return factsOf(JSON.parse(text.replace(/^data:\s*(?=\{)/, "")) as Json);
   } catch {
     return { message: cut(text), codes: [], html: false, raw: cutRaw(text) };
   }
@@ -61,7 +62,9 @@ function factsOf(json: Json): ErrorFacts {
     words(said.error_message) ??
     firstDetail(root.errors) ??
     "";
-  const upstream = isObject(said.metadata) ? words(said.metadata.raw) : undefined;
+  // Whatever else was said: OpenRouter's upstream, or what MiMo calls a parameter.
+  const param = words(said.param);
+  const more = isObject(said.metadata) ? words(said.metadata.raw) : param?.includes(" ") ? param : undefined;
   const codes: string[] = [];
   let status: number | undefined;
   const innerError = isObject(said.innererror)
@@ -86,8 +89,7 @@ function factsOf(json: Json): ErrorFacts {
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
   return {
-    message:
-      upstream === undefined || message.includes(upstream) ? cut(message) : cut(`${message}: ${upstream}`),
+    message: more === undefined || message.includes(more) ? cut(message) : cut(`${message}: ${more}`),
     codes,
     ...(status === undefined ? {} : { status }),
     json,

@@ -403,6 +403,55 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
       ),
     ],
   },
+  siliconflow: {
+    rules: {
+      chat: { refusedFields: ["reasoning", "reasoning_details", ...copilotFields] },
+      noJsonSchema: true,
+      refused: ["max_completion_tokens", "thinking", "logit_bias"],
+    },
+    style: { usage: "with_finish" },
+    refuse: ({ message }) => ({ status: 400, body: JSON.stringify({ code: 20015, message, data: null }) }),
+    errors: [
+      {
+        status: 400,
+        kind: "invalid_request",
+        says: "Model does not exist",
+        body: JSON.stringify({
+          code: 20012,
+          message: "Model does not exist. Please check it carefully.",
+          data: null,
+        }),
+      },
+    ],
+  },
+  xiaomi: {
+    rules: {
+      echo: {
+        field: "reasoning_content",
+        filled: true,
+        message: "The reasoning_content in the thinking mode must be passed back to the API. Message",
+      },
+      chat: { stringContent: true },
+      noNullContent: true,
+      noJsonSchema: true,
+      refused: ["enable_thinking", "reasoning_effort"],
+    },
+    style: { usage: "asked" },
+    refuse: ({ message }) => ({
+      status: 400,
+      body: `data:${JSON.stringify({ error: { code: "400", message: "Param Incorrect", param: message, type: "" } })}`,
+    }),
+    errors: [
+      {
+        status: 400,
+        kind: "invalid_request",
+        says: "`text` is not set",
+        body: JSON.stringify({
+          error: { code: "400", message: "Param Incorrect", param: "`text` is not set", type: "" },
+        }),
+      },
+    ],
+  },
   perplexity: {
     rules: {
       chat: { alternate: true, refusedFields: reasoningFields },
