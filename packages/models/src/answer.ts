@@ -55,6 +55,8 @@ export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
   readonly #blocks = new Map<BlockKey, Block & { index: number }>();
+  /** The call that was opened last, while nothing was told of it. */
+  #untold: (CallBlock & { index: number }) | undefined;
   usage: Usage = {};
 
   constructor(origin: Origin, emit: (event: ModelEvent) => void) {
@@ -80,6 +82,7 @@ export class Answer {
   text(key: BlockKey, text: string): void {
     const block = this.#textBlock(key, "text");
     if (text === "") return;
+    if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
     this.#emit({ type: "text_delta", index: block.index, text });
   }
@@ -87,6 +90,7 @@ export class Answer {
   reasoning(key: BlockKey, text: string): void {
     const block = this.#textBlock(key, "reasoning");
     if (text === "") return;
+    if (this.#untold !== undefined) this.#tellCall(this.#untold);
     block.pieces.push(text);
     this.#emit({ type: "reasoning_delta", index: block.index, text });
   }
@@ -126,6 +130,7 @@ export class Answer {
   args(key: BlockKey, delta: string): void {
     const block = this.#callBlock(key);
     if (delta === "") return;
+    this.#untold = undefined;
     block.pieces.push(delta);
     this.#emit({ type: "tool_args_delta", index: block.index, id: block.id, name: block.name, delta });
   }
@@ -139,14 +144,13 @@ export class Answer {
     block.pieces = [text];
     // A value would lose digits of a long integer, or hold it in a form of its own: then the text is what counts.
     if (typeof whole !== "string" && !/\d{16}/.test(text)) block.value = whole;
-    if (!shown)
-      this.#emit({
-        type: "tool_args_delta",
-        index: block.index,
-        id: block.id,
-        name: block.name,
-        delta: text,
-      });
+    if (!shown) this.#tellCall(block, text);
+  }
+
+  /** That there is a call: what comes behind it is told as what it is, also where its arguments are no text at all. */
+  #tellCall({ index, id, name }: CallBlock & { index: number }, delta: string = ""): void {
+    this.#untold = undefined;
+    this.#emit({ type: "tool_args_delta", index, id, name, delta });
   }
 
   /** The protocol said that this call is whole. */
@@ -268,6 +272,7 @@ export class Answer {
       index: this.#blocks.size,
     };
     this.#blocks.set(key, block);
+    this.#untold = block;
     return block;
   }
 

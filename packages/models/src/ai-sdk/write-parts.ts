@@ -186,7 +186,8 @@ export class PartWriter {
       call.id = id;
       this.#write({ type: "tool-input-start", id, toolName: name });
     }
-    this.#write({ type: "tool-input-delta", id: call.id, delta: call.waiting + delta });
+    const told = call.waiting + delta;
+    if (told !== "") this.#write({ type: "tool-input-delta", id: call.id, delta: told });
     call.waiting = "";
   }
 
