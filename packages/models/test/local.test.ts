@@ -247,8 +247,6 @@ describe("a model of a local server", () => {
   test("A4.28 a provider's name is read without regard to case, and an unknown one is told what is known", async () => {
     expect((await modelFromName("OLLAMA/llama3.2", {})).id).toBe("ollama/llama3.2");
     const error = await errorFrom(modelFromName("nobody/llama3.2", {}));
-    expect(error.message).toContain('there is no provider "nobody"');
-    expect(error.message).toContain("Known providers: ");
-    expect(error.message).toContain("ollama");
+    expect(error.message).toMatch(/^Unknown provider: nobody\. Supported providers: (?:\w+, )*ollama, /);
   });
 });

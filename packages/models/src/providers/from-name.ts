@@ -92,16 +92,14 @@ function unknownName(name: string, model: string, provider: string): RondoError 
   if (model === "")
     return new RondoError(
       "invalid_request",
-      `${JSON.stringify(name)} names no model: write provider/model, e.g. anthropic/claude-sonnet-5. Known providers: ${known}`,
+      `${JSON.stringify(name)} names no model: write provider/model, e.g. anthropic/claude-sonnet-5. Supported providers: ${known}`,
     );
+  if (provider !== "")
+    return new RondoError("invalid_request", `Unknown provider: ${provider}. Supported providers: ${known}`);
   const family = families.find(([start]) => start.test(model))?.[1];
-  const guess = provider === "" && family !== undefined ? ` Did you mean ${family}/${model}?` : "";
-  const what =
-    provider === ""
-      ? `${JSON.stringify(name)} names no provider`
-      : `there is no provider ${JSON.stringify(provider)}`;
+  const guess = family === undefined ? "" : ` Did you mean ${family}/${model}?`;
   return new RondoError(
     "invalid_request",
-    `${what}: write provider/model.${guess} Known providers: ${known}`,
+    `${JSON.stringify(name)} names no provider: write provider/model.${guess} Supported providers: ${known}`,
   );
 }
