@@ -8,6 +8,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { coerce } from "./coerce.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
+import { soundSchema } from "./sound-schema.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./unknown-keys.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
@@ -149,17 +150,20 @@ function leafErrors(errors: readonly { keyword: string; instanceLocation: string
 }
 
 function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
-  const json = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
-  if (typeof json !== "object" || json === null || Array.isArray(json))
+  const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
+  if (typeof given !== "object" || given === null || Array.isArray(given))
     throw new RondoError(
       "invalid_request",
-      `${owner}: the input schema must be an object, not ${JSON.stringify(json)}`,
+      `${owner}: the input schema must be an object, not ${JSON.stringify(given)}`,
     );
+  const json = isStandard(schema) ? given : soundSchema(given);
   if (wants === "any") return json;
-  if (json.type !== undefined && json.type !== "object")
+  // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
+  const type = Array.isArray(json.type) && json.type.includes("object") ? "object" : json.type;
+  if (type !== undefined && type !== "object")
     throw new RondoError(
       "invalid_request",
-      `${owner}: the input schema must have type "object", not ${JSON.stringify(json.type)}`,
+      `${owner}: the input schema must have type "object", not ${JSON.stringify(json.type)}: give the value a name, as a member of an object`,
     );
   return json.type === "object" && "properties" in json
     ? json

@@ -1,0 +1,104 @@
+// Schemas from elsewhere that are none in a place: the tool can be declared and called all the same (F141, F143).
+
+import { type JsonObject, tool } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+
+const made = (inputSchema: unknown): ReturnType<typeof tool> =>
+  tool({ name: "f", description: "", inputSchema: inputSchema as JsonObject, execute: () => "" });
+const declared = (inputSchema: unknown): JsonObject => made(inputSchema).definition.inputSchema as JsonObject;
+const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });
+
+describe("a tool's schema", () => {
+  test.each([
+    ["a type that is none", { type: "None" }, object({})],
+    ["a type that is null", { type: null }, object({})],
+    ["an object or null", { type: ["object", "null"], properties: {} }, object({})],
+    ["properties that are null", { type: "object", properties: null }, object({})],
+    ["properties that are a list", { type: "object", properties: [] }, object({})],
+    ["a property that is a word", object({ type: "object" }), object({ type: {} })],
+    ["a property that is null", object({ a: null }), object({ a: {} })],
+    [
+      "a type of a property that is none",
+      object({ a: { type: "str", title: "A" } }),
+      object({ a: { title: "A" } }),
+    ],
+    [
+      "types of which one is none",
+      object({ a: { type: ["string", "nil"] } }),
+      object({ a: { type: ["string"] } }),
+    ],
+    [
+      "items that are a word",
+      object({ a: { type: "array", items: "string" } }),
+      object({ a: { type: "array" } }),
+    ],
+    ["required as a word", object({ a: {} }, { required: "a" }), object({ a: {} })],
+    ["required with numbers", object({ a: {} }, { required: [1] }), object({ a: {} }, { required: ["a"] })],
+    ["alternatives that are none", object({ a: { anyOf: [] } }), object({ a: {} })],
+    ["a pattern that is none", object({ a: { pattern: "(" } }), object({ a: {} })],
+    ["an enum that is no list", object({ a: { enum: "x" } }), object({ a: {} })],
+    [
+      "a reference to nothing",
+      object({ a: { $ref: "#/$defs/none", title: "A" } }),
+      object({ a: { title: "A" } }),
+    ],
+    ["a reference to elsewhere", object({ a: { $ref: "https://x.invalid/s.json" } }), object({ a: {} })],
+    ["a reference to itself", { type: "object", $ref: "#" }, object({})],
+    [
+      "a circle of alternatives",
+      object(
+        { a: { $ref: "#/$defs/a" } },
+        { $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }, { type: "string" }] } } },
+      ),
+      object({ a: { $ref: "#/$defs/a" } }, { $defs: { a: { anyOf: [{}, { type: "string" }] } } }),
+    ],
+  ])("with %s says what is left", async (_, given, left) => {
+    expect(declared(given)).toEqual(left);
+    expect(await made(given).check({})).toMatchObject({ ok: true });
+  });
+
+  test("with a circle of references can be called", async () => {
+    const $defs = { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } };
+    const circle = made({ $ref: "#/$defs/a", $defs });
+    expect(await circle.check({ x: 1 })).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ["a tree", object({ kids: { type: "array", items: { $ref: "#" } } })],
+    [
+      "definitions, escaped",
+      object({ a: { $ref: "#/$defs/a~1b%20c" } }, { $defs: { "a/b c": { type: "string" } } }),
+    ],
+    [
+      "names of its own",
+      {
+        $id: "https://x.invalid/a",
+        ...object({ a: { $ref: "#here" } }),
+        $defs: { h: { $anchor: "here", type: "string" } },
+      },
+    ],
+    ["booleans", object({ a: true, b: { items: false } }, { additionalProperties: false })],
+    ["alternatives", { ...object({}), anyOf: [object({ a: {} }), object({ b: {} })] }],
+    ["a default that looks like a reference", object({ a: { default: { $ref: "#/none" }, type: "object" } })],
+  ])("with %s stays the same object", (_, given) => {
+    expect(declared(given)).toBe(given);
+  });
+
+  test("still holds where something was left out of it", async () => {
+    const given = object({ a: { type: "string" }, b: "x" }, { required: ["a"] });
+    expect(await made(given).check({ b: 1 })).toMatchObject({ ok: false });
+    expect(
+      await made(given).check({ a: 1, b: 1 }, { coerce: false, unknownKeys: "allow" } as never),
+    ).toMatchObject({ ok: false });
+    expect(await made(given).check({ a: "x", b: 1 })).toMatchObject({ ok: true });
+  });
+
+  test.each(["array", "string", "number", ["string", "null"]])(
+    "of type %j is refused, with what to do",
+    (type) => {
+      expect(() => made({ type })).toThrow(
+        /tool "f": the input schema must have type "object", not .*: give the value a name/,
+      );
+    },
+  );
+});
