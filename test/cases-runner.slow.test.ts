@@ -73,6 +73,28 @@ describe("what is not known makes a case fail, by name", () => {
     ["a member of the wire", { wire: { ...says("x"), smell: 1 } }, "wire.smell"],
     ["an end of the wire", { wire: { ...says("x"), eof: "explode" } }, "wire.eof"],
     ["a generated body", { wire: { generated: { kind: "novel" } } }, "generated.kind"],
+    [
+      "a member of a generated body",
+      { wire: { generated: { kind: "openai_text_repeat", unit: "x", count: 1, mood: 1 } } },
+      "generated.mood",
+    ],
+    ["a member of a failing network", { wire: { transport_error: { mood: 1 } } }, "transport_error.mood"],
+    [
+      "a member of a row",
+      { given: { requests: [{ op: "read", path: "x", allow: true, mood: 1 }] } },
+      "requests[].mood",
+    ],
+    ["a member of an input", { given: { inputs: [{ scanner: "grep_tool", mood: 1 }] } }, "inputs[].mood"],
+    [
+      "a member of a repeated text",
+      { given: { history: [{ role: "user", text_repeat: { unit: "x", times: 3 } }] } },
+      "repeated text.times",
+    ],
+    [
+      "a member of thinking",
+      { given: { options: { thinking: { type: "enabled", mood: 1 } } } },
+      "thinking.mood",
+    ],
     ["a cue", { actions: [{ at: "full_moon", do: "abort" }] }, "full_moon"],
     ["an action", { actions: [{ at: "start", do: "sing" }] }, "sing"],
     ["an expectation", { expect: { ...plain.expect, mood: "good" } }, "expect.mood"],

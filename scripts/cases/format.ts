@@ -122,7 +122,7 @@ export interface Given {
   fs?: Record<string, string>;
   root?: string;
   symlinks?: Record<string, string>;
-  requests?: { op: string; path: string; allow: boolean }[];
+  requests?: { op: string; path: string; allow: boolean; content?: string }[];
   inputs?: Data[];
   output_schema?: Data;
   api_key?: string;
@@ -153,6 +153,8 @@ const givenMembers =
   "tools history options model system prompt estimated_prompt_tokens pinned_tokens fs root symlinks requests inputs output_schema api_key consumer_delay_ms_per_1000_events note";
 const wireMembers =
   "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms transport_error transport_throws session_file_text note";
+const requestMembers = "op path allow content note";
+const inputMembers = "scanner repeat text_repeat text suffix pattern expect note";
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
 const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =
@@ -187,8 +189,11 @@ export function checkMembers(one: Case): void {
   const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
   for (const turn of turns) demandKnown("turns[]", turn, turnMembers);
   const wires = [one.wire, one.final_wire, ...(one.wire_sequence ?? []), ...turns.map((turn) => turn.wire)];
+  for (const row of one.given?.requests ?? []) demandKnown("given.requests[]", row, requestMembers);
+  for (const row of one.given?.inputs ?? []) demandKnown("given.inputs[]", row, inputMembers);
   for (const wire of wires) {
     demandKnown("wire", wire ?? {}, wireMembers);
+    demandKnown("wire.transport_error", wire?.transport_error ?? {}, "message cause code name");
     if (!["clean", "reset", "hang", "repeat_last"].includes(wire?.eof ?? "clean"))
       throw new Unsupported(`unknown wire.eof ${JSON.stringify(wire?.eof)}`);
   }
@@ -204,6 +209,7 @@ export function unescaped(text: string): string {
 
 /** `{ unit, count }` or `{ unit, bytes }` as a text; whole units only. */
 export function repeated(given: { unit: string; bytes?: number; count?: number }): string {
+  demandKnown("a repeated text", given, "unit bytes count");
   const { unit, bytes, count } = given;
   return unit.repeat(count ?? Math.ceil((bytes ?? 0) / Buffer.byteLength(unit)));
 }

@@ -33,17 +33,22 @@ type Mapper = (value: never, to: MappedOptions) => void;
 
 /** How much is thought: a switch, an effort, a count of tokens, or a provider's own object. */
 function think(
-  value: boolean | string | number | { budget_tokens?: number; effort?: string },
+  value: boolean | string | number | { budget_tokens?: number; effort?: string; type?: string },
   { agent }: MappedOptions,
 ): void {
+  if (typeof value === "object")
+    demandKnown("given.options.thinking", value, "type budget_tokens effort note");
   const words = { true: "medium", enabled: "medium", adaptive: "medium", false: "off", disabled: "off" };
-  const { budget_tokens: budget = 1024, effort } = typeof value === "object" ? value : {};
+  const { budget_tokens: budget, effort, type } = typeof value === "object" ? value : {};
   const reasoning =
-    typeof value === "number"
-      ? { budgetTokens: value }
-      : typeof value === "object"
-        ? ((effort as "low" | undefined) ?? { budgetTokens: budget })
-        : ((words[String(value) as keyof typeof words] ?? value) as "low");
+    type === "disabled"
+      ? "off"
+      : typeof value === "number"
+        ? { budgetTokens: value }
+        : typeof value === "object"
+          ? ((effort as "low" | undefined) ??
+            (type === "adaptive" && budget === undefined ? "medium" : { budgetTokens: budget ?? 1024 }))
+          : ((words[String(value) as keyof typeof words] ?? value) as "low");
   agent.settings = { ...agent.settings, reasoning };
 }
 

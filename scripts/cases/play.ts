@@ -277,10 +277,9 @@ class Stage {
           resting: true,
         });
         if (wire.transport_throws !== undefined) throw new Error(wire.transport_throws);
-        const { message, cause } = wire.transport_error as { message?: string; cause?: object };
-        const error = new TypeError(message ?? "fetch failed", {
-          cause: Object.assign(new Error("cause"), cause),
-        });
+        const { message, cause, ...own } = wire.transport_error as { message?: string; cause?: object };
+        const reason = Object.assign(new Error("cause"), cause ?? own);
+        const error = Object.assign(new TypeError(message ?? "fetch failed", { cause: reason }), own);
         return fetchClient({ fetch: () => Promise.reject(error) }).request(request);
       },
     };

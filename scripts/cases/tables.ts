@@ -58,14 +58,14 @@ async function fileRows(one: Case): Promise<Row[]> {
       .filter(([name]) => !name.startsWith(`${root.replace(/\/$/, "")}/`))
       .map(([, content]) => content);
     const rows: Row[] = [];
-    for (const { op, path, allow } of requests) {
+    for (const { op, path, allow, content = "new" } of requests) {
       if (op !== "read" && op !== "write") throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
       const before = outside(folder.path, root);
       // An absolute path of the case lies in the case's own folder.
       const place = path.startsWith("/") ? join(folder.path, path) : path;
       const { isError, text } = await called(
         op === "read" ? read : write,
-        op === "read" ? { path: place } : { path: place, content: "new" },
+        op === "read" ? { path: place } : { path: place, content },
       );
       const leaked =
         secrets.some((secret) => text.replaceAll(path, "").includes(secret)) ||
@@ -119,9 +119,10 @@ type Repeat = { unit: string; count: number };
 
 /** A reader of model text, given something that is hard on careless readers. */
 async function scannerRow(input: Data): Promise<Row> {
-  const { scanner, repeat, text_repeat, suffix, pattern, expect } = input;
-  const request = `${String(scanner)} ${JSON.stringify(repeat ?? text_repeat)}`;
-  const text = `${repeated((repeat ?? text_repeat) as Repeat)}${String(suffix ?? "")}`;
+  const { scanner, repeat, text_repeat = repeat, text: said = "", suffix = "", pattern, expect } = input;
+  const request = `${String(scanner)} ${JSON.stringify(text_repeat ?? said)}`;
+  const again = text_repeat === undefined ? "" : repeated(text_repeat as Repeat);
+  const text = `${String(said)}${again}${String(suffix)}`;
   switch (scanner) {
     case "fence_extractor": {
       const { end } = await new Agent({

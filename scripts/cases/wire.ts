@@ -1,6 +1,8 @@
 // The room of wire bytes: a response of a case as the pieces a server sends.
 
-import { type Data, Unsupported, type Wire } from "./format.ts";
+import { Unsupported, type Wire } from "./format.ts";
+import { generated } from "./generated.ts";
+import { anthropicEnd, anthropicEvent, anthropicStart, chatChunk } from "./made-frames.ts";
 
 /** How a body is cut on the network. */
 export type Chunking = "frames" | "bytes" | "whole";
@@ -90,54 +92,6 @@ export function toolNames(request: unknown): string[] {
   });
 }
 
-// ---- bodies nobody wants to store --------------------------------------------------------------------------------
-
-function generated(given: Data): string {
-  switch (given.kind) {
-    case "anthropic_tool_args":
-      return anthropicArgs(given);
-    case "openai_text_repeat": {
-      const { unit, count } = given as { unit: string; count: number };
-      return [
-        chatChunk({ role: "assistant", content: "" }, null),
-        chatChunk({ content: unit }, null).repeat(count),
-        chatChunk({}, "stop"),
-        "data: [DONE]\n\n",
-      ].join("");
-    }
-    default:
-      throw new Unsupported(`unknown wire.generated.kind ${JSON.stringify(given.kind)}`);
-  }
-}
-
-function anthropicArgs(given: Data): string {
-  const { total_bytes, delta_bytes, field } = given as {
-    total_bytes: number;
-    delta_bytes: number;
-    field: string;
-  };
-  const head = `{"${field}":"`;
-  const json = `${head}${"x".repeat(total_bytes - head.length - 2)}"}`;
-  const deltas: string[] = [];
-  for (let at = 0; at < json.length; at += delta_bytes)
-    deltas.push(
-      anthropicEvent("content_block_delta", {
-        index: 0,
-        delta: { type: "input_json_delta", partial_json: json.slice(at, at + delta_bytes) },
-      }),
-    );
-  return [
-    anthropicStart(),
-    anthropicEvent("content_block_start", {
-      index: 0,
-      content_block: { type: "tool_use", id: "toolu_1", name: "f", input: {} },
-    }),
-    ...deltas,
-    anthropicEvent("content_block_stop", { index: 0 }),
-    ...anthropicEnd("tool_use"),
-  ].join("");
-}
-
 // ---- the plain last answer ---------------------------------------------------------------------------------------
 
 /** What is served when a case has named all its responses: a plain text that ends a run, in the protocol's own shape. */
@@ -184,29 +138,4 @@ function plainFrames(protocol: Protocol, text: string): string[] {
         }),
       ];
   }
-}
-
-function anthropicEvent(type: string, data: object): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
-}
-
-function anthropicStart(): string {
-  const usage = { input_tokens: 100, output_tokens: 1 };
-  const message = { id: "msg_made", type: "message", role: "assistant", model: "m", content: [], usage };
-  return anthropicEvent("message_start", { message: { ...message, stop_reason: null, stop_sequence: null } });
-}
-
-function anthropicEnd(stop_reason: string): string[] {
-  return [
-    anthropicEvent("message_delta", {
-      delta: { stop_reason, stop_sequence: null },
-      usage: { output_tokens: 20 },
-    }),
-    anthropicEvent("message_stop", {}),
-  ];
-}
-
-function chatChunk(delta: object, finish_reason: string | null): string {
-  const chunk = { id: "chatcmpl-made", object: "chat.completion.chunk", created: 1760000000, model: "m" };
-  return `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 }
