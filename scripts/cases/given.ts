@@ -58,7 +58,8 @@ function silence(value: number, { agent }: MappedOptions): void {
 }
 
 function strictTools(value: boolean, to: MappedOptions): void {
-  to.compat = { ...to.compat, strictTools: value };
+  // A tool that is to be strict may be bent to what strict tools must be.
+  to.compat = { ...to.compat, strictTools: value, adaptStrict: value };
 }
 
 const mappers: { readonly [option: string]: Mapper } = {

@@ -319,7 +319,8 @@ export const operators: { readonly [op: string]: Operator } = {
     const lists = [...within(ask.found.values)].filter((one) => Array.isArray(one.type));
     return demand(lists.length === 0, () => `no type may be a list; got ${shown(lists)}`);
   },
-  strict_valid: (ask) => complaint([...within(ask.found.values)].flatMap(strictComplaints)),
+  strict_valid: (ask) =>
+    complaint(strictParts(ask.found.values).flatMap((part) => [...within(part)].flatMap(strictComplaints))),
   not_both_forced_and_enabled: (ask) => {
     const body = ask.request.body as Record<string, unknown>;
     const choice = member(body.tool_choice, "type") ?? body.tool_choice;
@@ -391,6 +392,15 @@ export const operators: { readonly [op: string]: Operator } = {
 
 const complaint = (wrong: readonly string[]): string | undefined =>
   wrong.length === 0 ? undefined : wrong.slice(0, 5).join("; ");
+
+/** Of tools, those that ask for strict mode: what is not strict need keep none of its rules. */
+function strictParts(values: readonly unknown[]): unknown[] {
+  return values.flatMap((value) => {
+    if (Array.isArray(value)) return strictParts(value);
+    const tool = member(value, "function") ?? value;
+    return member(tool, "parameters") !== undefined && member(tool, "strict") !== true ? [] : [tool];
+  });
+}
 
 /** What OpenAI's strict mode would refuse in an object schema. */
 function strictComplaints(schema: Record<string, unknown>): string[] {
