@@ -97,9 +97,12 @@ function lastAssistant(history: readonly Message[]): { text: string; tool_calls:
   return last === undefined ? undefined : { text: textOf(last), tool_calls: callsOf(last).length };
 }
 
-/** Whether the run was aborted before it made a request. */
-const neverAsked = ({ seen, run }: Subject): boolean =>
-  seen.responses.length === 0 && run?.end?.reason === "aborted";
+/** What a run that made no request at all ended with: aborted before it could, or with what cannot be asked. */
+function endedUnasked({ seen, run }: Subject): "aborted" | "error" | undefined {
+  if (seen.responses.length > 0 || run?.end === undefined) return undefined;
+  if (run.end.reason === "aborted") return "aborted";
+  return run.end.error === undefined ? undefined : "error";
+}
 
 /** Virtual milliseconds until it came to rest: since the abort, or until the answer or the end was there. */
 function settledIn({ response, run, seen }: Subject): number | undefined {
@@ -124,8 +127,7 @@ export const members: { readonly [member: string]: Member } = {
 
   stop_reason: (value, subject) => {
     if (value === null) return undefined;
-    // A run may be aborted before its first request.
-    if (subject.response === undefined) return value === "aborted" && neverAsked(subject) ? undefined : none;
+    if (subject.response === undefined) return value === endedUnasked(subject) ? undefined : none;
     const readings = readingsOf(subject.seen, subject.response);
     return readings.some((reading) => reading.stop === value)
       ? undefined
@@ -134,8 +136,9 @@ export const members: { readonly [member: string]: Member } = {
 
   error_kind: (value, subject) => {
     const { response, seen, expect, run, whole } = subject;
-    if (response === undefined) return value === null ? undefined : none;
-    if (whole) return run?.end?.error?.kind === value ? undefined : `must be ${shown(value)}; ${endOf(run)}`;
+    if (response === undefined && endedUnasked(subject) !== "error") return value === null ? undefined : none;
+    if (whole || response === undefined)
+      return run?.end?.error?.kind === value ? undefined : `must be ${shown(value)}; ${endOf(run)}`;
     const fits = (stop: string): boolean =>
       typeof expect.stop_reason !== "string" || expect.stop_reason === stop;
     const readings = readingsOf(seen, response).filter((reading) => fits(reading.stop));
@@ -147,7 +150,8 @@ export const members: { readonly [member: string]: Member } = {
 
   text: (value, subject) => {
     if (value === null) return undefined;
-    if (subject.response === undefined) return value === "" && neverAsked(subject) ? undefined : none;
+    if (subject.response === undefined)
+      return value === "" && endedUnasked(subject) !== undefined ? undefined : none;
     const texts = textsOf(subject.seen, subject.response);
     return texts.includes(String(value)) ? undefined : `must be ${shown(value)}; got ${shown(texts)}`;
   },

@@ -63,6 +63,8 @@ export interface Decoder {
   readonly likeness?: Likeness | undefined;
   /** True once nothing more can come: reading may stop, even if the server keeps the connection open. */
   readonly finished: boolean;
+  /** True once the finish signal was seen, though something may stand behind it: usage, most likely. Absent: `finished` tells. */
+  readonly complete?: boolean;
   /**
    * The whole answer.
    * @throws RondoError `stream_truncated` (with `partial`) when no finish signal was seen

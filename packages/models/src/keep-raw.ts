@@ -29,6 +29,10 @@ class RawKeeper implements Decoder {
     return this.#decoder.finished;
   }
 
+  get complete(): boolean {
+    return this.#decoder.complete === true;
+  }
+
   push(frame: Frame): void {
     this.#raw.push(read(frame.data));
     this.#decoder.push(frame);

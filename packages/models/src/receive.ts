@@ -17,6 +17,9 @@ import { SseDecoder } from "./transport/sse.ts";
 import { Utf8Stream } from "./transport/utf8.ts";
 import { Tray } from "./tray.ts";
 
+/** Milliseconds. How long what may stand behind a finish signal is waited for, once nothing comes any more. */
+const behindMs = 10_000;
+
 /** Bytes become frames: all framings have the same face. */
 interface Framer {
   push(chunk: Uint8Array): void;
@@ -90,8 +93,20 @@ async function read(
   const body: { frames?: true; whole?: WholeBody } = {};
   let blank: Uint8Array[] = [];
   let broke: RondoError | undefined;
+  // A server that leaves its connection open behind a whole answer must not make it a silent one.
+  let waited = false;
+  let behind: ReturnType<typeof setTimeout> | undefined;
+  let stopWaiting = (): void => {};
+  const quiet = new Promise<void>((resolve) => {
+    stopWaiting = () => {
+      waited = true;
+      response.discard();
+      resolve();
+    };
+  });
   try {
-    await response.read((chunk) => {
+    const read = response.read((chunk) => {
+      if (waited) return false;
       if (body.frames === undefined && body.whole === undefined) {
         const first = firstCharacter(chunk);
         if (first === undefined) {
@@ -108,8 +123,14 @@ async function read(
       if (body.whole !== undefined) return body.whole.push(chunk);
       framer.push(chunk);
       tell();
-      return !decoder.finished;
+      if (decoder.finished) return false;
+      if (decoder.complete === true) {
+        clearTimeout(behind);
+        behind = setTimeout(stopWaiting, behindMs);
+      }
+      return true;
     });
+    await Promise.race([read, quiet]);
   } catch (thrown) {
     // What stands behind a whole answer would not have been read, had it come in a piece of its own.
     if (decoder.finished && thrown !== refused) return ended(decoder);
@@ -120,6 +141,8 @@ async function read(
     // A connection that breaks after something arrived may have brought the finish signal already.
     if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
     broke = error;
+  } finally {
+    clearTimeout(behind);
   }
   if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
   const cut = settled(() => framer.end(), decoder);

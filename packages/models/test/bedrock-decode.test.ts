@@ -267,3 +267,20 @@ describe.skipIf(!hasCorpus)("recorded Converse answers", () => {
     expect(message.usage?.outputTokens).toBe(body.usage.outputTokens);
   });
 });
+
+describe("a whole body of status 200 that is an error", () => {
+  it.each([
+    [{ message: "Too many requests", __type: "ThrottlingException" }, "rate_limit"],
+    [{ code: "The service is currently unavailable", error: "Timed out waiting" }, "overloaded"],
+    [{ error: { message: "The server had an error", type: "server_error" } }, "server_error"],
+    [{ hello: "there" }, "protocol"],
+  ] as const)("%j is told as what it is (F154)", (body, kind) => {
+    let thrown: RondoError | undefined;
+    try {
+      bedrockConverse.decodeWhole(body, target, () => {});
+    } catch (error) {
+      thrown = error as RondoError;
+    }
+    expect(thrown?.kind).toBe(kind);
+  });
+});

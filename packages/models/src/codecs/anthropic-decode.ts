@@ -58,6 +58,10 @@ export class AnthropicAnswer {
     this.#answer = new Answer(target.origin, emit);
   }
 
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
   get finished(): boolean {
     return this.#stopped;
   }
@@ -378,6 +382,10 @@ class AnthropicDecoder implements Decoder {
 
   get finished(): boolean {
     return this.#answer.finished;
+  }
+
+  get complete(): boolean {
+    return this.#answer.complete;
   }
 
   push(frame: Frame): void {

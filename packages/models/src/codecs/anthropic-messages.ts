@@ -83,6 +83,10 @@ class InvokeDecoder implements Decoder {
     return this.#inner.finished;
   }
 
+  get complete(): boolean {
+    return this.#inner.complete === true;
+  }
+
   push(frame: Frame): void {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target, this.#inner.partial());
     if (frame.event !== undefined && frame.event !== "chunk") return;

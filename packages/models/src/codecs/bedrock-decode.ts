@@ -51,6 +51,10 @@ class BedrockAnswer {
     this.#answer = new Answer(target.origin, emit);
   }
 
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
   get finished(): boolean {
     return this.#word !== undefined && this.#hasUsage;
   }
@@ -274,6 +278,10 @@ class BedrockDecoder implements Decoder {
     return this.#answer.finished;
   }
 
+  get complete(): boolean {
+    return this.#answer.complete;
+  }
+
   push(frame: Frame): void {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true)
       throw bedrockStreamError(frame, this.#target, this.#answer.partial());
@@ -297,9 +305,11 @@ class BedrockDecoder implements Decoder {
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
   const response = asObject(body);
   if (response === undefined || asObject(response.output) === undefined) {
-    if (response !== undefined && (response.message !== undefined || response.__type !== undefined))
+    // Amazon's own form, or a gateway's.
+    const refused = [response?.message, response?.__type, response?.error].some((one) => one !== undefined);
+    if (refused)
       throw bedrockStreamError(
-        { event: asString(response.__type), data: JSON.stringify(body), exception: true },
+        { event: asString(response?.__type), data: JSON.stringify(body), exception: true },
         target,
         undefined,
       );

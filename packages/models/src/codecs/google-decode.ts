@@ -73,6 +73,10 @@ export class GoogleDecoder implements Decoder {
     return this.#finished;
   }
 
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
   push(frame: Frame): void {
     const data = frame.data.trim();
     if (data === "") return;

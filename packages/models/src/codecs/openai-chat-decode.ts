@@ -81,6 +81,10 @@ export class ChatDecoder implements Decoder {
     return this.#sentinel || this.#refused !== undefined;
   }
 
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
   get likeness(): Likeness | undefined {
     return this.#likeness;
   }
