@@ -265,6 +265,8 @@ describe("a request refused for its reasoning", () => {
     expect(refusedFor(repairOfFile(broken), three)).toStrictEqual(dropping(repairOfFile(broken)));
     expect(refusedFor(repairOfFile(broken), [...three, "file.4"])).toStrictEqual(dropping("files"));
     expect(refusedFor("files", three)).toStrictEqual(dropping("files"));
+    const alone = holding({ role: "user", content: [broken] });
+    expect(refusedFor("files", [repairOfFile(broken)], alone)).toBeUndefined();
   });
 
   test("is sent without a setting that was refused, where it had one", () => {

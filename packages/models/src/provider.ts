@@ -293,7 +293,7 @@ function refusedFor(
   // What is not in the request cannot be left out: the same one would be sent again.
   if (error.repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
   if (error.repair !== "files") return error;
-  return errorWith(error, { repair: refusedFile(body, wire.body, messages) ?? "files" });
+  return errorWith(error, { repair: refusedFile(body, wire.body, messages) });
 }
 
 const loads = new WeakMap<LazyCodec, Promise<Codec>>();

@@ -12,16 +12,24 @@ const place: RegExp = /\b(messages|contents|input)((?:(?:\.[a-z_]\w*)*(?:\.\d+|\
 /** Characters: a body may repeat the request. */
 const head = 2000;
 
-/** The repair that leaves out the one file which a refusal's words name by its place in the request. */
+/**
+ * The repair that leaves out the one file which a refusal's words name by its place in the request; all files where they
+ * name none. Undefined where one was left out there already: whatever is refused there now, it is no file.
+ */
 export function refusedFile(words: string, sent: string, messages: MessageList): Repair | undefined {
   let body: unknown;
   for (const [, root = "", path = ""] of words.slice(0, head).matchAll(place)) {
     body ??= JSON.parse(sent);
-    const found = filesAt(thingAt(member(body, root), path), messages);
+    const thing = thingAt(member(body, root), path);
+    const found = filesAt(thing, messages);
     if (found.size === 1) return [...found][0];
+    if (found.size === 0 && leftOut.test(JSON.stringify(thing) ?? "")) return undefined;
   }
-  return undefined;
+  return "files";
 }
+
+/** The words that stand in a file's place. */
+const leftOut: RegExp = /:"\[[^"]{1,200} left out\]"/;
 
 /** What stands at a path, as deep as it leads: some name what a block is, which is no member of it. */
 function thingAt(root: unknown, path: string): unknown {

@@ -1,4 +1,4 @@
-import type { AssistantMessage, Json, JsonObject, Settings } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, Message, Settings } from "@rondo/core";
 import { type ChatRules, checkOpenaiChatRequest, checkOpenaiResponsesRequest } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -136,6 +136,24 @@ describe("every canonical conversation is a request the server takes", () => {
       expect(codec.encoder(to).encode(request([watched]))).toEqual(first);
     }
   });
+});
+
+test.each([
+  ["chat", openaiChat, chat(), "messages"],
+  ["responses", openaiResponses, responses(), "input"],
+] as const)("a history of which nothing may be sent is still a request: %s", (_, codec, target, list) => {
+  const foreign: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "reasoning", text: "hm", opaque: { signature: "s" } }],
+    origin: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+    stop: { kind: "end_turn", wire: "end_turn" },
+  };
+  const encoder = codec.encoder(target);
+  const sent = (messages: Message[]): JsonObject[] =>
+    (JSON.parse(encoder.encode(request(messages)).body) as { [list: string]: JsonObject[] })[list] ?? [];
+  expect(sent([foreign])).toEqual([expect.objectContaining({ role: "user" })]);
+  expect(JSON.stringify(sent([foreign]))).toContain("Continue.");
+  expect(JSON.stringify(sent([foreign, user("and?")]))).not.toContain("Continue.");
 });
 
 describe("an answer as it was meant comes back from the wire", () => {

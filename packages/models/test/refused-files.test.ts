@@ -156,6 +156,16 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
     ]);
   });
 
+  it("and goes on being refused there ends the run at the second refusal", async () => {
+    const wire = await serve([refusing(place[row.name]), refusing(place[row.name]), say("never")]);
+    const { end } = await new Agent({ model: row.model(wire) }).run(history);
+    expect(end?.error?.kind).toBe("invalid_request");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+    ]);
+  });
+
   it("and is named by a message that holds several images means them all", async () => {
     const word = place[row.name].replace(/([.[])2([.\]]).*$/, "$12] image could not be processed");
     const wire = await serve([refusing(`unable to process image at ${word}`), say("done")]);

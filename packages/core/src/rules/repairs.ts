@@ -7,7 +7,6 @@
 import type { Repair } from "../errors.ts";
 import { isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
-import { hasFiles } from "./overflow.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** Each costs a request: a history with more broken files than that goes on without any. */
@@ -40,15 +39,17 @@ function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
 /** Whether leaving it out makes another request of it. */
 function changes(repair: Repair, state: State): boolean {
   if (repair === "reasoning") return hasReasoning(state);
-  if (repair === "files") return hasFiles(state);
-  if (isOfOneFile(repair)) return state.run?.dropped.includes("files") === false && hasFile(repair, state);
+  const dropped = state.run?.dropped ?? [];
+  if (repair === "files") return hasFile((one) => !dropped.includes(one), state);
+  if (isOfOneFile(repair)) return !dropped.includes("files") && hasFile((one) => one === repair, state);
   const { [settingOf(repair)]: setting } = state.options?.settings ?? {};
   return setting !== undefined;
 }
 
-function hasFile(repair: Repair, { history }: State): boolean {
+/** Whether there is a file of which this holds. Looks at the history, but only after a refusal. */
+function hasFile(holds: (repair: Repair) => boolean, { history }: State): boolean {
   for (const { content } of history)
-    if (content.some((part) => part.type === "file" && repairOfFile(part) === repair)) return true;
+    if (content.some((part) => part.type === "file" && holds(repairOfFile(part)))) return true;
   return false;
 }
 

@@ -88,7 +88,8 @@ export class ChatEncoder implements Encoder {
     const joined: Joined = { ...held, closed: new KeptText() };
     this.#flush(joined);
     if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
-    if (compat.needsUser && !joined.begun) this.#add(joined, onward);
+    // A request without any message is taken by nobody: all that was said may have been blank, or another model's thoughts.
+    if ((compat.needsUser && !joined.begun) || joined.last === undefined) this.#add(joined, onward);
     return {
       beginning: held.closed.now(),
       tail: joined.closed.now().text + (joined.last?.json ?? ""),

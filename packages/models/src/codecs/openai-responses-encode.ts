@@ -40,6 +40,8 @@ function flush(joined: Joined): void {
   joined.files = [];
 }
 
+const onward: string = userItem([{ type: "input_text", text: "Continue." }]).json;
+
 export class ResponsesEncoder implements Encoder {
   readonly #room: ResponsesRoom;
   readonly #tools: ResponsesTools;
@@ -83,6 +85,8 @@ export class ResponsesEncoder implements Encoder {
       this.#add(to, message, stored),
     );
     const files = held.files.length === 0 ? "" : userItem(held.files).json;
+    // An input without any item is refused: all that was said may have been blank, or another model's thoughts.
+    if (!held.begun && files === "") return { beginning: held.items.now(), tail: onward };
     return { beginning: held.items.now(), tail: held.begun && files !== "" ? `,${files}` : files };
   }
 
