@@ -1,6 +1,6 @@
 // Rules that throw: the run ends, and says which rule it was.
 
-import { Agent, isPaired, memoryJournal, type Rule, type StopRule } from "@rondo/core";
+import { Agent, isPaired, memoryJournal, type Rule, type StopRule, subAgent } from "@rondo/core";
 import { call, calls, say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo, quick } from "./support.ts";
@@ -14,6 +14,12 @@ test.each<[string, Rule | StopRule]>([
   ["judge", { name: "mine", version: 1, judge: fail }],
   ["judgeCall", { name: "mine", version: 1, judgeCall: fail }],
   ["judgeStart", { name: "mine", version: 1, judgeStart: fail }],
+  ["init", { name: "mine", version: 1, init: fail }],
+  ["fold", { name: "mine", version: 1, fold: fail }],
+  ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "tool_started" && fail() }],
+  ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "turn_judged" && fail() }],
+  ["wakeAt", { name: "mine", version: 1, wakeAt: fail }],
+  ["wakeAt", { name: "mine", version: 1, wakeAt: (_memory, { run }) => (run?.call ? fail() : undefined) }],
 ])(
   "a rule that throws in %s ends the run and is named, and the session goes on without it",
   async (moment, rule) => {
@@ -33,3 +39,45 @@ test.each<[string, Rule | StopRule]>([
     expect((await mended.send("again")).end?.reason).toBe("completed");
   },
 );
+
+test("a rule that throws in left ends the run and is named", async () => {
+  const child = new Agent({ model: scripted([say("found")]) });
+  const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];
+  const rule: Rule = { name: "mine", version: 1, left: fail };
+  const model = scripted([call("ask", { task: "look" }), say("done")]);
+  const session = await new Agent({ model, tools, rules: [rule], ...quick }).open("s");
+  const { end } = await session.send("go");
+  expect(end?.error?.message).toBe("the rule mine failed in left: no such thing");
+  expect(isPaired(session.messages)).toBe(true);
+});
+
+test("a rule that throws in fold ends a run that another process left, once it is gone on with", async () => {
+  const journal = memoryJournal();
+  const options = { tools: [echo("look", { permission: "ask" })], journal, ...quick };
+  const model = scripted([call("look"), say("done")]);
+  await (await new Agent({ ...options, model }).open("s")).send("go");
+  const rule: Rule = { name: "mine", version: 1, fold: fail };
+  const session = await new Agent({ ...options, model, rules: [rule] }).open("s");
+  const { end } = await session.resume();
+  expect(end?.error?.message).toBe("the rule mine failed in fold: no such thing");
+  expect(session.status).toBe("idle");
+});
+
+test("a rule is not told of records from before the first run: it has no memory yet", async () => {
+  const told: unknown[] = [];
+  const rule: Rule<string[]> = {
+    name: "mine",
+    version: 1,
+    init: () => [],
+    fold: (memory, { type }) => {
+      told.push(type);
+      return [...memory, type];
+    },
+  };
+  const session = await new Agent({ model: scripted([say("a"), say("b")]), rules: [rule as Rule] }).open("s");
+  session.followUp("and then");
+  await session.allow({ tool: "look" });
+  expect(told).toEqual([]);
+  expect((await session.send("go")).end?.reason).toBe("completed");
+  expect(told.slice(0, 1)).toEqual(["model_started"]);
+});

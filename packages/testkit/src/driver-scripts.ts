@@ -363,6 +363,26 @@ export const driverScripts: readonly DriverScript[] = [
     play: go,
   },
   {
+    name: "a rule that throws at what happened",
+    agent: scene(
+      () => [call("echo", { text: "a" }), say("never")],
+      () => [echo],
+      {
+        rules: [
+          {
+            name: "broken",
+            version: 1,
+            fold(_memory, { type }) {
+              if (type === "tool_finished") throw new Error("no such thing");
+              return undefined;
+            },
+          },
+        ],
+      },
+    ),
+    play: go,
+  },
+  {
     name: "the same call over and over",
     agent: scene(
       () => (_, n) => (n < 9 ? call("echo", { text: "same" }) : say("done")),

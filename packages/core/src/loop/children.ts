@@ -5,7 +5,7 @@
 // really spent is told with its result, once. All of it is computed here from the state: no clock, no counter beside it.
 
 import type { Usage } from "../message.ts";
-import { type Rules, speakersOf } from "../rules/rule.ts";
+import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
@@ -82,7 +82,12 @@ export function leftOf(budget: Amounts, spent: Spent): Amounts {
 export function freeAmounts(state: State, rules: Rules): Amounts {
   let free: Amounts = {};
   for (const { rule, place } of speakersOf(rules, "left")) {
-    const left = rule.left(state.memories[place], state);
+    let left: Amounts | undefined;
+    try {
+      left = rule.left(state.memories[place], state);
+    } catch (thrown) {
+      throw ruleFailed(rule, "left", thrown);
+    }
     if (left !== undefined) free = tighter(free, left);
   }
   for (const { child, result } of runOf(state).turn?.calls ?? [])

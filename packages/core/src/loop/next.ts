@@ -7,7 +7,7 @@
 // applies names the action. `to` says which phases may follow; the model checker holds the code to it, and the
 // documentation's diagram is drawn from it.
 
-import { toRondoError } from "../errors.ts";
+import { type ErrorData, toRondoError } from "../errors.ts";
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
@@ -374,14 +374,16 @@ export function next(state: State, rules: Rules): Action {
  */
 export function nextOrEnd(state: State, rules: Rules): Action {
   const { run } = state;
+  const isOpen = run !== undefined && run.end === undefined && run.abort === undefined;
   try {
-    return next(state, rules);
+    return isOpen && run.ruleFailed !== undefined ? broken(run.ruleFailed) : next(state, rules);
   } catch (thrown) {
-    if (run === undefined || run.end !== undefined || run.abort !== undefined) throw thrown;
-    const error = toRondoError(thrown);
-    return record({ type: "abort_asked", reason: error.message, error: error.toJSON() });
+    if (!isOpen) throw thrown;
+    return broken(toRondoError(thrown).toJSON());
   }
 }
+
+const broken = (error: ErrorData): Action => record({ type: "abort_asked", reason: error.message, error });
 
 /** The one thing to do now, and the row that says so. */
 export function decide(state: State, rules: Rules, rows: Table = table): { action: Action; row: Row } {

@@ -3,8 +3,9 @@
 // `reduce` is total (a record that does not fit changes nothing), pure in effect, and costs what is new: no record is
 // ever looked at twice, no history is copied.
 
+import type { RondoError } from "../errors.ts";
 import { callsOf } from "../message.ts";
-import { type Rules, speakersOf } from "../rules/rule.ts";
+import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
 import { hookAnswered } from "./hook-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
@@ -14,7 +15,16 @@ import type { LogRecord, RunOptions } from "./records.ts";
 import { placeOf } from "./same-model.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
-import { type Call, emptyState, inFlight, type Run, type State, settleCancel, working } from "./state.ts";
+import {
+  type Call,
+  emptyState,
+  inFlight,
+  type Run,
+  runOf,
+  type State,
+  settleCancel,
+  working,
+} from "./state.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
@@ -23,9 +33,8 @@ const asked = { rule: "asked", evidence: {} };
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
   const folded = fold(stamped, record, state.now);
-  if (record.type === "run_started")
-    return { ...folded, memories: rules.list.map((rule) => rule.init?.(folded)) };
-  return remember(folded, record, state, rules);
+  if (record.type !== "run_started") return remember(folded, record, state, rules);
+  return folded.run === state.run ? folded : begin(folded, rules);
 }
 
 /** The state after many records. */
@@ -35,15 +44,41 @@ export function reduceAll(records: Iterable<LogRecord>, rules: Rules, from: Stat
   return state;
 }
 
+function begin(started: State, rules: Rules): State {
+  let failed: RondoError | undefined;
+  const memories = rules.list.map((rule) => {
+    try {
+      return rule.init?.(started);
+    } catch (thrown) {
+      failed ??= ruleFailed(rule, "init", thrown);
+      return undefined;
+    }
+  });
+  return failed === undefined ? { ...started, memories } : { ...withFailed(started, failed), memories };
+}
+
+/** What rules remember begins with a run. */
 function remember(folded: State, record: LogRecord, before: State, rules: Rules): State {
+  const { run } = folded;
+  if (run === undefined || run.ruleFailed !== undefined) return folded;
   let memories = folded.memories as unknown[];
   for (const { rule, place } of speakersOf(rules, "fold")) {
-    const memory = rule.fold(memories[place], record, before);
+    let memory: unknown;
+    try {
+      memory = rule.fold(memories[place], record, before);
+    } catch (thrown) {
+      return withFailed(folded, ruleFailed(rule, "fold", thrown));
+    }
     if (memory === memories[place]) continue;
     if (memories === folded.memories) memories = [...memories];
     memories[place] = memory;
   }
   return memories === folded.memories ? folded : { ...folded, memories };
+}
+
+/** A fold is total: that a rule threw is part of what is so, and `nextOrEnd` says what follows from it. */
+function withFailed(state: State, failed: RondoError): State {
+  return { ...state, run: { ...runOf(state), ruleFailed: failed.toJSON() } };
 }
 
 /** @param last when the record before it was written */

@@ -150,6 +150,8 @@ export interface Run {
   readonly stopping?: ({ reason: EndReason; text?: string; error?: ErrorData } & Because) | undefined;
   /** A hook of the run itself failed. */
   readonly broken?: ErrorData;
+  /** A rule failed to take note of a record: none takes note of any after it, and whoever drives ends the run. */
+  readonly ruleFailed?: ErrorData;
   /** The text of the last answer stored in this run. */
   readonly lastText: string;
   readonly end?: RunEnd;

@@ -104,13 +104,17 @@ export function firstSaid<M extends Moment, Said>(
     try {
       said = ask(rule, memories[place]);
     } catch (thrown) {
-      // A rule is somebody's code: where it throws, it is said which one, and when.
-      const message = `the rule ${rule.name} failed in ${moment}: ${messageOf(thrown)}`;
-      throw new RondoError("internal", message, { cause: thrown });
+      throw ruleFailed(rule, moment, thrown);
     }
     if (said !== undefined) return said;
   }
   return undefined;
+}
+
+/** A rule is somebody's code: where it throws, it is said which one, and when. */
+export function ruleFailed({ name }: Rule, moment: Moment | "init", thrown: unknown): RondoError {
+  const message = `the rule ${name} failed in ${moment}: ${messageOf(thrown)}`;
+  return new RondoError("internal", message, { cause: thrown });
 }
 
 /** What a stop rule written as a function is told. */
