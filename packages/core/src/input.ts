@@ -5,7 +5,7 @@ import { copyJson } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import { harmlessResult } from "./harmless.ts";
 import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
-import { userText } from "./message.ts";
+import { holdsFile, userText } from "./message.ts";
 
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
@@ -68,7 +68,7 @@ function readPart(part: TextPart | FileInput, at: number): ContentPart {
   if (part?.type === "text" && typeof given?.text === "string")
     // Half a character makes a whole request invalid.
     return { ...copyJson(part), text: part.text.toWellFormed() };
-  if (part?.type === "file" && typeof given?.mediaType === "string" && holds(part)) {
+  if (part?.type === "file" && typeof given?.mediaType === "string" && holdsFile(part)) {
     return copyJson(fileInText(part));
   }
   throw new RondoError(
@@ -87,13 +87,9 @@ function inText(message: Message): Message {
 const isBytes = (part: Partial<FileInput> | null): part is FileInput => part?.data instanceof Uint8Array;
 
 function fileInText({ data, ...part }: FileInput): FilePart {
-  if (data === undefined) return part;
+  // Other programs put null where nothing is.
+  if (data === undefined || data === null) return part;
   return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
-}
-
-function holds({ data, url }: FileInput): boolean {
-  if (data === undefined) return typeof url === "string";
-  return typeof data === "string" || data instanceof Uint8Array || typeof data?.blob === "string";
 }
 
 /** Bytes as base64, in pieces: a call with a million arguments would overflow the stack. */

@@ -176,3 +176,13 @@ export function textOf(message: Message): string {
 export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
 }
+
+/** Whether a file part, of our own or from elsewhere, holds anything: one of which only the name is there can be shown to nobody. */
+export function holdsFile({ data, url }: { data?: unknown; url?: unknown }): boolean {
+  if (data === undefined || data === null) return typeof url === "string";
+  return (
+    typeof data === "string" ||
+    data instanceof Uint8Array ||
+    typeof (data as Partial<BlobRef>).blob === "string"
+  );
+}

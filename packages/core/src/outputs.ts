@@ -4,7 +4,7 @@
 
 import { messageOf } from "./errors.ts";
 import { base64 } from "./input.ts";
-import type { ContentPart, FilePart, Json } from "./message.ts";
+import { type ContentPart, type FilePart, holdsFile, type Json } from "./message.ts";
 
 /** One thing a tool puts out. A tool may return a list of them, or a `toolResult` of one. */
 export type ToolOutput =
@@ -32,33 +32,31 @@ export function outputPart(value: unknown): ContentPart | undefined {
     case "text":
       return typeof one.text === "string" ? own(value as ContentPart) : undefined;
     case "file":
-      return typeof one.mediaType === "string" ? filePart(one, one.mediaType) : undefined;
+      return typeof one.mediaType === "string" && holdsFile(one) ? filePart(one, one.mediaType) : undefined;
     case "link":
       return typeof one.url === "string" && only("url") ? { type: "text", text: one.url } : undefined;
     case "json":
       return "json" in one && only("json") ? { type: "text", text: textFor(one.json) } : undefined;
     case "image": {
-      const there = typeof one.url === "string" || isData(one.data);
-      if (!there || !only("url", "data", "mediaType", "name")) return undefined;
+      if (!holdsFile(one) || !only("url", "data", "mediaType", "name")) return undefined;
       return filePart(one, typeof one.mediaType === "string" ? one.mediaType : "image/png");
     }
     case "blob":
-      if (!isData(one.data) || typeof one.mediaType !== "string") return undefined;
+      if (!holdsFile({ data: one.data }) || typeof one.mediaType !== "string") return undefined;
       return only("data", "mediaType", "name") ? filePart(one, one.mediaType) : undefined;
     default:
       return undefined;
   }
 }
 
-const isData = (data: unknown): boolean => typeof data === "string" || data instanceof Uint8Array;
-
 /** Bytes become base64: a result is journaled as JSON. */
 function filePart(one: Shaped, mediaType: string): ContentPart | undefined {
-  if (one.type === "file" && !(one.data instanceof Uint8Array)) return own(one as unknown as FilePart);
+  if (one.type === "file" && one.data !== null && !(one.data instanceof Uint8Array))
+    return own(one as unknown as FilePart);
   return {
     type: "file",
     mediaType,
-    ...(one.data === undefined
+    ...(one.data === undefined || one.data === null
       ? {}
       : { data: one.data instanceof Uint8Array ? base64(one.data) : (one.data as string) }),
     ...(typeof one.url === "string" ? { url: one.url } : {}),

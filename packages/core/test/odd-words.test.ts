@@ -107,6 +107,10 @@ describe("a task", () => {
     ["a file of no kind", [{ type: "file", data: "AAAA" }]],
     ["a file with nothing in it", [{ type: "file", mediaType: "image/png" }]],
     ["a file whose data is a number", [{ type: "file", mediaType: "image/png", data: 5 }]],
+    [
+      "a file whose data is a number beside an address",
+      [{ type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" }],
+    ],
     ["a part of an answer", [{ type: "tool_call" }]],
     [
       "a message among parts",
@@ -152,9 +156,33 @@ describe("messages from elsewhere", () => {
     const odd = [
       { type: "file", mediaType: "image/png" },
       { type: "file", mediaType: "image/png", data: 5 },
+      { type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" },
     ];
     await new Agent({ model }).run([user(hi, bytes, ...odd)]);
     expect(model.requests[0]?.messages[0]?.content).toEqual([hi, { ...bytes, data: "AQID" }]);
+  });
+
+  test("may hold null where a file has no data, and so may parts and what a tool puts out", async () => {
+    const there = { type: "file" as const, mediaType: "image/png", url: "https://a.example/b.png" };
+    const given = { ...there, data: null as never };
+    for (const input of [[user(hi, given)], [hi, given]]) {
+      const model = scripted([call("look"), say("done")]);
+      const tools = [echo("look", { execute: () => [given] })];
+      const { messages } = await new Agent({ model, tools }).run(input as Input);
+      expect(messages[0]?.content).toStrictEqual([hi, there]);
+      expect(messages[2]?.content).toStrictEqual([there]);
+    }
+  });
+
+  test.each([
+    { type: "file", mediaType: "image/png" },
+    { type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" },
+    { type: "image", data: 5, url: "https://a.example/b.png" },
+  ])("of a tool: what holds nothing is no file, but data like any other: %j", async (odd) => {
+    const model = scripted([call("look"), say("done")]);
+    const tools = [echo("look", { execute: () => [odd] as never })];
+    const { messages } = await new Agent({ model, tools }).run("go");
+    expect(messages[2]?.content).toEqual([{ type: "text", text: JSON.stringify([odd]) }]);
   });
 
   test.each<[string, (text: { type: "text"; text: string }) => Input]>([

@@ -3,17 +3,17 @@
 // Other programs leave members out, put null and strings where lists belong, and cut emoji in two. What cannot be read
 // is left out; what is signed is never touched, for a provider would refuse it changed.
 
-import type {
-  AssistantMessage,
-  BlobRef,
-  ContentPart,
-  FilePart,
-  Json,
-  Message,
-  Origin,
-  Part,
-  TextPart,
-  ToolCallPart,
+import {
+  type AssistantMessage,
+  type ContentPart,
+  type FilePart,
+  holdsFile,
+  type Json,
+  type Message,
+  type Origin,
+  type Part,
+  type TextPart,
+  type ToolCallPart,
 } from "../message.ts";
 import { sameItems } from "../pairing.ts";
 import type { RepairPolicy, RepairTexts } from "./repair-policy.ts";
@@ -104,7 +104,7 @@ function mendPart(part: Part, policy: RepairPolicy, texts: RepairTexts, own: boo
         part.data.length > (policy.maxPartChars ?? Number.POSITIVE_INFINITY)
       )
         return [{ type: "text", text: texts.cut.replace("{n}", String(part.data.length)).trim() }];
-      return typeof part.mediaType === "string" && holdsSomething(part) ? [part] : [];
+      return mendFile(part);
     case "native":
       return typeof part.opaque === "object" && part.opaque !== null ? [part] : [];
     default:
@@ -112,11 +112,11 @@ function mendPart(part: Part, policy: RepairPolicy, texts: RepairTexts, own: boo
   }
 }
 
-/** A file of which only the name is there can be shown to nobody. */
-const holdsSomething = ({ data, url }: FilePart): boolean =>
-  typeof data === "string" ||
-  typeof (data as Partial<BlobRef> | null | undefined)?.blob === "string" ||
-  typeof url === "string";
+function mendFile(part: FilePart): Part[] {
+  if (typeof part.mediaType !== "string" || !holdsFile(part)) return [];
+  const { data, ...rest } = part as Omit<FilePart, "data"> & { data?: FilePart["data"] | null };
+  return [data === null ? rest : part];
+}
 
 function mendReasoning(part: Part & { type: "reasoning" }, policy: RepairPolicy, own: boolean): Part[] {
   if (policy.dropReasoning === true) return [];
