@@ -12,6 +12,7 @@ import { type FollowOptions, follow } from "./follow.ts";
 import { type ForkOptions, forkInto } from "./fork.ts";
 import type { Input } from "./input.ts";
 import type { Journal } from "./journal.ts";
+import { checkSessionId } from "./journal-checks.ts";
 import type { Logger } from "./logger.ts";
 import type { LogRecord } from "./loop/records.ts";
 import { memoryJournal } from "./memory-journal.ts";
@@ -139,14 +140,16 @@ export class Agent<Output = unknown> {
   /**
    * Opens a session: a new one, or one that the journal holds already.
    * @param options.takeOver fence off whoever drives it now: that one can write nothing any more. Default false
-   * @throws RondoError `conflict` naming who drives it and until when: wait, `follow` it, or take it over
+   * @throws RondoError `conflict` naming who drives it and until when: wait, `follow` it, or take it over;
+   *   `invalid_request` for an id that no journal could keep
    */
-  open(
+  async open(
     id: string,
     options: Pick<RunOverrides, "journal" | "dependencies" | "tools" | "toolChoice"> & {
       takeOver?: boolean;
     } = {},
   ): Promise<Session<Output>> {
+    checkSessionId(id);
     return this.#open({ ...options, session: id }, undefined);
   }
 

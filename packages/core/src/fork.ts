@@ -10,6 +10,7 @@ import { type BlobStore, copyBlobs } from "./blobs.ts";
 import type { Clock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { Journal } from "./journal.ts";
+import { checkSessionId } from "./journal-checks.ts";
 import type { CallKey, CallResult, Fact, LogRecord, Origins } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState } from "./loop/state.ts";
@@ -63,6 +64,7 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
   const { from, journal, blobs, clock, about } = parts;
+  checkSessionId(id);
   if ((await journal.read(id)).length > 0)
     throw wrong(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
   const change = changedBy(options);

@@ -64,6 +64,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
     },
     read(session, from = 0): LogRecord[] {
       checkFrom(from);
+      checkSessionId(session);
       return sessions.get(session)?.slice(from) ?? [];
     },
     list(): SessionInfo[] {
@@ -77,7 +78,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
       return infos.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
     },
     ...(leasing ? { lease } : {}),
-    watch: (session, heard) => watchers.add(session, heard),
+    watch(session, heard): () => void {
+      checkSessionId(session);
+      return watchers.add(session, heard);
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type { CallView, RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
 import { changedBy, type ForkOptions, forkInto } from "./fork.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
+import { checkSessionId } from "./journal-checks.ts";
 import { logEvent } from "./logger.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
@@ -48,6 +49,7 @@ export class Session<Output = unknown> {
 
   /** Opens a session: a new one, or one that is in the journal already. */
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
+    checkSessionId(parts.id);
     const records = await new RecordReader(parts.journal, parts.id).read();
     const state = reduceAll(records, parts.resolved.rules, emptyState);
     const session = new Session<Output>(parts, state);

@@ -114,6 +114,7 @@ class Journaling implements SqliteJournal {
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
+    checkSessionId(session);
     this.#perform("append to", () => {
       // Before the lock: making JSON of a large group takes time.
       const texts = records.map((record) => JSON.stringify(record));
@@ -169,6 +170,7 @@ class Journaling implements SqliteJournal {
   }
 
   watch(session: string, heard: () => void): () => void {
+    checkSessionId(session);
     const forget = this.#watchers.add(session, heard);
     if (this.#file !== ":memory:" && !this.#closed) this.#stopWatching ??= this.#watchFile();
     return () => {
@@ -181,6 +183,7 @@ class Journaling implements SqliteJournal {
 
   read(session: string, from = 0): LogRecord[] {
     checkFrom(from);
+    checkSessionId(session);
     return this.#perform("read", () => {
       const row = this.#session(session);
       if (row === undefined) return [];

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import {
   type CallView,
   charEstimator,
+  checkSessionId,
   defaultTexts,
   emptyState,
   type FileInput,
@@ -89,7 +90,7 @@ export class RestateSession<Output = unknown> {
 
   /** By `client.session(id)`. */
   constructor(place: Place, id: string) {
-    if (id === "") throw new RondoError("invalid_request", "a session needs an id");
+    checkSessionId(id);
     this.#place = place;
     this.id = id;
   }

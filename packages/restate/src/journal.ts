@@ -111,7 +111,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
     async read(session, from = 0) {
       open();
       checkFrom(from);
-      if (session === "") return [];
+      checkSessionId(session);
       return (await readAll(ingress, services, session, from)).records;
     },
     async list() {
@@ -153,6 +153,7 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
     },
     watch(session, heard) {
       open();
+      checkSessionId(session);
       const stop = watchers.add(session, heard);
       lookLater();
       return stop;

@@ -123,8 +123,15 @@ const cases: (readonly [name: string, body: Body])[] = [
   [
     "an id that cannot be stored is refused, not changed",
     async (journal) => {
-      for (const id of ["", "a\0b", "half \ud83d"])
-        await refused(() => journal.append(id, 0, sampleRecords(0, 1)), JSON.stringify(id));
+      // What is no text comes from code that nobody has checked.
+      for (const id of ["", "a\0b", "half \ud83d", undefined, null, 5] as string[]) {
+        const named = `${JSON.stringify(id)} cannot be a session id`;
+        await refused(() => journal.append(id, 0, sampleRecords(0, 1)), named);
+        await refused(() => journal.read(id), named);
+        if (journal.lease !== undefined)
+          await refused(() => journal.lease?.(id, { owner: "nobody", ttlMs: 1_000 }), named);
+        if (journal.watch !== undefined) await refused(() => journal.watch?.(id, () => {}), named);
+      }
       deepStrictEqual(await journal.list(), []);
     },
   ],

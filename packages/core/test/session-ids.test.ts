@@ -1,0 +1,35 @@
+// Ids that no journal could keep: refused where they are first told, in the same words whoever keeps the records.
+
+import { Agent, type Journal, memoryJournal } from "@rondo/core";
+import { say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+
+const agent = (journal: Journal = memoryJournal()): Agent =>
+  new Agent({ model: scripted([say("a")], { repeatLast: true }), journal });
+
+describe.each([[""], ["a\0b"], ["half \ud83d"], [undefined], [null], [5]])("the session id %j", (given) => {
+  const id = given as string;
+  const refused = { kind: "invalid_request", message: expect.stringContaining("cannot be a session id") };
+
+  test("opens no session, also where the journal would not mind", async () => {
+    const { append, list } = memoryJournal();
+    const easy: Journal = { append, list, read: () => [] };
+    await expect(agent(easy).open(id)).rejects.toMatchObject(refused);
+    expect(list()).toEqual([]);
+  });
+
+  test("names no fork, and nothing to fork or to follow", async () => {
+    const session = await agent().open("s");
+    await session.send("go");
+    await expect(session.fork(id)).rejects.toMatchObject(refused);
+    await expect(agent().fork(id, "other")).rejects.toMatchObject(refused);
+    expect(() => agent().follow(id)).toThrow(expect.objectContaining(refused));
+  });
+});
+
+test("a session's id may be long, and hold slashes, spaces and signs of any script", async () => {
+  for (const id of ["a/b", "../a", " ", "日本語", "x".repeat(5_000)]) {
+    const session = await agent().open(id);
+    expect([(await session.send("go")).session, session.status]).toEqual([id, "idle"]);
+  }
+});
