@@ -3,7 +3,7 @@
 // Not in the folder that is worked on: a run must leave nothing there that it was not asked for. What was said to an
 // agent is private, so the folder is made for its owner alone.
 
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type Journal, messageOf } from "@rondo/core";
@@ -36,15 +36,21 @@ export function journalPlace(args: Arguments, env: Environment): JournalPlace {
 }
 
 const jsonl = "jsonl:";
+const sqlite = "sqlite:";
 const restate = "restate:";
 
-/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file. */
+/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file, which may be called `sqlite:FILE`. */
 export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
   if (name.startsWith(restate)) {
     const url = name.slice(restate.length);
     if (!/^https?:\/\//.test(url) || !URL.canParse(url))
       throw new UsageError("restate: names no address; write restate:http://127.0.0.1:8080");
     return { file: url, kind: "restate" };
+  }
+  if (name.startsWith(sqlite)) {
+    const file = name.slice(sqlite.length);
+    if (file.trim() === "") throw new UsageError("sqlite: names no file; write sqlite:FILE");
+    return { file: resolve(file), kind: "sqlite" };
   }
   if (!name.startsWith(jsonl)) return { file: resolve(name), kind: "sqlite" };
   const folder = name.slice(jsonl.length);
@@ -80,11 +86,12 @@ function home(): string {
   return found;
 }
 
-/** Why no journal can be made at a place, or undefined when it can. */
+/** Why no journal can be made at a place, or undefined when it can. Nothing is made to find out. */
 export function whyNotWritable({ file }: JournalPlace): string | undefined {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    accessSync(dirname(file), constants.W_OK);
+    const folder = knownFolder(dirname(file));
+    if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+    accessSync(folder, constants.W_OK | constants.X_OK);
     if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
     return undefined;
   } catch (thrown) {
@@ -92,14 +99,14 @@ export function whyNotWritable({ file }: JournalPlace): string | undefined {
   }
 }
 
-/** Opens the journal, making it if need be. @throws RondoError that names the file */
-export async function openJournal(place: JournalPlace): Promise<OpenJournal> {
-  if (place.kind !== "restate" && !existsSync(dirname(place.file)))
-    mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
-  return open(place);
+/** The folder, or what is there of those above it. */
+function knownFolder(folder: string): string {
+  const above = dirname(folder);
+  return above === folder || existsSync(folder) ? folder : knownFolder(above);
 }
 
-async function open({ file, kind }: JournalPlace): Promise<OpenJournal> {
+/** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
+export async function openJournal({ file, kind }: JournalPlace): Promise<OpenJournal> {
   if (kind === "sqlite") return sqliteJournal(file);
   return kind === "jsonl" ? jsonlJournal(file) : onRestate(file);
 }
@@ -124,7 +131,7 @@ async function onRestate(address: string): Promise<OpenJournal> {
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
 export async function openKnownJournal(place: JournalPlace): Promise<OpenJournal> {
-  if (place.kind === "restate" || existsSync(place.file)) return open(place);
+  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place);
   const where =
     place.named === "option"
       ? "name another with --journal"

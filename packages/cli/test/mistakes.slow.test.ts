@@ -38,6 +38,21 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
     expect(out.code).toBe(2);
   });
 
+  it.each(["jsonl:/proc/none/here", "/proc/none/here", "sqlite:/proc/none/here"])(
+    "a journal that cannot be made is refused, and not asked for again and again: %s",
+    async (journal) => {
+      const out = await rondo(place(), ["run", "--model", "offline", "--journal", journal, "do it"]);
+      expect(out.stderr).toMatch(/^rondo: cannot open the journal \/proc\/none.*\n$/);
+      expect([out.code, out.stdout]).toEqual([1, ""]);
+    },
+  );
+
+  it("--journal sqlite: needs a file", async () => {
+    const out = await rondo(place(), ["run", "--journal", "sqlite:", "do it"]);
+    expectLine(out, "sqlite: names no file; write sqlite:FILE");
+    expect(out.code).toBe(2);
+  });
+
   it("--budget-usd without a price says which model has none", async () => {
     const out = await runWith(place(), "answers", ["--budget-usd", "1", "do it"]);
     expectLine(out, "mind-answers");

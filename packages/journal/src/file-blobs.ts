@@ -4,7 +4,7 @@
 // content's, so two processes that keep one text do no harm to each other.
 
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type BlobLimits,
@@ -19,6 +19,7 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
+import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
 
 /** Texts in files under one folder. All its methods are asynchronous. */
@@ -61,7 +62,7 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
           return known === text ? { ok: true, ...info } : { ok: false, reason: refTaken(info.ref) };
         const reason = refusesBlob(bytes.length, await heldIn(home(session)), bounds);
         if (reason !== undefined) return { ok: false, reason };
-        await mkdir(home(session), { recursive: true });
+        makeFolder(home(session), 0o700);
         await write(place, bytes);
         await sync(home(session));
         return { ok: true, ...info };

@@ -9,6 +9,12 @@ import { messageOf, RondoError } from "@rondo/core";
 import { makeFolder } from "./make-folder.ts";
 import { tablesVersion } from "./sqlite-tables.ts";
 
+/** Which file stands at a path; undefined where none does. Another one at the same path is told from it. */
+export function identityOf(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.dev}/${stat.ino}`;
+}
+
 /** "Rond", in the header of every file of ours. */
 export const applicationId: number = 0x52_6f_6e_64;
 
@@ -22,7 +28,7 @@ export function checkFile(file: string): void {
   };
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat === undefined) makeFolder(dirname(file));
+    if (stat === undefined) makeFolder(dirname(file), 0o700);
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
     // Files appear beside it while it is open (-wal, -shm).

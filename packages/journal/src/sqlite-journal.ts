@@ -32,7 +32,7 @@ import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import { placeOf } from "./place.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
-import { checkFile } from "./sqlite-file.ts";
+import { checkFile, identityOf } from "./sqlite-file.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {
@@ -91,6 +91,7 @@ class Journaling implements SqliteJournal {
   readonly #file: string;
   /** The file, as this process tells it from others. */
   readonly #place: string;
+  readonly #identity: string | undefined;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #bounds: SizeBounds;
@@ -109,6 +110,7 @@ class Journaling implements SqliteJournal {
     this.#now = now;
     this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
+    this.#identity = identityOf(file);
     this.#statements = prepare(this.#db);
     this.blobs = new SqliteBlobs(this.#db, (doing, act) => this.#perform(doing, act), blobs);
   }
@@ -224,6 +226,7 @@ class Journaling implements SqliteJournal {
     const { begin, commit } = this.#statements;
     begin.run();
     try {
+      this.#checkThere();
       const result = act();
       commit.run();
       return result;
@@ -231,6 +234,16 @@ class Journaling implements SqliteJournal {
       this.#rollback();
       throw thrown;
     }
+  }
+
+  /** What is written to a file that was deleted is gone when it is closed, and SQLite says nothing of it. */
+  #checkThere(): void {
+    if (this.#file === ":memory:" || identityOf(this.#file) === this.#identity) return;
+    throw new RondoError(
+      "storage",
+      `the journal ${this.#file} is not the file any more that was opened: it was deleted, moved or replaced meanwhile. ` +
+        "Nothing of this group was stored; put the file back, or close the journal and open it again",
+    );
   }
 
   /** SQLite counts what other connections commit; our own appends tell of themselves. */

@@ -24,14 +24,16 @@ describe("the place of a journal", () => {
     if (!existsSync("/proc/self")) skip("there is no /proc");
     // In a process of its own: what never returns could not be stopped here.
     const index = new URL("../src/index.ts", import.meta.url).href;
-    const open = `const { jsonlJournal, sqliteJournal } = await import(${JSON.stringify(index)});
-      for (const open of [() => jsonlJournal("/proc/none"), () => sqliteJournal("/proc/none/a.db")])
-        try { open(); } catch (thrown) { console.log(thrown.message); }`;
+    const open = `const { fileBlobs, jsonlJournal, sqliteJournal } = await import(${JSON.stringify(index)});
+      const keep = () => fileBlobs("/proc/none").put("s", "a text");
+      for (const open of [() => jsonlJournal("/proc/none"), () => sqliteJournal("/proc/none/a.db"), keep])
+        try { await open(); } catch (thrown) { console.log(thrown.message); }`;
     const args = ["--conditions=rondo-source", "--input-type=module", "-e", open];
     const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 20_000 });
     expect(stdout.trim().split("\n")).toEqual([
       expect.stringMatching(/^cannot open the journal \/proc\/none: ENOENT/),
       expect.stringMatching(/^cannot open the journal \/proc\/none\/a.db: ENOENT/),
+      expect.stringMatching(/^cannot keep a text in \/proc\/none: ENOENT/),
     ]);
   });
 

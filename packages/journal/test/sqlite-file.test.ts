@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -39,6 +40,51 @@ function made(): string {
   journal.close();
   return file;
 }
+
+describe("a file that is taken away while it is open", () => {
+  const opened = (): { journal: ReturnType<typeof sqliteJournal>; file: string } => {
+    const file = made();
+    const journal = sqliteJournal(file);
+    journal.append("s", 3, sampleRecords(3, 1));
+    return { journal, file };
+  };
+
+  it.each<[string, (file: string) => void]>([
+    ["deleted", (file) => rmSync(file)],
+    ["moved", (file) => renameSync(file, `${file}.old`)],
+    [
+      "replaced by another journal",
+      (file) => {
+        for (const name of readdirSync(folder)) renameSync(join(folder, name), join(folder, `old-${name}`));
+        sqliteJournal(file).close();
+      },
+    ],
+  ])("takes nothing more, and says so: %s", (_how, take) => {
+    const { journal, file } = opened();
+    take(file);
+    const tries = [
+      () => journal.append("s", 4, sampleRecords(4, 1)),
+      () => journal.lease("s", { owner: "me", ttlMs: 1_000 }),
+    ];
+    for (const attempt of tries) {
+      const error = refusal(attempt);
+      expect(error.kind).toBe("storage");
+      expect(error.message).toContain(`${file} is not the file any more that was opened`);
+    }
+    expect(journal.read("s")).toHaveLength(4);
+    journal.close();
+  });
+
+  it("goes on as if nothing had been once it is put back", () => {
+    const { journal, file } = opened();
+    renameSync(file, `${file}.old`);
+    refusal(() => journal.append("s", 4, sampleRecords(4, 1)));
+    renameSync(`${file}.old`, file);
+    journal.append("s", 4, sampleRecords(4, 1));
+    journal.close();
+    expect(sqliteJournal(file).read("s")).toHaveLength(5);
+  });
+});
 
 describe("a file that is not ours", () => {
   const contents: Record<string, string | Buffer> = {
