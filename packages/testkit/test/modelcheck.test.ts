@@ -132,7 +132,7 @@ describe("the model checker over a user's rules and tools", () => {
       throw new Error("boom");
     };
     expect(broken({ fold: (_, record) => (record.type === "tool_started" ? boom() : 0) })).toEqual([
-      "P2: folding tool_started threw: boom",
+      "P2: folding tool_started: the rule throws failed in fold: boom",
     ]);
     expect(broken({ decide: (_, state) => (state.run?.steps === 1 ? boom() : undefined) })).toEqual([
       "P2: the rule throws failed in decide: boom",

@@ -103,7 +103,7 @@ interface Path {
 export interface Move {
   step: string;
   loop: boolean;
-  /** What comes of it; nothing when folding it threw. */
+  /** What comes of it; nothing when a rule failed to fold it. */
   take(): Node | undefined;
 }
 
@@ -211,18 +211,16 @@ export function movesOf(node: Node, subject: Subject, report: Report): Move[] {
     after: number,
     by: Row | undefined,
   ): Node | undefined {
-    try {
-      const appended = append(from, added, step, after, { subject, report }, by);
-      complain(appended.broken, appended.node, subject, report);
-      return appended.node;
-    } catch (thrown) {
-      // Nothing of ours throws there: a rule's fold does.
-      const path = pathOf(step, [], from.path);
-      const types = [...new Set(added.map(({ type }) => type))].join(", ");
-      const words = `P2: folding ${types} threw: ${(thrown as Error).message}`;
-      complain([words], { ...from, path }, subject, report);
-      return undefined;
+    const { broken, node } = append(from, added, step, after, { subject, report }, by);
+    const failed = node.state.run?.ruleFailed;
+    if (failed === undefined) {
+      complain(broken, node, subject, report);
+      return node;
     }
+    // A rule's fold is somebody's code. What would follow is the end of the run, whatever the rest of it is like.
+    const types = [...new Set(added.map(({ type }) => type))].join(", ");
+    complain([`P2: folding ${types}: ${failed.message}`], node, subject, report);
+    return undefined;
   }
 }
 
