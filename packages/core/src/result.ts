@@ -1,5 +1,6 @@
 // The room of the result: what a run came to, for the one who asked for it.
 
+import { copyJson, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import { viewInside, viewOf } from "./loop/announce.ts";
@@ -43,15 +44,15 @@ export function resultOf<Output>(state: State, session: string): RunResult<Outpu
   return {
     text: run.text ?? run.lastText,
     ...(checked?.ok && (end?.reason === "completed" || end?.landed)
-      ? { output: checked.value as Output }
+      ? { output: copyJson(checked.value) as Output }
       : {}),
     ...(end === undefined ? { parked: { pending: awaitingApproval(state) } } : { end }),
     ...(pending === undefined ? {} : { pending }),
-    usage,
+    usage: { ...usage },
     ...(usd === undefined ? {} : { usd }),
     steps: run.steps,
     toolCalls: run.toolCalls,
-    messages: [...state.history],
+    messages: shown(state.history),
     session,
   };
 }
@@ -63,7 +64,7 @@ export function awaitingApproval(state: State): CallView[] {
   const own = run.turn.calls
     .filter((call) => call.result === undefined && call.asked && permissionOf(call, options) === "ask")
     .map(viewOf);
-  return [...own, ...awaitingInside(state)];
+  return shown([...own, ...awaitingInside(state)]);
 }
 
 /** The calls inside sub-agents that wait for somebody's approval. */

@@ -5,6 +5,7 @@
 // behind it are in session/.
 
 import type { ContextAccount } from "./context/account.ts";
+import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
@@ -62,9 +63,12 @@ export class Session<Output = unknown> {
     return this.#driving.changed;
   }
 
-  /** The conversation so far. Valid at any time: every call in it has its result. */
+  /**
+   * The conversation so far. Valid at any time: every call in it has its result. The list is a copy; the messages in it
+   * are the history itself, and frozen.
+   */
   get messages(): Message[] {
-    return [...this.state.history];
+    return shown(this.state.history);
   }
 
   get status(): SessionStatus {
@@ -280,10 +284,40 @@ export class Session<Output = unknown> {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
     const listeners = this.#listeners;
+    if (listeners.length > 0) freezeFacts(event);
     for (let at = 0; at < listeners.length; at += 1) {
       // An async function fits a listener's type, and its rejection is nobody else's to hear.
       const said: unknown = listeners[at]?.(event);
       if (said instanceof Promise) said.catch(failed);
     }
   };
+}
+
+/** What an event tells of the history and of calls stands in the records as well: listeners only look at it. */
+function freezeFacts(event: RondoEvent): void {
+  switch (event.type) {
+    // By far the most, and nobody else's.
+    case "text_delta":
+    case "reasoning_delta":
+    case "tool_args_delta":
+      return;
+    case "message":
+    case "message_delivered":
+      frozen(event.message);
+      return;
+    case "run_start":
+      frozen(event.input);
+      return;
+    case "tool_start":
+    case "tool_update":
+    case "approval_request":
+    case "approval_result":
+      frozen(event.call.args);
+      return;
+    case "tool_end":
+      frozen(event.call.args);
+      frozen(event.content);
+      return;
+    default:
+  }
 }

@@ -4,7 +4,7 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { editOf } from "../context/edit.ts";
-import { copyJson } from "../copy-json.ts";
+import { copyJson, shown } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
@@ -71,7 +71,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
   switch (ask.hook) {
     case "permission": {
       const call = callOf(state, ask.call);
-      const said = (await hooks.permission?.(shown(call))) ?? call.tool?.permission ?? "allow";
+      const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
       const full = typeof said === "string" ? { answer: said } : said;
       if (!["allow", "deny", "ask", "stop"].includes(full.answer))
         throw new TypeError(`it answered ${JSON.stringify(full.answer)}, not allow, deny, ask or stop`);
@@ -80,7 +80,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     }
     case "beforeTool": {
       const call = callOf(state, ask.call);
-      const said = await hooks.beforeTool?.(shown(call));
+      const said = await hooks.beforeTool?.(viewFor(call));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       if ("result" in said)
         return { type, hook: ask.hook, call: ask.call, result: resultOf(said.result, said.isError) };
@@ -94,13 +94,13 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "afterTool": {
       const call = callOf(state, ask.call);
       if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
-      const said = await hooks.afterTool?.(shown(call), copyJson(call.result));
+      const said = await hooks.afterTool?.(viewFor(call), copyJson(call.result));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
       return { type, hook: ask.hook, call: ask.call, result };
     }
     case "prepareStep": {
-      const said = (await hooks.prepareStep?.({ step: ask.step, messages: [...state.history] })) ?? {};
+      const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(state.history) })) ?? {};
       const index = said.model === undefined ? undefined : modelIndex(said.model);
       if (said.model !== undefined && index === undefined)
         throw new TypeError(
@@ -116,13 +116,13 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       };
     }
     case "transformContext": {
-      const messages = [...state.history];
+      const messages = shown(state.history);
       const said = await hooks.transformContext?.(messages, { step: ask.step });
       if (said === undefined) return { type, hook: ask.hook, step: ask.step };
       return { type, hook: ask.hook, step: ask.step, edit: editFrom(state.history, messagesOf(said)) };
     }
     case "onFinish": {
-      const run = { text: state.run?.answer?.text ?? "", messages: [...state.history] };
+      const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
       const said = (await hooks.onFinish?.(run)) ?? [];
       if (typeof said !== "string") return { type, hook: ask.hook, messages: messagesOf(said) };
       return { type, hook: ask.hook, messages: said === "" ? [] : [userText(said)] };
@@ -131,7 +131,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
 }
 
 /** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
-const shown = (call: Call): CallView => copyJson(viewOf(call));
+const viewFor = (call: Call): CallView => copyJson(viewOf(call));
 
 function callOf(state: State, key: string): Call {
   const call = state.run?.turn?.calls.find((one) => one.key === key);
