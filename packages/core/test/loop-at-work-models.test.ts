@@ -106,13 +106,27 @@ describe("a model call", () => {
     ["of no type", {}],
     ["a text without text", { type: "text" }],
     ["a call without a name", { type: "tool_call", id: "a", args: {}, rawArgs: "{}" }],
+    ["a thought without text", { type: "reasoning" }],
+    ["a refusal without text", { type: "refusal" }],
     ["a call without arguments", { type: "tool_call", id: "a", name: "t", rawArgs: "{}" }],
-  ])("that comes back with a part that is %s has failed", async (_what, part) => {
-    const { model, posted } = begun();
-    await model.answers({ ...answer, content: [...answer.content, part] });
-    const message = `the model returned a message whose part ${answer.content.length} is none`;
-    expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
+    ["a call with null for arguments", { type: "tool_call", id: "a", name: "t", args: null, rawArgs: "{}" }],
+  ])("that comes back with a part that is %s has failed, wherever it stands", async (_what, part) => {
+    for (const [place, content] of [[...answer.content, part], [part]].entries()) {
+      const { model, posted } = begun();
+      await model.answers({ ...answer, content });
+      const message = `the model returned a message whose part ${1 - place} is none`;
+      expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
+    }
   });
+
+  test.each([{ inputTokens: 7, outputTokens: 0 }, { inputTokens: 7, outputTokens: undefined }, {}])(
+    "keeps what was counted, of which some may not be known: %j",
+    async (usage) => {
+      const { model, posted } = begun();
+      await model.answers({ ...answer, usage });
+      expect(posted).toMatchObject([{ type: "model_finished", message: { usage } }]);
+    },
+  );
 
   test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, "7"])(
     "that counted %s tokens has cost nobody knows what",

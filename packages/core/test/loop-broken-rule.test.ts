@@ -2,8 +2,9 @@
 
 import { emptyState, type Rule, type Rules, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { nextOrEnd } from "../src/loop/next.ts";
-import { acting, callOf, rules, stateOf } from "./loop-support.ts";
+import { next, nextOrEnd } from "../src/loop/next.ts";
+import { reduce } from "../src/loop/reduce.ts";
+import { acting, callOf, recordOf, rules, stateOf } from "./loop-support.ts";
 
 const broken: Rule = {
   name: "broken",
@@ -27,6 +28,44 @@ describe("what comes next, for whoever drives", () => {
       do: "record",
       facts: [{ type: "abort_asked", reason: said, error: { kind: "internal", message: said } }],
     });
+  });
+
+  test("names the rule and keeps what it threw, for whoever asks what comes next himself", () => {
+    const thrown = expect.objectContaining({ message: "no such thing" });
+    expect(() => next(withMemory(stateOf()), withBroken)).toThrow(
+      expect.objectContaining({ message: said, cause: thrown }),
+    );
+  });
+
+  test("is the word that ends the run, where one could not take note of what happened", () => {
+    const forgetful: Rule = {
+      name: "forgetful",
+      version: 1,
+      fold: () => {
+        throw new Error("no such thing");
+      },
+    };
+    const also: Rule = { name: "also", version: 1, init: () => 0, fold: (memory) => (memory as number) + 1 };
+    const list: Rules = { ...rules, list: [also, forgetful] };
+    const one = reduce(stateOf({}, {}, {}, list), recordOf({ type: "woke" }, 1), list);
+    const two = reduce(one, recordOf({ type: "woke" }, 2), list);
+    // From there on no rule is told of anything, or one would know what another does not.
+    expect([one.memories, two.memories]).toStrictEqual([one.memories, one.memories]);
+    const message = "the rule forgetful failed in fold: no such thing";
+    expect(nextOrEnd(two, list)).toMatchObject({ facts: [{ type: "abort_asked", reason: message }] });
+    const over = { ...two, run: { ...two.run, end: {} } } as State;
+    expect(nextOrEnd(over, list)).toStrictEqual({ do: "done" });
+    const aborted = { ...two, run: { ...two.run, abort: { at: 1, reason: "" }, cancelledAt: 1 } } as State;
+    expect(nextOrEnd(aborted, list)).toMatchObject({ facts: [{ type: "run_ended" }] });
+  });
+
+  test("names the first of those that could not begin", () => {
+    const list = ["a", "b"].map(
+      (name): Rule => ({ ...broken, name, init: () => broken.decide?.(0, emptyState) }),
+    );
+    const started = stateOf({}, {}, {}, { ...rules, list });
+    expect(started.run?.ruleFailed?.message).toBe("the rule a failed in init: no such thing");
+    expect(started.memories).toStrictEqual([undefined, undefined]);
   });
 
   test("is nothing more where that was said already: whoever drives is told what threw", () => {

@@ -2,8 +2,9 @@
 
 import { contextFacts, type Fact, RondoError, type Rule } from "@rondo/core";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Driver } from "../src/loop/drive.ts";
 import type { Shell } from "../src/loop/shell.ts";
-import { heldTool } from "./at-work-support.ts";
+import { heldTool, shellOf } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
 import { answerOf, come, handClock, rules, toolOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
@@ -67,6 +68,17 @@ describe("a run", () => {
     expect(again.how).toBe("done");
   });
 
+  test("that another driver began tells what happens from here on, though nobody heard it begin", async () => {
+    const first = await begun({ with: [echo("guarded")] });
+    await first.model.answers(calling("guarded"));
+    const told: string[] = [];
+    const shell = shellOf({ journal: first.journal, sink: ({ type }) => void told.push(type) }, first.model);
+    const second = new Driver(shell, first.driver.state);
+    second.post({ type: "abort_asked", reason: "enough" });
+    expect(await second.run()).toBe("done");
+    expect(told).toContain("run_end");
+  });
+
   test("is driven by one at a time", async () => {
     const { driver } = await begun();
     await expect(driver.run()).rejects.toMatchObject({
@@ -107,6 +119,23 @@ describe("what is said to a driver", () => {
     await journal.keeps();
     expect(durable).toBe(true);
     await driver.settled();
+  });
+
+  test("while nobody drives is written one behind the other, and each is waited for by whoever said it", async () => {
+    const { driver, journal } = driverOf();
+    journal.slow = true;
+    const durable: string[] = [];
+    driver.post(start());
+    void driver.settled().then(() => durable.push("first"));
+    driver.post(queued("more"));
+    expect(journal.types).toStrictEqual(["run_started"]);
+    await journal.keeps();
+    expect([journal.types, durable]).toStrictEqual([["run_started", "queued"], ["first"]]);
+    void driver.settled().then(() => durable.push("second"));
+    await come();
+    expect(durable).toStrictEqual(["first"]);
+    await journal.keeps();
+    expect(durable).toStrictEqual(["first", "second"]);
   });
 
   test("and cannot be kept is said to whoever waits for it, or drives next, once", async () => {
@@ -175,6 +204,36 @@ describe("what comes back when nobody drives any more", () => {
     driver.post(start());
     driver.post(fact);
     expect(journal.records[1]).toMatchObject({ type: "late_result", call: "call" in fact ? "5.0" : null });
+  });
+
+  test("is written down as late, also where the run that asked for it has ended", async () => {
+    const { tool, settle } = heldTool();
+    const { driver, journal, model, clock, end } = await begun({ with: [tool] });
+    await model.answers(calling("write"));
+    driver.post({ type: "abort_asked", reason: "enough" });
+    await come();
+    clock.pass(100);
+    await come();
+    expect(end.how).toBe("done");
+    await settle("so");
+    expect(journal.types.slice(-2)).toStrictEqual(["run_ended", "late_result"]);
+  });
+
+  test("is nobody's unhandled rejection where the journal has failed meanwhile, be it a hook's answer", async () => {
+    const heard = unheard();
+    const answered = Promise.withResolvers<undefined>();
+    const asked = { hooks: { prepareStep: () => answered.promise }, tools: new Map(), modelIndex: () => 0 };
+    const driven = driverOf({ hooks: asked });
+    driven.driver.post(start({ hooks: ["prepareStep"] }));
+    const end = ended(driven.driver);
+    await come();
+    driven.journal.refuses = new RondoError("storage", "disk full");
+    driven.driver.post(queued("more"));
+    await come();
+    expect(end.how).toBe("rejected");
+    answered.resolve(undefined);
+    await come();
+    expect([heard, driven.journal.types]).toStrictEqual([[], ["run_started"]]);
   });
 
   test("is nobody's loss where it cannot be kept, at once or later", async () => {
@@ -314,6 +373,32 @@ describe("a listener that fails", () => {
       reason: message,
       error: { kind: "internal", message, retryable: false },
     });
+  });
+});
+
+describe("a listener that takes its time to fail", () => {
+  const slowly = (): { sink: Shell["sink"]; fail: ((thrown: unknown) => void)[] } => {
+    const fail: ((thrown: unknown) => void)[] = [];
+    return { fail, sink: (_event, failed) => void fail.push(failed ?? (() => {})) };
+  };
+
+  test("ends the run once, however often it fails", async () => {
+    const { sink, fail } = slowly();
+    const { journal } = await begun({ sink });
+    for (const one of fail) one(new Error("boom"));
+    await come();
+    expect(fail.length).toBeGreaterThan(1);
+    expect(journal.types.filter((type) => type === "abort_asked")).toHaveLength(1);
+  });
+
+  test("ends nothing once nobody drives any more", async () => {
+    const { sink, fail } = slowly();
+    const { journal, model, end } = await begun({ sink });
+    await model.answers(answer);
+    expect(end.how).toBe("done");
+    for (const one of fail) one(new Error("boom"));
+    await come();
+    expect(journal.types.at(-1)).toBe("run_ended");
   });
 });
 

@@ -184,6 +184,27 @@ describe("the hooks of a step", () => {
     });
   });
 
+  test("may send messages of every role, and are told what is none of a kind they can be told of", async () => {
+    const about: HookAsk = { hook: "transformContext", step: 2 };
+    const change = (said: unknown): Promise<Fact> => ask({ transformContext: () => said }, about, state);
+    for (const role of ["system", "user", "assistant", "tool"])
+      expect(await change([{ role, content: [] }])).toStrictEqual({
+        type,
+        ...about,
+        edit: [{ put: { role, content: [] } }],
+      });
+    const needed = "a list of messages is needed";
+    for (const [said, what] of [
+      [{}, "an object"],
+      [null, "null"],
+      ["so", "a string"],
+    ])
+      expect(await change(said)).toMatchObject({ error: `it returned ${what}, and ${needed}` });
+    const wrong = "item 1 of what it returned is no message: a role and a list of parts are needed";
+    for (const odd of [null, {}, { role: "nobody", content: [] }, { role: "user" }])
+      expect(await change([user("a"), odd])).toMatchObject({ error: wrong });
+  });
+
   test("change what is sent, told as what was kept and what was put in", async () => {
     const about: HookAsk = { hook: "transformContext", step: 2 };
     const change = (said: (messages: Message[]) => unknown): Promise<Fact> =>

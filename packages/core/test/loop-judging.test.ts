@@ -89,6 +89,17 @@ describe("a turn is judged", () => {
     }
   });
 
+  test("and its calls run wherever the answer is kept, or nothing is asked again", () => {
+    const runs = (judgement: object): unknown[] =>
+      judgeTurn(stateOf({ turn: turn() }), withRules(judging({ ...because, ...judgement }))).verdicts.map(
+        (verdict) => verdict.do,
+      );
+    expect(runs({ follows: { do: "act" } })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "act" }, store: false })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "ask_again" }, store: true })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "ask_again" } })).toStrictEqual(["answer", "answer"]);
+  });
+
   test("and all its calls are answered as the rule says", () => {
     const answerAll = { code: "truncated", text: ({ key }: { key: string }) => `no ${key}` };
     const judged = judgeTurn(

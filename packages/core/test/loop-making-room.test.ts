@@ -55,10 +55,26 @@ describe("an answer that ended where the window did", () => {
 
   test("has the history made smaller before the next request, whatever was counted", () => {
     expect(due("context_overflow", {})).toMatchObject({
-      facts: [{ type: "mode", mode: "compacting", evidence: { stop: "context_overflow" } }],
+      facts: [
+        { type: "mode", mode: "compacting", rule: "compaction", evidence: { stop: "context_overflow" } },
+      ],
     });
     expect(due("end_turn", {})).toBeUndefined();
     expect(due("context_overflow", {}, { compaction: null })).toBeUndefined();
+  });
+
+  test("is all there is: the history of a run that was given one may begin with it", () => {
+    const stop = { kind: "context_overflow", wire: "context_overflow" } as const;
+    const history = Log.of([{ ...answerOf([{ type: "text", text: "as far as it" }]), stop }] as Message[]);
+    expect(compactionDue(stateOf({}, { history }, contextOf({})), plain)).toBeDefined();
+  });
+
+  test("says nothing to the tagged format, which goes by what was counted alone", () => {
+    const tagged = { compaction: { format: "tagged", limit: 1_000 }, window: 1_000 };
+    expect(due("context_overflow", { lastTokens: 10 }, tagged)).toBeUndefined();
+    expect(due("context_overflow", { lastTokens: 990 }, tagged)).toMatchObject({
+      facts: [{ mode: "compacting", evidence: { tokens: 990 } }],
+    });
   });
 
   test("does so once: what is still there after a compaction is no news", () => {

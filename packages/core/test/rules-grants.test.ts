@@ -171,6 +171,8 @@ describe("a grant as it is given", () => {
     [{ uses: 0 }, /uses must be a whole number above 0, not 0/],
     [{ uses: -1 }, /uses must be/],
     [{ uses: 1.5 }, /uses must be/],
+    [{ args: 5 }, /args must be an object, not 5/],
+    [{ args: [] }, /args must be an object, not \[\]/],
     [{ args: {} }, /args must be/],
     [{ args: { exact: 1 } }, /args must be/],
     [{ args: { like: null } }, /args must be/],

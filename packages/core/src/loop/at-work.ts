@@ -357,7 +357,7 @@ function valid(message: AssistantMessage): AssistantMessage {
   const wrong = shaped.content.findIndex((part) => !isPart(part));
   if (wrong >= 0)
     throw new RondoError("protocol", `the model returned a message whose part ${wrong} is none`);
-  if (message.usage === undefined || Object.values(message.usage ?? {}).every(isAmount)) return message;
+  if (Object.values(message.usage ?? {}).every(isAmount)) return message;
   // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
   const { usage: _, ...without } = message;
   return without;
