@@ -58,6 +58,8 @@ export const text: Check = needed("a text", (value) => typeof value === "string"
 export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
 /** A number, or infinite. */
 export const number: Check = needed("a number", isNumber);
+/** A number that may be kept with a run. */
+export const real: Check = needed("a finite number", (value) => Number.isFinite(value));
 /** A number of at least 0, or infinite. */
 export const from0: Check = needed("a number of at least 0", (value) => isNumber(value) && value >= 0);
 /** A number of at least 0 that may be kept with a run. */

@@ -17,6 +17,14 @@ export function frozen<Value>(value: Value): Value {
   return value;
 }
 
+/**
+ * What is left of a value once it is written down and read again: a copy, in which there is nothing but JSON.
+ * @throws TypeError for what cannot be written down: a circle, a bigint
+ */
+export function written<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
+
 /** What a list holds, in a list of the reader's own. */
 export function shown<Item>(list: { slice(): Item[] }): Item[] {
   const items = list.slice();

@@ -63,7 +63,7 @@ function isHistory(given: readonly (Message | TextPart | FileInput)[]): given is
 }
 
 /** A part that is none would stand in the history for good, and every later request would be refused for it. */
-function readPart(part: TextPart | FileInput, at: number): ContentPart {
+export function readPart(part: TextPart | FileInput, at: number): ContentPart {
   const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
   if (part?.type === "text" && typeof given?.text === "string")
     // Half a character makes a whole request invalid.
@@ -78,7 +78,7 @@ function readPart(part: TextPart | FileInput, at: number): ContentPart {
 }
 
 /** A message from elsewhere, its files as text. */
-function inText(message: Message): Message {
+export function inText(message: Message): Message {
   const { content } = message as { content: unknown };
   if (!Array.isArray(content) || !content.some(isBytes)) return message;
   return { ...message, content: content.map((part) => (isBytes(part) ? fileInText(part) : part)) } as Message;

@@ -8,7 +8,6 @@
 import type { Agent } from "./agent.ts";
 import {
   able,
-  above0,
   anything,
   callable,
   checkGiven,
@@ -82,11 +81,11 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
     inputSchema: anything,
     task: callable,
     budget: membersOf<NonNullable<AgentFacts["most"]>>({
-      tokens: above0,
-      usd: above0,
-      modelCalls: above0,
-      agents: above0,
-      ms: above0,
+      tokens: finite,
+      usd: finite,
+      modelCalls: finite,
+      agents: finite,
+      ms: finite,
     }),
     maxDepth: whole,
     keys: callable,

@@ -35,6 +35,23 @@ describe("an agent's options", () => {
     [{ clocks: { idleMs: "60" } }, 'option clocks.idleMs: a finite number of at least 0 is needed, not "60"'],
     [{ clocks: { totalMs: Number.POSITIVE_INFINITY } }, "not Infinity"],
     [{ clocks: 5 }, "option clocks: an object is needed, not 5"],
+    [
+      { settings: { temperature: Number.NEGATIVE_INFINITY } },
+      "option settings.temperature: a finite number is needed, not -Infinity",
+    ],
+    [
+      { settings: { maxOutputTokens: 0 } },
+      "option settings.maxOutputTokens: a whole number above 0 is needed, not 0",
+    ],
+    [{ settings: { seed: Number.NaN } }, "option settings.seed: a finite number is needed, not NaN"],
+    [
+      { context: { trim: { maxTokens: Number.POSITIVE_INFINITY } } },
+      "option context.trim.maxTokens: a finite number of at least 0 is needed, not Infinity",
+    ],
+    [
+      { context: { compaction: { summaryMaxTokens: Number.POSITIVE_INFINITY } } },
+      "option context.compaction.summaryMaxTokens: a finite number above 0 is needed, not Infinity",
+    ],
     [{ toolTimeoutMs: 0 }, "option toolTimeoutMs: a finite number above 0 is needed, not 0"],
     [{ maxConcurrentTools: 1.5 }, "option maxConcurrentTools: a whole number above 0 is needed, not 1.5"],
     [{ toolOrder: "both" }, 'option toolOrder: one of by_effect, sequential, parallel is needed, not "both"'],

@@ -118,6 +118,12 @@ describe("what was spent", () => {
 });
 
 describe("limits", () => {
+  test("are no limits where they have no end, or are no numbers: no record could hold them", () => {
+    const endless = { tokens: Number.POSITIVE_INFINITY, usd: Number.NaN, until: Number.POSITIVE_INFINITY };
+    expect(tighter({}, { ...endless, agents: 2 })).toStrictEqual({ agents: 2 });
+    expect(tighter({ tokens: 5 }, endless)).toStrictEqual({ tokens: 5 });
+  });
+
   test("are the tighter ones, each by each", () => {
     expect(
       tighter({ tokens: 5, usd: 1, until: 9 }, { tokens: 7, usd: 0.5, modelCalls: 3, agents: 2, until: 8 }),

@@ -397,3 +397,35 @@ describe("a word that comes while the last record is written", () => {
     expect(shortly((await session.send("next")).messages)).toContain("user: wait");
   });
 });
+
+test.each([
+  ["a bigint", { n: 5n }, "Do not know how to serialize a BigInt"],
+  ["a circle", circle(), "Converting circular structure to JSON"],
+  ["a number", 5, "not 5"],
+  ["a list", [], "not []"],
+  ["nothing", undefined, "not undefined"],
+])("a call is not edited to %s: that is refused, and the call still waits", async (_what, args, why) => {
+  const ran: unknown[] = [];
+  const press = echo("press", { permission: "ask", execute: (given: unknown) => void ran.push(given) });
+  const session = await new Agent({ model: scripted([call("press"), say("done")]), tools: [press] }).open(
+    "s",
+  );
+  await session.send("go");
+  const [first] = session.pending;
+  await expect(session.edit(first?.id ?? "", args as never)).rejects.toMatchObject({
+    kind: "invalid_request",
+    message: expect.stringContaining(`edit: the arguments must be an object of plain JSON: ${why}`),
+  });
+  expect([session.status, session.pending]).toEqual(["parked", [first]]);
+  const own = { a: 1 };
+  const edited = session.edit(first?.id ?? "", own);
+  own.a = 2;
+  expect((await edited).end?.reason).toBe("completed");
+  expect(ran).toEqual([{ a: 1 }]);
+});
+
+function circle(): object {
+  const one: { itself?: unknown } = {};
+  one.itself = one;
+  return one;
+}

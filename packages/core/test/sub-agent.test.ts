@@ -453,6 +453,27 @@ describe("a tree of sub-agents", () => {
     expect(JSON.stringify(journal.read(begun?.child ?? ""))).not.toContain("be brief");
   });
 
+  test("has no end where its parent's budget has none, also in the process that goes on with it", async () => {
+    const inner = memoryJournal();
+    const append: typeof inner.append = (session, seq, records, token) =>
+      inner.append(session, seq, JSON.parse(JSON.stringify(records)) as LogRecord[], token);
+    const journal = { ...inner, append };
+    const { POSITIVE_INFINITY: tokens } = Number;
+    const parent = new Agent({
+      model: scripted([call("helper", { task: "t" }), say("end")], { usage }),
+      journal,
+      budget: { tokens, ms: tokens, modelCalls: tokens },
+      tools: [
+        helper(worker([call("press"), say("found")], { tools: [echo("press", { permission: "ask" })] })),
+      ],
+    });
+    await parent.run("go", { session: "p" });
+    expect(started(inner.read("p"))[0]?.reserved).toEqual({ agents: 63 });
+    const session = await parent.open("p");
+    const { end, messages } = await session.approve(session.pending[0]?.id ?? "");
+    expect([end?.reason, resultTexts(messages)]).toEqual(["completed", ["found"]]);
+  });
+
   test("refuses a depth, a budget or a number of sub-agents that is none", async () => {
     const child = worker([]);
     expect(() => helper(child, { maxDepth: -1 })).toThrow(/maxDepth/);

@@ -4,11 +4,12 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { editOf } from "../context/edit.ts";
-import { copyJson, shown } from "../copy-json.ts";
+import { copyJson, shown, written } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
-import { type Message, userText } from "../message.ts";
+import { inText, readPart } from "../input.ts";
+import { type ContentPart, type Message, type UserMessage, userText } from "../message.ts";
 import type { Model } from "../model.ts";
 import { renderResult } from "../render.ts";
 import { type Tool, toolResult } from "../tool.ts";
@@ -16,7 +17,7 @@ import { checkArgs } from "./act.ts";
 import type { HookAsk } from "./action.ts";
 import { viewOf } from "./announce.ts";
 import type { Log } from "./log.ts";
-import type { Fact, HistoryEdit } from "./records.ts";
+import type { CallResult, Fact, HistoryEdit } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
 export interface Asked {
@@ -34,7 +35,8 @@ export function askKey(ask: HookAsk): string {
 /** Asks one hook. Never rejects. */
 export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Fact> {
   try {
-    return await answer(ask, state, asked);
+    // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
+    return written(await answer(ask, state, asked));
   } catch (thrown) {
     return refused(ask, messageOf(thrown));
   }
@@ -82,8 +84,9 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const call = callOf(state, ask.call);
       const said = await hooks.beforeTool?.(viewFor(call));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
-      if ("result" in said)
-        return { type, hook: ask.hook, call: ask.call, result: resultOf(said.result, said.isError) };
+      if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
+        throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
+      if ("result" in said) return { type, hook: ask.hook, call: ask.call, result: givenResult(said) };
       const tool = tools.get(call.name);
       const check =
         tool === undefined
@@ -96,6 +99,10 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
       const said = await hooks.afterTool?.(viewFor(call), copyJson(call.result));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (typeof said !== "object" || said === null || !isContent(said.content))
+        throw new TypeError(
+          `it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`,
+        );
       const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
       return { type, hook: ask.hook, call: ask.call, result };
     }
@@ -106,6 +113,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
         throw new TypeError(
           `it chose ${said.model.id}, which is not among the agent's models (model, fallback)`,
         );
+      checkPrepared(said);
       return {
         type,
         hook: ask.hook,
@@ -119,13 +127,18 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const messages = shown(state.history);
       const said = await hooks.transformContext?.(messages, { step: ask.step });
       if (said === undefined) return { type, hook: ask.hook, step: ask.step };
-      return { type, hook: ask.hook, step: ask.step, edit: editFrom(state.history, messagesOf(said)) };
+      return {
+        type,
+        hook: ask.hook,
+        step: ask.step,
+        edit: editFrom(state.history, messagesOf(said).map(inText)),
+      };
     }
     case "onFinish": {
       const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
       const said = (await hooks.onFinish?.(run)) ?? [];
-      if (typeof said !== "string") return { type, hook: ask.hook, messages: messagesOf(said) };
-      return { type, hook: ask.hook, messages: said === "" ? [] : [userText(said)] };
+      const messages = typeof said === "string" ? [userText(said.toWellFormed())] : messagesOf(said);
+      return { type, hook: ask.hook, messages: messages.map(workOf).filter(saysSomething) };
     }
   }
 }
@@ -154,6 +167,34 @@ function messagesOf<M extends Message>(said: M[]): M[] {
       `item ${wrong} of what it returned is no message: a role and a list of parts are needed`,
     );
   return said;
+}
+
+/** More work is what a user would say. Anything else would stand in the history for good: an answer whose calls have no results, say. */
+function workOf(message: UserMessage, at: number): UserMessage {
+  if (message.role !== "user")
+    throw new TypeError(`item ${at} of what it returned is no user's message: its role is ${message.role}`);
+  return { ...message, content: message.content.map(readPart) };
+}
+
+const saysSomething = ({ content }: UserMessage): boolean =>
+  content.some((part) => part.type !== "text" || part.text.trim() !== "");
+
+function givenResult({ result, isError }: { result: string | ContentPart[]; isError?: boolean }): CallResult {
+  if (!isContent(result))
+    throw new TypeError(`its result is ${kindOf(result)}, and a text or a list of parts is needed`);
+  return resultOf(result, isError);
+}
+
+const isContent = (value: unknown): boolean => typeof value === "string" || Array.isArray(value);
+
+/** A text in place of a list would be taken for a list of its letters, or of what is in it. */
+function checkPrepared({ tools, toolChoice }: { tools?: unknown; toolChoice?: unknown }): void {
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
+    throw new TypeError("its tools must be a list of names of tools");
+  const word = typeof toolChoice === "string" ? toolChoice : undefined;
+  const { tool } = (toolChoice ?? {}) as { tool?: unknown };
+  if (toolChoice !== undefined && typeof tool !== "string" && !["auto", "any", "none"].includes(word ?? ""))
+    throw new TypeError('its toolChoice must be "auto", "any", "none" or { tool }');
 }
 
 const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);

@@ -63,7 +63,8 @@ export function tighter(one: Amounts, other: Amounts): Amounts {
   const least: Amounts = { ...one };
   for (const name of [...counted, "until"] as const) {
     const limit = other[name];
-    if (limit !== undefined) least[name] = Math.min(limit, least[name] ?? limit);
+    // What has no end is no limit, and no number that a record holds.
+    if (limit !== undefined && Number.isFinite(limit)) least[name] = Math.min(limit, least[name] ?? limit);
   }
   return least;
 }
