@@ -59,6 +59,25 @@ describe("what comes next, for whoever drives", () => {
     expect(nextOrEnd(aborted, list)).toMatchObject({ facts: [{ type: "run_ended" }] });
   });
 
+  test("is not taken back by what comes after it, though the rule goes on", () => {
+    let times = 0;
+    const once: Rule = {
+      name: "once",
+      version: 1,
+      fold: (memory) => {
+        times += 1;
+        if (times === 1) throw new Error("no such thing");
+        return memory;
+      },
+    };
+    const also: Rule = { name: "also", version: 1, init: () => 0, fold: (memory) => (memory as number) + 1 };
+    const list: Rules = { ...rules, list: [also, once] };
+    const one = reduce(stateOf({}, {}, {}, list), recordOf({ type: "woke" }, 1), list);
+    const two = reduce(one, recordOf({ type: "woke" }, 2), list);
+    expect([one.memories, two.memories, times]).toStrictEqual([[0, undefined], [0, undefined], 1]);
+    expect(two.run?.ruleFailed?.message).toBe("the rule once failed in fold: no such thing");
+  });
+
   test("names the first of those that could not begin", () => {
     const list = ["a", "b"].map(
       (name): Rule => ({ ...broken, name, init: () => broken.decide?.(0, emptyState) }),

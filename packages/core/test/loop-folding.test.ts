@@ -55,6 +55,21 @@ describe("every record", () => {
     expect(fold(stateOf(), { type: "woke" }).run).toStrictEqual(stateOf().run);
   });
 
+  test("that would begin a run where one is open begins none: what rules remember of that one stays", () => {
+    const rule: Rule = {
+      name: "counts",
+      version: 1,
+      init: () => 0,
+      fold: (memory) => (memory as number) + 1,
+    };
+    const list = { ...rules, list: [rule] };
+    const one = reduce(stateOf({}, {}, {}, list), recordOf({ type: "woke" }), list);
+    const start = { type: "run_started", format: 1, input: [user("go")], options: options() };
+    const same = reduce(one, recordOf(start, 11, 3_000), list);
+    expect(same).toStrictEqual({ ...one, seq: 12, now: 3_000 });
+    expect(same.memories).toStrictEqual([1]);
+  });
+
   test("is told to every rule that remembers, with the state before it; what did not change is not copied", () => {
     const told: unknown[] = [];
     const list: Rule[] = [

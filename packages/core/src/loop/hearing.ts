@@ -3,7 +3,7 @@
 // A rule is asked before each model call, and when its time has come while something is in flight. What it decides
 // becomes one record, with its name and its evidence.
 
-import { type Decision, firstSaid, type Rule, type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
+import { type Decision, firstSaid, type Rule, type Rules, speakersOf } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
 import type { ResultCode } from "./records.ts";
@@ -23,12 +23,7 @@ export function wakeTime(state: State, rules: Rules): number | undefined {
   for (const call of running(run)) earliest = Math.min(earliest, timeoutAt(call));
   if (run.landing === undefined)
     for (const { rule, place } of speakersOf(rules, "wakeAt")) {
-      let time: number | undefined;
-      try {
-        time = rule.wakeAt(state.memories[place], state);
-      } catch (thrown) {
-        throw ruleFailed(rule, "wakeAt", thrown);
-      }
+      const time = rule.wakeAt(state.memories[place], state);
       // A rule whose time has come was asked already; waiting for it again would be waiting for ever, at full speed.
       if (time !== undefined && time > state.now) earliest = Math.min(earliest, time);
     }
