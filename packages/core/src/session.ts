@@ -14,6 +14,7 @@ import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal-checks.ts";
 import { logEvent } from "./logger.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
+import { nextOrEnd } from "./loop/next.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
@@ -29,7 +30,7 @@ import { aboutOf, type SessionParts } from "./session/parts.ts";
 
 export type Listener = (event: RondoEvent) => void;
 
-/** `idle`: no run is active. `running`: one is being driven. `parked`: one waits for an approval. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
+/** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 export class Session<Output = unknown> {
@@ -75,7 +76,9 @@ export class Session<Output = unknown> {
     if (this.#driving.current !== undefined) return "running";
     const { run } = this.state;
     if (run === undefined || run.end !== undefined) return "idle";
-    return this.#driving.interrupted ? "interrupted" : "parked";
+    if (!this.#driving.interrupted) return "parked";
+    // Whoever drove it is gone; where an approval is all that is missing, nothing of it was cut off.
+    return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
 
   /** Calls that wait for an approval. */

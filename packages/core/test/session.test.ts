@@ -5,6 +5,7 @@ import {
   isPaired,
   type Journal,
   type LogRecord,
+  type Model,
   memoryJournal,
   RondoError,
   type Tool,
@@ -194,9 +195,24 @@ describe("a call that must be approved", () => {
     const later = await new Agent({ model: scripted([say("done")]), tools: [guarded(ran)] }).open("s", {
       journal,
     });
-    expect(later.status).toBe("interrupted");
+    expect(later.status).toBe("parked");
     const { end } = await later.approve(later.pending[0]?.key ?? "");
     expect([end?.reason, ran]).toEqual(["completed", [{ n: 7 }]]);
+  });
+
+  test("is parked for whoever opens it while its call waits, and interrupted once it was answered and nobody drove it on", async () => {
+    const journal = memoryJournal();
+    const agent = (model: Model): Agent => new Agent({ model, tools: [guarded([])], journal });
+    const first = await agent(scripted([call("guarded", { n: 7 })])).open("s");
+    await first.send("go");
+    const second = await agent(scripted([stall()])).open("s");
+    expect(second.status).toBe("parked");
+    expect([(await second.resume()).parked?.pending.length, second.status]).toEqual([1, "parked"]);
+    const never = second.approve(second.pending[0]?.key ?? "");
+    never.catch(() => {});
+    await expect.poll(() => journal.read("s").some(({ type }) => type === "approval_given")).toBe(true);
+    const third = await agent(scripted([])).open("s", { takeOver: true });
+    expect([third.status, third.pending]).toEqual(["interrupted", []]);
   });
 });
 

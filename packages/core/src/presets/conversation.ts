@@ -54,6 +54,8 @@ export const askUser: Tool = tool({
 export class Conversation<Output = unknown> {
   readonly session: Session<Output>;
   #cleared = false;
+  /** A run was driven from here, so that its questions were heard. */
+  #followed = false;
 
   private constructor(session: Session<Output>) {
     this.session = session;
@@ -78,8 +80,10 @@ export class Conversation<Output = unknown> {
 
   get state(): ConversationState {
     const { status, result } = this.session;
-    if (status === "running" || status === "parked") return status === "parked" ? "awaiting" : "running";
-    if (status === "interrupted") return "paused";
+    if (status === "running") return "running";
+    // A question of a process that is gone was heard by nobody here: resumed, it is asked again.
+    if (status === "parked" && this.#followed) return "awaiting";
+    if (status === "interrupted" || status === "parked") return "paused";
     if (this.#cleared || result?.end === undefined) return "idle";
     if (result.end.reason === "aborted") return "paused";
     return result.end.error === undefined ? "idle" : "failed";
@@ -133,7 +137,7 @@ export class Conversation<Output = unknown> {
   resume(): ConversationRun<Output> {
     if (!this.canResume) throw this.#refused("reply() to it first");
     if (this.#cleared) return this.run(goOn);
-    const left = this.session.status === "interrupted";
+    const left = this.session.status !== "idle";
     return this.#follow(() => (left ? this.session.resume() : this.session.send(goOn)));
   }
 
@@ -179,6 +183,7 @@ export class Conversation<Output = unknown> {
 
   #follow(start: () => Promise<RunResult<Output>>): ConversationRun<Output> {
     const { session } = this;
+    this.#followed = true;
     const over = Promise.withResolvers<void>();
     const asked = new Set<string>();
     const ask = (): void => {
