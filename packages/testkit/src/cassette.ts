@@ -34,7 +34,7 @@ export interface Cassette extends Model {
   readonly models: readonly Model[];
   /** What sums up a history, where the run had a model for that. */
   readonly compactor: Model | undefined;
-  /** Time and chance as they were: waits that ran out in the recording run out at once. */
+  /** Time and chance as they were: waits that ran out in the recording run out at once, longer ones when they are over. */
   readonly clock: Clock;
   /** The recorded tools, or these of yours, which then check and are declared as they are, and give the recorded results. */
   tools(own?: readonly Tool[]): Tool[];
@@ -166,7 +166,12 @@ function clockOf(tape: Tape): Clock {
           seq > tape.at && (type === "woke" || type === "model_finished" || type === "tool_finished"),
       );
       const due = tape.records[next];
-      if (due?.type !== "woke" || due.at < until) return systemClock.after(ms, then);
+      if (due?.type !== "woke" || due.at < until)
+        return systemClock.after(ms, () => {
+          // It was waited for: whoever looks at the time again must not find it where it was, and wait for ever.
+          ahead = Math.max(ahead, until);
+          then();
+        });
       return systemClock.after(0, () => {
         ahead = until;
         tape.play(due.seq);

@@ -96,6 +96,12 @@ describe("replayTest", () => {
     await expect(play({ maxSteps: 1 })).rejects.toThrow(/call 2 differs/);
   });
 
+  test("plays a run whose waits are longer now than they were, and hangs in none of them", async () => {
+    const records = await recorded([fail("overloaded"), ...(once as [])]);
+    const longer = { retry: { baseMs: 30, capMs: 60 } };
+    expect((await replayTest({ ...longer, tools: [weather([])] }, records)).text).toBe("It snows in Oslo.");
+  });
+
   test("fails where the run now ends otherwise, or makes fewer calls, though all it asked was recorded", async () => {
     const records = await recorded(once);
     const stop = {

@@ -182,7 +182,10 @@ describe("a failed matcher", () => {
     );
     expect(words(() => expect(run.result).toHaveAnswered({ a: 1 }))).toContain("no typed output");
     expect(words(() => expect(run.result).toHaveSpent({ steps: 2, usd: 1 }))).toMatch(
-      /steps is 3; usd is unknown/,
+      /steps is 3; usd is unknown.*usd is counted where the model has a price \(facts\.price\)/s,
+    );
+    expect(words(() => expect(run.result).toHaveSpent({ modelCalls: 4 }))).toMatch(
+      /modelCalls is unknown.*the result does not tell modelCalls: the session, its records and its events do/s,
     );
   });
 

@@ -162,6 +162,7 @@ export const rondoMatchers: {
       `it spent ${Object.entries(story.spent)
         .map(([name, number]) => `${name} ${number}`)
         .join(", ")}`,
+      ...Object.keys(wanted).flatMap((name) => whereTold(name as keyof ToldSpending, story)),
     ]);
   },
 
@@ -303,6 +304,15 @@ function unlikeNumber(name: string, value: number | undefined, wanted: WantedNum
         : value >= (wanted.atLeast ?? Number.NEGATIVE_INFINITY) &&
           value <= (wanted.atMost ?? Number.POSITIVE_INFINITY);
   return fits ? [] : [`${name} is ${value}`];
+}
+
+/** Where a number that is not told here can be had. */
+function whereTold(name: keyof ToldSpending, { from, spent }: Story): string[] {
+  if (spent[name] !== undefined) return [];
+  if (name === "usd") return ["usd is counted where the model has a price (facts.price), or is a known one"];
+  return name === "modelCalls"
+    ? [`${from} does not tell modelCalls: the session, its records and its events do`]
+    : [];
 }
 
 function numberWords(wanted: WantedNumber | undefined): string {
