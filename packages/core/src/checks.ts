@@ -134,12 +134,12 @@ export const recordOf =
 
 /**
  * An object of these members. Any may be left out but the `needed` ones.
- * @param others what becomes of members it does not know. Default: `refused`
+ * @param others what becomes of members it does not know; or what is said of one, where there is something to say. Default: `refused`
  */
 export function membersOf<Options>(
   members: ChecksOf<Options>,
   needed: readonly (keyof Options & string)[] = [],
-  others: "refused" | "let_pass" = "refused",
+  others: "refused" | "let_pass" | ((name: string) => string | undefined) = "refused",
 ): Check {
   const known: { readonly [name: string]: Check } = members;
   const musts: readonly string[] = needed;
@@ -148,8 +148,13 @@ export function membersOf<Options>(
     for (const name of [...Object.keys(value), ...musts]) {
       const check = Object.hasOwn(known, name) ? known[name] : undefined;
       if (check === undefined && others === "let_pass") continue;
-      if (check === undefined)
-        return { at: `.${name}`, says: `there is no such option; ${hint(name, Object.keys(known))}` };
+      if (check === undefined) {
+        const said = typeof others === "function" ? others(name) : undefined;
+        return {
+          at: `.${name}`,
+          says: said ?? `there is no such option; ${hint(name, Object.keys(known))}`,
+        };
+      }
       const held = value[name];
       const fault = held === undefined && !musts.includes(name) ? undefined : check(held);
       if (fault !== undefined) return { at: `.${name}${fault.at}`, says: fault.says };

@@ -109,27 +109,34 @@ export class RondoError extends Error {
   override readonly name: string;
   readonly kind: ErrorKind;
   readonly retryable: boolean;
-  readonly retryAfterMs: number | undefined;
-  readonly status: number | undefined;
-  readonly raw: Json | undefined;
-  readonly repair: Repair | undefined;
-  readonly maxOutputTokens: number | undefined;
-  readonly partial: AssistantMessage | undefined;
-  readonly usage: Usage | undefined;
+  // Declared, and set where there is something to say: whoever prints an error reads no list of what it does not know.
+  /** How long the provider asks us to wait, in milliseconds. */
+  declare readonly retryAfterMs: number | undefined;
+  /** HTTP status. */
+  declare readonly status: number | undefined;
+  /** The provider's own error, cut to a few kilobytes. */
+  declare readonly raw: Json | undefined;
+  declare readonly repair: Repair | undefined;
+  declare readonly maxOutputTokens: number | undefined;
+  /** What had arrived of the answer when it failed. */
+  declare readonly partial: AssistantMessage | undefined;
+  /** What the failed call cost, where the provider said so. */
+  declare readonly usage: Usage | undefined;
 
   constructor(kind: ErrorKind, message: string, options: RondoErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = kind === "aborted" ? "AbortError" : "RondoError";
     this.kind = kind;
     this.retryable = options.retryable ?? retryableKinds.has(kind);
+    const { retryAfterMs, status, raw, repair, maxOutputTokens, partial, usage } = options;
     // What was read out of a header may be no number, and nobody could wait for that long.
-    this.retryAfterMs = Number.isNaN(options.retryAfterMs) ? undefined : options.retryAfterMs;
-    this.status = options.status;
-    this.raw = options.raw;
-    this.repair = options.repair;
-    this.maxOutputTokens = options.maxOutputTokens;
-    this.partial = options.partial;
-    this.usage = options.usage;
+    if (retryAfterMs !== undefined && !Number.isNaN(retryAfterMs)) this.retryAfterMs = retryAfterMs;
+    if (status !== undefined) this.status = status;
+    if (raw !== undefined) this.raw = raw;
+    if (repair !== undefined) this.repair = repair;
+    if (maxOutputTokens !== undefined) this.maxOutputTokens = maxOutputTokens;
+    if (partial !== undefined) this.partial = partial;
+    if (usage !== undefined) this.usage = usage;
   }
 
   /** The error as plain JSON, for a journal. */

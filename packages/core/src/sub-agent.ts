@@ -21,7 +21,7 @@ import {
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
-import type { AgentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
+import type { PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
 import { spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import type { Texts } from "./rules/texts.ts";
@@ -37,7 +37,7 @@ import {
   tool,
 } from "./tool.ts";
 
-export interface SubAgentOptions<S extends SchemaLike> {
+export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
   description: string;
@@ -48,14 +48,24 @@ export interface SubAgentOptions<S extends SchemaLike> {
   /** The sub-agent's task, made of the arguments. Default: their `task`, or all of them as JSON. */
   task?: (args: InferOutput<S>) => Input;
   /** The most that one call may spend, with all below it; `ms` from its start. Never more than its share of what the parent has left. Default: that share. */
-  budget?: AgentFacts["most"];
+  budget?: {
+    /** Input and output tokens together. */
+    tokens?: number;
+    /** US dollars. */
+    usd?: number;
+    modelCalls?: number;
+    /** Sub-agents below it. */
+    agents?: number;
+    /** Milliseconds, from its start. */
+    ms?: number;
+  };
   /** How deep it may stand below a run that nobody else started; 1 is right below. Default: 3. */
   maxDepth?: number;
   /** What a call touches. Default: nothing, so that several may work at once. */
   keys?: (args: InferOutput<S>) => readonly string[];
   /** Whether somebody is asked before it starts. Default: `allow`. */
   permission?: Tool["permission"];
-  /** For its work; the time it waits for somebody is not counted. Default: none, other than its budget and its own limits. */
+  /** Milliseconds, for its work; the time it waits for somebody is not counted. Default: none, other than its budget and its own limits. */
   timeoutMs?: number;
 }
 
@@ -80,7 +90,7 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
     agent: either(callable, able("an Agent, or a function that gives one,", "openChild")),
     inputSchema: anything,
     task: callable,
-    budget: membersOf<NonNullable<AgentFacts["most"]>>({
+    budget: membersOf<NonNullable<SubAgentOptions["budget"]>>({
       tokens: finite,
       usd: finite,
       modelCalls: finite,

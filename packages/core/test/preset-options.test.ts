@@ -33,6 +33,15 @@ describe("a preset's options", () => {
     expect(saidOf(preset, { model })).toBe("it was taken");
   });
 
+  test.each(Object.keys(presets) as Preset[])(
+    "of %s that are an agent's alone are told where they go",
+    (preset) => {
+      expect(saidOf(preset, { model, fallback: [] })).toBe(
+        `option fallback: it is an option of the agent and none of the preset: new Agent({ ...${preset}(options), fallback: … })`,
+      );
+    },
+  );
+
   test("may be those of its view as well, all of them", () => {
     const ofStrategy: Required<StrategyViewOptions> = {
       ...{ maximumIterations: 3, emitIntermediateThoughts: false, context: null, model, prices: {} },

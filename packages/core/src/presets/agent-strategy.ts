@@ -35,6 +35,7 @@ import {
   type ToolContext,
   toolWith,
 } from "../tool.ts";
+import { besides } from "./besides.ts";
 import { checkedArguments } from "./strategy-arguments.ts";
 import { strategyModel } from "./strategy-model.ts";
 import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
@@ -111,6 +112,7 @@ const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
     logger: agentChecks.logger,
   },
   ["model"],
+  besides("agentStrategy"),
 );
 
 /** Whether there is another round after this one. */

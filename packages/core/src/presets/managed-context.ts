@@ -15,6 +15,7 @@ import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import type { Tool } from "../tool.ts";
+import { besides } from "./besides.ts";
 import { namedFailures } from "./managed-context-failures.ts";
 import { hostedSettings, withoutHosted } from "./managed-context-hosted.ts";
 import { emptyAsWritten } from "./managed-context-raw.ts";
@@ -110,6 +111,7 @@ const optionChecks = membersOf<ManagedContextOptions & ViewOptions>(
     ...retryChecks,
   },
   ["model"],
+  besides("managedContext"),
 );
 
 /**

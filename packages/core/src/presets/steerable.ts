@@ -27,6 +27,7 @@ import { textOf } from "../message.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
+import { besides } from "./besides.ts";
 import { type SteerablePrompt, steerablePrompt } from "./steerable-prompt.ts";
 import { steerableStop } from "./steerable-stops.ts";
 
@@ -80,6 +81,7 @@ const optionChecks = membersOf<SteerableOptions>(
     ceiling: count,
   },
   ["model"],
+  besides("steerable"),
 );
 
 /**

@@ -33,6 +33,7 @@ import {
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
 import { type Tool, ToolResult, toolWith } from "../tool.ts";
+import { besides } from "./besides.ts";
 import { stepSequenceError } from "./step-sequence-errors.ts";
 import { retryPolicies } from "./step-sequence-retry.ts";
 
@@ -85,6 +86,7 @@ const optionChecks = membersOf<StepSequenceOptions>(
     settings: agentChecks.settings,
   },
   ["model"],
+  besides("stepSequence"),
 );
 
 /**

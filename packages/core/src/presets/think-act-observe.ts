@@ -15,6 +15,7 @@ import { type Model, modelFace, type Settings } from "../model.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";
+import { besides } from "./besides.ts";
 import { byStopReason } from "./think-act-observe-stop.ts";
 
 export interface ThinkActObserveOptions {
@@ -54,6 +55,7 @@ const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
     logger: agentChecks.logger,
   },
   ["model"],
+  besides("thinkActObserve"),
 );
 
 /**
