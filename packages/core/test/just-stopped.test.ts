@@ -20,7 +20,7 @@ function slowToLetGo(): { journal: Journal; letting: Promise<void>; go: () => vo
         await gone.promise;
         await lease.release();
       };
-      return { ...lease, release };
+      return { token: lease.token, renew: () => lease.renew(), release };
     },
   };
   return { journal, letting: letting.promise, go: gone.resolve };

@@ -27,6 +27,7 @@ describe("a listener that failed", () => {
     try {
       const model = scripted([call("look"), say("done")]);
       const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+      // biome-ignore lint/nursery/noMisusedPromises: a listener that rejects is what this is about
       session.subscribe(async (event: RondoEvent) => {
         if (event.type === "tool_start" || event.type === "run_end") throw new Error("no");
       });
