@@ -93,19 +93,11 @@ async function read(
   const body: { frames?: true; whole?: WholeBody } = {};
   let blank: Uint8Array[] = [];
   let broke: RondoError | undefined;
-  // A server that leaves its connection open behind a whole answer must not make it a silent one.
   let waited = false;
   let behind: ReturnType<typeof setTimeout> | undefined;
   let stopWaiting = (): void => {};
-  const quiet = new Promise<void>((resolve) => {
-    stopWaiting = () => {
-      waited = true;
-      response.discard();
-      resolve();
-    };
-  });
   try {
-    const read = response.read((chunk) => {
+    const heard = (chunk: Uint8Array): boolean => {
       if (waited) return false;
       if (body.frames === undefined && body.whole === undefined) {
         const first = firstCharacter(chunk);
@@ -129,8 +121,16 @@ async function read(
         behind = setTimeout(stopWaiting, behindMs);
       }
       return true;
+    };
+    await new Promise<void>((resolve, reject) => {
+      // A server that leaves its connection open behind a whole answer must not make it a silent one.
+      stopWaiting = (): void => {
+        waited = true;
+        response.discard();
+        resolve();
+      };
+      response.read(heard).then(resolve, reject);
     });
-    await Promise.race([read, quiet]);
   } catch (thrown) {
     // What stands behind a whole answer would not have been read, had it come in a piece of its own.
     if (decoder.finished && thrown !== refused) return ended(decoder);

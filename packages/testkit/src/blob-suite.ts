@@ -2,9 +2,9 @@
 //
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a store of its own.
 
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { match, ok, strictEqual } from "node:assert/strict";
 import type { BlobLimits, BlobOrigin, BlobPut, BlobStore } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
 
 export interface BlobStoreUnderTest {
   /** Stands before the name of every case. */
@@ -58,7 +58,7 @@ const cases: (readonly [name: string, body: Body])[] = [
     "a ref nobody keeps is nothing",
     async (open) => {
       const store = await open();
-      strictEqual(await store.get("a", "out_none"), undefined);
+      mustBe(await store.get("a", "out_none"), undefined, "what a ref nobody keeps comes to");
       await store.delete("a");
     },
   ],
@@ -68,10 +68,10 @@ const cases: (readonly [name: string, body: Body])[] = [
       const store = await open();
       for (const text of texts) {
         const put = kept(await store.put("a", text, origin));
-        strictEqual(await store.get("a", put.ref), text);
-        strictEqual(put.bytes, Buffer.byteLength(text));
-        strictEqual(put.lines, text.split("\n").length);
-        match(put.ref, /^[A-Za-z0-9_-]{1,64}$/);
+        mustBe(await store.get("a", put.ref), text, "the text that comes back");
+        mustBe(put.bytes, Buffer.byteLength(text), "its bytes");
+        mustBe(put.lines, text.split("\n").length, "its lines");
+        match(put.ref, /^[A-Za-z0-9_-]{1,64}$/, `the ref is ${put.ref}: 1 to 64 of A-Z, a-z, 0-9, _ and -`);
       }
     },
   ],
@@ -80,8 +80,12 @@ const cases: (readonly [name: string, body: Body])[] = [
     async (open) => {
       const store = await open();
       const { ref, bytes } = kept(await store.put("a", "half \ud83d a pair", origin));
-      strictEqual(await store.get("a", ref), "half \ufffd a pair");
-      strictEqual(bytes, 15);
+      mustBe(
+        await store.get("a", ref),
+        "half \ufffd a pair",
+        "the text that comes back (U+FFFD for half a pair)",
+      );
+      mustBe(bytes, 15, "its bytes");
     },
   ],
   [
@@ -92,8 +96,8 @@ const cases: (readonly [name: string, body: Body])[] = [
       const again = kept(
         await store.put("a", "12345678", { callId: "call_2", tool: "other", isError: true }),
       );
-      deepStrictEqual(again, first);
-      ok(kept(await store.put("b", "87654321", origin)).ref !== first.ref);
+      mustBe(again, first, "what the same text comes to");
+      ok(kept(await store.put("b", "87654321", origin)).ref !== first.ref, "two texts have the same ref");
     },
   ],
   [
@@ -105,7 +109,11 @@ const cases: (readonly [name: string, body: Body])[] = [
       for (const id of ids) refs.set(id, kept(await store.put(id, `of ${id}`, origin)).ref);
       for (const id of ids)
         for (const [owner, ref] of refs)
-          strictEqual(await store.get(id, ref), owner === id ? `of ${id}` : undefined);
+          mustBe(
+            await store.get(id, ref),
+            owner === id ? `of ${id}` : undefined,
+            "what is read of the session",
+          );
     },
   ],
   [
@@ -115,7 +123,7 @@ const cases: (readonly [name: string, body: Body])[] = [
       const { ref } = kept(await store.put("a", "secret", origin));
       for (const way of [`../a/${ref}`, `./${ref}`, `${ref}\0`, `${ref}.txt`, `a/${ref}`, "..", ""])
         strictEqual(await store.get("b", way), undefined, way);
-      strictEqual(await store.get("a", `../a/${ref}`), undefined);
+      mustBe(await store.get("a", `../a/${ref}`), undefined, "what a ref with a path in it comes to");
     },
   ],
   [
@@ -124,8 +132,12 @@ const cases: (readonly [name: string, body: Body])[] = [
       const store = await open({ blobBytes: 10 });
       kept(await store.put("a", "ü".repeat(5), origin));
       const put = await store.put("a", "ü".repeat(6), origin);
-      ok(!put.ok);
-      match(put.reason, /12 bytes.*10/);
+      ok(!put.ok, "it was kept, and must be refused: { ok: false, reason } with the numbers");
+      match(
+        put.reason,
+        /12 bytes.*10/,
+        `the reason must name the 12 bytes and the bound of 10: ${put.reason}`,
+      );
     },
   ],
   [
@@ -134,9 +146,13 @@ const cases: (readonly [name: string, body: Body])[] = [
       const store = await open({ sessionBytes: 20 });
       const { ref } = kept(await store.put("a", "x".repeat(15), origin));
       const put = await store.put("a", "y".repeat(6), origin);
-      ok(!put.ok);
-      match(put.reason, /15 bytes.*6.*20/);
-      strictEqual(await store.get("a", ref), "x".repeat(15));
+      ok(!put.ok, "it was kept, and must be refused: { ok: false, reason } with the numbers");
+      match(
+        put.reason,
+        /15 bytes.*6.*20/,
+        `the reason must name the 15 bytes kept, the 6 more and the bound of 20: ${put.reason}`,
+      );
+      mustBe(await store.get("a", ref), "x".repeat(15), "the text that was kept before");
       kept(await store.put("a", "z".repeat(5), origin));
       kept(await store.put("b", "y".repeat(6), origin));
     },
@@ -148,8 +164,8 @@ const cases: (readonly [name: string, body: Body])[] = [
       const { ref } = kept(await store.put("a", "x".repeat(15), origin));
       kept(await store.put("b", "x".repeat(15), origin));
       await store.delete("a");
-      strictEqual(await store.get("a", ref), undefined);
-      strictEqual(await store.get("b", ref), "x".repeat(15));
+      mustBe(await store.get("a", ref), undefined, "the text of a deleted session");
+      mustBe(await store.get("b", ref), "x".repeat(15), "the text of another session");
       kept(await store.put("a", "y".repeat(20), origin));
     },
   ],
@@ -159,8 +175,9 @@ const cases: (readonly [name: string, body: Body])[] = [
       const store = await open();
       const all = Array.from({ length: 50 }, (_, at) => `text ${at % 25}\n`.repeat(100));
       const puts = await Promise.all(all.map(async (text) => kept(await store.put("a", text, origin))));
-      strictEqual(new Set(puts.map((put) => put.ref)).size, 25);
-      for (const [at, { ref }] of puts.entries()) strictEqual(await store.get("a", ref), all[at]);
+      mustBe(new Set(puts.map((put) => put.ref)).size, 25, "the number of refs of 25 texts");
+      for (const [at, { ref }] of puts.entries())
+        mustBe(await store.get("a", ref), all[at], "the text that comes back");
     },
   ],
 ];
@@ -172,7 +189,7 @@ const durableCases: typeof cases = [
       const limits = { sessionBytes: 20 };
       const [one, other] = [await open(limits), await open(limits)];
       const { ref } = kept(await one.put("a", "x".repeat(15), origin));
-      strictEqual(await other.get("a", ref), "x".repeat(15));
+      mustBe(await other.get("a", ref), "x".repeat(15), "the text after opening again");
       ok(!(await other.put("a", "y".repeat(6), origin)).ok);
       kept(await other.put("a", "x".repeat(15), origin));
     },

@@ -1,5 +1,8 @@
 // The room of the check: one thing that a conformance suite demands, by name, for any test runner.
 
+import { AssertionError } from "node:assert/strict";
+import { inspect, isDeepStrictEqual } from "node:util";
+
 /** One demand on a subject. `run` rejects, saying what is wrong, where it does not hold. */
 export interface Check {
   name: string;
@@ -19,4 +22,17 @@ export function checksOf(
   // Runners hand a context to what they call, some a callback to what takes one: ours takes nothing.
   if (test !== undefined) for (const { name, run } of named) test(name, () => run());
   return named;
+}
+
+/** Fails where something is not what it must be, saying both. @param what it is, in words: `the answer's text` */
+export function mustBe(actual: unknown, expected: unknown, what: string): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  const message = `${what}: it is ${shown(actual)}, and must be ${shown(expected)}`;
+  // Runners make a difference of these two.
+  throw new AssertionError({ message, actual, expected, operator: "deepStrictEqual" });
+}
+
+function shown(value: unknown): string {
+  const text = inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY });
+  return text.length <= 300 ? text : `${text.slice(0, 300)}… (${text.length} characters)`;
 }

@@ -1,7 +1,8 @@
 // The room of the journal's conformance suite that is about others: who holds a session, and who watches it.
 
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { ok } from "node:assert/strict";
 import { follow, type Journal, type Lease, type LeaseRequest, type LogRecord } from "@rondo/core";
+import { mustBe } from "./check.ts";
 import { type Body, refused, sampleRecords } from "./journal-samples.ts";
 
 /** Long enough not to run out while a case runs. */
@@ -27,7 +28,7 @@ export const leaseCases: (readonly [name: string, body: Body])[] = [
       await journal.append("a", 2, sampleRecords(2, 1), token);
       await journal.append("b", 0, sampleRecords(0, 1));
       await lease(journal, "b", { owner: "two" });
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
+      mustBe(await journal.read("a"), sampleRecords(0, 3), "what is read of a");
     },
   ],
   [
@@ -44,7 +45,7 @@ export const leaseCases: (readonly [name: string, body: Body])[] = [
       ok(second.token > first.token, "the second token is not the higher one");
       await first.release();
       await journal.append("a", 2, sampleRecords(2, 1), second.token);
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 3));
+      mustBe(await journal.read("a"), sampleRecords(0, 3), "what is read of a");
     },
   ],
   [
@@ -75,7 +76,7 @@ export const leaseCases: (readonly [name: string, body: Body])[] = [
     "holding a session makes none, and a lease needs an owner and a time",
     async (journal) => {
       await lease(journal, "a");
-      deepStrictEqual(await journal.list(), []);
+      mustBe(await journal.list(), [], "the list while a session is held and nothing written");
       await refused(() => lease(journal, "b", { owner: "" }), "owner");
       for (const ttlMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
         await refused(() => lease(journal, "b", { ttlMs }), String(ttlMs));
@@ -104,7 +105,7 @@ export const watchCases: (readonly [name: string, body: Body])[] = [
       const before = heard;
       await journal.append("a", 1, sampleRecords(1, 1));
       await until(() => heard > before, patienceMs);
-      strictEqual(stopped, 0);
+      mustBe(stopped, 0, "how often a watcher that had stopped was called");
       stop();
       stop();
     },
@@ -121,7 +122,7 @@ export const watchCases: (readonly [name: string, body: Body])[] = [
       })();
       for (let seq = 3; seq < 7; seq += 2) await journal.append("a", seq, sampleRecords(seq, 2));
       await reading;
-      deepStrictEqual(got, sampleRecords(1, 6));
+      mustBe(got, sampleRecords(1, 6), "what the follower got");
     },
   ],
 ];

@@ -1,6 +1,6 @@
 // The room of what journals are tried with: records that are hard to keep, and how it is looked at what came of them.
 
-import { ok, rejects, strictEqual } from "node:assert/strict";
+import { ok } from "node:assert/strict";
 import {
   type ErrorKind,
   formatVersion,
@@ -9,6 +9,7 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
+import { mustBe } from "./check.ts";
 
 /** A record to try a journal with: a `queued` message holding `text`. */
 export function sampleRecord(
@@ -52,10 +53,14 @@ export function hardRecords(): LogRecord[] {
 
 /** Compared as JSON text: deepStrictEqual does not tell an own `__proto__` from the real one in its message. */
 export function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): void {
-  strictEqual(got.length, wanted.length);
+  mustBe(got.length, wanted.length, "the number of records that came back");
   for (const [i, record] of wanted.entries())
     ok(JSON.stringify(got[i]) === JSON.stringify(record), `record ${i} (${record.type}) came back changed`);
-  strictEqual(({} as { polluted?: boolean }).polluted, undefined);
+  mustBe(
+    ({} as { polluted?: boolean }).polluted,
+    undefined,
+    "a member of every object (the record's own __proto__ got out)",
+  );
 }
 
 /** It throws or rejects with an error of that kind, and the message holds `naming`. */
@@ -64,15 +69,21 @@ export async function refused(
   naming: string,
   kind: ErrorKind = "invalid_request",
 ): Promise<void> {
-  await rejects(
-    async () => {
-      await attempt();
-    },
-    (thrown) => {
-      ok(thrown instanceof RondoError, `expected a RondoError, got ${String(thrown)}`);
-      strictEqual(thrown.kind, kind);
-      ok(thrown.message.includes(naming), `the message does not name ${naming}: ${thrown.message}`);
-      return true;
-    },
+  let thrown: unknown;
+  try {
+    await attempt();
+  } catch (caught) {
+    thrown = caught;
+  }
+  const needed = `a RondoError of kind ${kind} whose message names ${naming}`;
+  ok(thrown !== undefined, `nothing was refused; needed is ${needed}`);
+  ok(thrown instanceof RondoError, `it was refused with ${String(thrown)}; needed is ${needed}`);
+  ok(
+    thrown.kind === kind,
+    `it was refused with an error of kind ${thrown.kind} (${thrown.message}); needed is ${needed}`,
+  );
+  ok(
+    thrown.message.includes(naming),
+    `the message does not name ${naming}: ${thrown.message}; needed is ${needed}`,
   );
 }

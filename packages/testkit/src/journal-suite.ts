@@ -2,9 +2,9 @@
 //
 // It belongs to no test runner: it returns cases, and a test file registers them. Every case opens a journal of its own.
 
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual } from "node:assert/strict";
 import type { Journal, SessionInfo } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
 import { leaseCases, watchCases } from "./journal-holding.ts";
 import {
   type Body,
@@ -71,8 +71,8 @@ const cases: (readonly [name: string, body: Body])[] = [
   [
     "a session nobody wrote is empty and not listed",
     async (journal) => {
-      deepStrictEqual(await journal.read("nobody"), []);
-      deepStrictEqual(await journal.list(), []);
+      mustBe(await journal.read("nobody"), [], "what is read of a session nobody wrote");
+      mustBe(await journal.list(), [], "the list of an empty journal");
     },
   ],
   [
@@ -81,17 +81,17 @@ const cases: (readonly [name: string, body: Body])[] = [
       await journal.append("a", 0, sampleRecords(0, 3));
       await journal.append("a", 3, sampleRecords(3, 1));
       await journal.append("a", 4, sampleRecords(4, 2));
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 6));
+      mustBe(await journal.read("a"), sampleRecords(0, 6), "what is read of a");
     },
   ],
   [
     "reading begins where it is asked to",
     async (journal) => {
       await journal.append("a", 0, sampleRecords(0, 5));
-      deepStrictEqual(await journal.read("a", 0), sampleRecords(0, 5));
-      deepStrictEqual(await journal.read("a", 3), sampleRecords(3, 2));
-      deepStrictEqual(await journal.read("a", 5), []);
-      deepStrictEqual(await journal.read("a", 99), []);
+      mustBe(await journal.read("a", 0), sampleRecords(0, 5), "what is read of a from 0 on");
+      mustBe(await journal.read("a", 3), sampleRecords(3, 2), "what is read of a from 3 on");
+      mustBe(await journal.read("a", 5), [], "what is read of a from its end on");
+      mustBe(await journal.read("a", 99), [], "what is read of a from beyond its end on");
       for (const from of [-1, 0.5, Number.NaN]) await refused(() => journal.read("a", from), String(from));
     },
   ],
@@ -117,7 +117,7 @@ const cases: (readonly [name: string, body: Body])[] = [
       for (const [i, id] of ids.entries()) await journal.append(id, 0, sampleRecords(0, i + 1, id));
       for (const [i, id] of ids.entries())
         deepStrictEqual(await journal.read(id), sampleRecords(0, i + 1, id), JSON.stringify(id));
-      deepStrictEqual(new Set((await journal.list()).map((info) => info.id)), new Set(ids));
+      mustBe((await journal.list()).map((info) => info.id).sort(), [...ids].sort(), "the ids in the list");
     },
   ],
   [
@@ -132,7 +132,7 @@ const cases: (readonly [name: string, body: Body])[] = [
           await refused(() => journal.lease?.(id, { owner: "nobody", ttlMs: 1_000 }), named);
         if (journal.watch !== undefined) await refused(() => journal.watch?.(id, () => {}), named);
       }
-      deepStrictEqual(await journal.list(), []);
+      mustBe(await journal.list(), [], "the list after what was refused");
     },
   ],
   [
@@ -142,8 +142,8 @@ const cases: (readonly [name: string, body: Body])[] = [
       for (const expected of [0, 1, 3, -1])
         await refused(() => journal.append("a", expected, sampleRecords(expected, 1)), '"a"', "conflict");
       await refused(() => journal.append("new", 1, sampleRecords(1, 1)), '"new"', "conflict");
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 2));
-      deepStrictEqual((await journal.list()).length, 1);
+      mustBe(await journal.read("a"), sampleRecords(0, 2), "what is read of a after refused appends");
+      mustBe((await journal.list()).length, 1, "the number of sessions after refused appends");
     },
   ],
   [
@@ -159,7 +159,7 @@ const cases: (readonly [name: string, body: Body])[] = [
             seqs.map((seq) => sampleRecord(seq)),
           );
         }, '"a"');
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 1));
+      mustBe(await journal.read("a"), sampleRecords(0, 1), "what is read of a after refused groups");
       await journal.append("a", 1, sampleRecords(1, 1));
     },
   ],
@@ -167,11 +167,11 @@ const cases: (readonly [name: string, body: Body])[] = [
     "an empty group compares and writes nothing",
     async (journal) => {
       await journal.append("a", 0, []);
-      deepStrictEqual(await journal.list(), []);
+      mustBe(await journal.list(), [], "the list after an empty group");
       await journal.append("a", 0, sampleRecords(0, 1));
       await journal.append("a", 1, []);
       await refused(() => journal.append("a", 0, []), '"a"', "conflict");
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 1));
+      mustBe(await journal.read("a"), sampleRecords(0, 1), "what is read of a after empty groups");
     },
   ],
   [
@@ -180,8 +180,12 @@ const cases: (readonly [name: string, body: Body])[] = [
       const outcomes = await Promise.allSettled(
         ["x", "y", "z"].map(async (text) => journal.append("a", 0, [sampleRecord(0, text)])),
       );
-      strictEqual(outcomes.filter((outcome) => outcome.status === "fulfilled").length, 1);
-      strictEqual((await journal.read("a")).length, 1);
+      mustBe(
+        outcomes.filter((outcome) => outcome.status === "fulfilled").length,
+        1,
+        "how many of three appends at one place were taken",
+      );
+      mustBe((await journal.read("a")).length, 1, "the number of records after them");
     },
   ],
   [
@@ -191,13 +195,18 @@ const cases: (readonly [name: string, body: Body])[] = [
       await journal.append("young", 0, [sampleRecord(0, "", 200)]);
       const old: SessionInfo = { id: "old", length: 2, createdAt: 100, updatedAt: 110 };
       const young: SessionInfo = { id: "young", length: 1, createdAt: 200, updatedAt: 200 };
-      deepStrictEqual(await journal.list(), [young, old]);
+      mustBe(await journal.list(), [young, old], "the list");
       await journal.append("old", 2, [sampleRecord(2, "", 300)]);
-      deepStrictEqual(await journal.list(), [{ ...old, length: 3, updatedAt: 300 }, young]);
+      mustBe(
+        await journal.list(),
+        [{ ...old, length: 3, updatedAt: 300 }, young],
+        "the list, after the older session was written",
+      );
       await journal.append("same", 0, [sampleRecord(0, "", 300)]);
-      deepStrictEqual(
+      mustBe(
         (await journal.list()).map((info) => info.id),
         ["same", "old", "young"],
+        "the ids in the list where times are equal: the one written last is first",
       );
     },
   ],
@@ -209,8 +218,16 @@ const cases: (readonly [name: string, body: Body])[] = [
       group.pop();
       (await journal.read("a")).length = 0;
       (await journal.list()).length = 0;
-      deepStrictEqual(await journal.read("a"), sampleRecords(0, 2));
-      strictEqual((await journal.list()).length, 1);
+      mustBe(
+        await journal.read("a"),
+        sampleRecords(0, 2),
+        "what is read of a after the lists that were given were changed",
+      );
+      mustBe(
+        (await journal.list()).length,
+        1,
+        "the number of sessions after the lists that were given were changed",
+      );
     },
   ],
   [
@@ -224,10 +241,10 @@ const cases: (readonly [name: string, body: Body])[] = [
     "a group of a thousand records is one group",
     async (journal) => {
       await journal.append("a", 0, sampleRecords(0, 1_000));
-      strictEqual((await journal.read("a")).length, 1_000);
+      mustBe((await journal.read("a")).length, 1_000, "the number of records");
       const bad = [...sampleRecords(1_000, 999), sampleRecord(5)];
       await refused(() => journal.append("a", 1_000, bad), '"a"');
-      strictEqual((await journal.read("a")).length, 1_000);
+      mustBe((await journal.read("a")).length, 1_000, "the number of records after a refused group");
     },
   ],
 ];
@@ -241,10 +258,10 @@ const durableCases: (readonly [name: string, body: Body])[] = [
       const listed = await journal.list();
       const other = await again();
       sameRecords(await other.read("a"), hardRecords());
-      deepStrictEqual(await other.list(), listed);
+      mustBe(await other.list(), listed, "the list after opening again");
       await refused(() => other.append("b", 1, sampleRecords(1, 1)), '"b"', "conflict");
       await other.append("b", 2, sampleRecords(2, 1));
-      deepStrictEqual(await (await again()).read("b"), sampleRecords(0, 3));
+      mustBe(await (await again()).read("b"), sampleRecords(0, 3), "what is read of b after opening again");
     },
   ],
   [

@@ -97,7 +97,10 @@ export async function failure(asking: Promise<unknown>): Promise<RondoError> {
     thrown = caught;
   }
   ok(thrown !== undefined, "the call resolved, and was to reject");
-  ok(thrown instanceof RondoError, `it rejected with no RondoError: ${messageOf(thrown)}`);
+  ok(
+    thrown instanceof RondoError,
+    `it rejected with no RondoError: throw new RondoError(kind, message) in place of: ${messageOf(thrown)}`,
+  );
   return thrown;
 }
 

@@ -6,7 +6,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { type AssistantMessage, callsOf, type ErrorKind, textOf, userText } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
 import {
   ask,
   commonLength,
@@ -111,11 +111,11 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const heard = await ask(stand);
       const { answer, events } = heard;
-      strictEqual(answer.role, "assistant");
-      strictEqual(textOf(answer), hello);
+      mustBe(answer.role, "assistant", "the answer's role");
+      mustBe(textOf(answer), hello, "the answer's text");
       ok(
         events.some(({ type }) => type === "text_delta"),
-        "nothing was emitted while the answer arrived",
+        'nothing was emitted while the answer arrived: give each piece to io.emit, or name "deltas" in lacks',
       );
       sameAsDeltas(heard);
     },
@@ -125,9 +125,9 @@ const demands: readonly Demand[] = [
     script: [say("done"), [say("cut o"), stop("max_tokens")]],
     async body(stand) {
       const { answer } = await ask(stand);
-      deepStrictEqual(answer.origin, stand.model.origin);
-      strictEqual(answer.stop.kind, "end_turn");
-      strictEqual((await ask(stand)).answer.stop.kind, "max_tokens");
+      mustBe(answer.origin, stand.model.origin, "the answer's origin (the model's own)");
+      mustBe(answer.stop.kind, "end_turn", "stop.kind of an answer that is over");
+      mustBe((await ask(stand)).answer.stop.kind, "max_tokens", "stop.kind of an answer at the output limit");
     },
   },
   {
@@ -137,11 +137,12 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const heard = await ask(stand);
       const { content } = heard.answer;
-      deepStrictEqual(
+      mustBe(
         content.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
         ["Let me see."],
+        "the reasoning parts of the answer",
       );
-      strictEqual(textOf(heard.answer), "It is so.");
+      mustBe(textOf(heard.answer), "It is so.", "the answer's text, without its reasoning");
       sameAsDeltas(heard);
     },
   },
@@ -152,14 +153,14 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const heard = await ask(stand);
       const [made, ...others] = callsOf(heard.answer);
-      strictEqual(others.length, 0);
+      mustBe(others.length, 0, "the number of calls beside the first");
       ok(made !== undefined, "there is no call in the answer");
-      strictEqual(made.name, "weather");
-      deepStrictEqual(made.args, { city: "Oslo ☃", days: 3 });
-      strictEqual(made.argsError, undefined);
-      deepStrictEqual(JSON.parse(made.rawArgs), made.args);
-      strictEqual(heard.answer.stop.kind, "tool_use");
-      strictEqual(textOf(heard.answer), "Let me look.");
+      mustBe(made.name, "weather", "the call's name");
+      mustBe(made.args, { city: "Oslo ☃", days: 3 }, "the call's args");
+      mustBe(made.argsError, undefined, "argsError of a call that arrived whole");
+      mustBe(JSON.parse(made.rawArgs), made.args, "rawArgs, parsed");
+      mustBe(heard.answer.stop.kind, "tool_use", "stop.kind of an answer with a call");
+      mustBe(textOf(heard.answer), "Let me look.", "the text before the call");
       sameAsDeltas(heard);
     },
   },
@@ -176,13 +177,14 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const heard = await ask(stand);
       const made = callsOf(heard.answer);
-      deepStrictEqual(
+      mustBe(
         made.map(({ name, args }) => [name, args]),
         [
           ["weather", { city: "Oslo" }],
           ["weather", { city: "Oslo" }],
           ["search", { city: "Rome" }],
         ],
+        "the calls, by name and args",
       );
       // Where the provider gives none, the loop numbers them.
       const ids = made.map(({ id }) => id).filter((id) => id !== "");
@@ -197,9 +199,12 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const [made] = callsOf((await ask(stand)).answer);
       ok(made !== undefined, "the call is not in the answer");
-      ok((made.argsError ?? "") !== "", "argsError is not set");
-      deepStrictEqual(made.args, {});
-      strictEqual(made.rawArgs, '{"city": "Os');
+      ok(
+        (made.argsError ?? "") !== "",
+        "argsError is not set: say in it what is wrong with the arguments, and leave args empty",
+      );
+      mustBe(made.args, {}, "args of a call that is marked");
+      mustBe(made.rawArgs, '{"city": "Os', "rawArgs, as the provider wrote them");
     },
   },
   {
@@ -208,7 +213,7 @@ const demands: readonly Demand[] = [
     script: [[say("done"), usage({ inputTokens: 120, outputTokens: 34 })]],
     async body(stand) {
       const { usage: told } = (await ask(stand)).answer;
-      deepStrictEqual([told?.inputTokens, told?.outputTokens], [120, 34]);
+      mustBe([told?.inputTokens, told?.outputTokens], [120, 34], "inputTokens and outputTokens of usage");
     },
   },
   ...failures.map(([kinds, retryable]): Demand => {
@@ -223,7 +228,8 @@ const demands: readonly Demand[] = [
           `its kind is ${error.kind} (${error.message}), not ${kinds.join(" or ")}`,
         );
         strictEqual(error.retryable, retryable, `retryable of ${error.kind}`);
-        if (kind === "rate_limit") strictEqual(error.retryAfterMs, 3_000);
+        if (kind === "rate_limit")
+          mustBe(error.retryAfterMs, 3_000, "retryAfterMs of the error, out of the provider's retry-after");
         ok(error.message !== "", "its message is empty");
       },
     };
@@ -238,7 +244,7 @@ const demands: readonly Demand[] = [
         "after all",
         "a second attempt was made for the first call",
       );
-      if (stand.sent !== undefined) strictEqual(stand.sent().length, 2);
+      if (stand.sent !== undefined) mustBe(stand.sent().length, 2, "the number of requests after two calls");
     },
   },
   {
@@ -247,10 +253,17 @@ const demands: readonly Demand[] = [
     async body(stand) {
       const error = await failure(ask(stand));
       const broken: ErrorKind[] = ["stream_truncated", "stream_error", "network"];
-      ok(broken.includes(error.kind), `its kind is ${error.kind}`);
+      ok(
+        broken.includes(error.kind),
+        `its kind is ${error.kind} (${error.message}), not ${broken.join(" or ")}`,
+      );
       if (stand.lacks.has("deltas")) return;
-      strictEqual(error.partial === undefined ? undefined : textOf(error.partial), "half an ans");
-      strictEqual(callsOf(error.partial as AssistantMessage).length, 0);
+      mustBe(
+        error.partial === undefined ? undefined : textOf(error.partial),
+        "half an ans",
+        "the text of error.partial, what had arrived",
+      );
+      mustBe(callsOf(error.partial as AssistantMessage).length, 0, "the number of calls in error.partial");
     },
   },
   {
@@ -260,7 +273,7 @@ const demands: readonly Demand[] = [
       const controller = new AbortController();
       controller.abort(new Error("enough"));
       const error = await failure(ask(stand, undefined, controller.signal));
-      strictEqual(error.kind, "aborted");
+      mustBe(error.kind, "aborted", "the error's kind where the signal had fired before");
       if (stand.sent !== undefined) strictEqual(stand.sent().length, 0, "a request went out");
     },
   },
@@ -285,8 +298,12 @@ const demands: readonly Demand[] = [
         },
       });
       const error = await failure(within(asking, abortWithinMs, "the abort was not heard"));
-      strictEqual(error.kind, "aborted");
-      strictEqual(error.partial === undefined ? undefined : textOf(error.partial), "so far");
+      mustBe(error.kind, "aborted", "the error's kind after an abort");
+      mustBe(
+        error.partial === undefined ? undefined : textOf(error.partial),
+        "so far",
+        "the text of error.partial, what had arrived before the abort",
+      );
       strictEqual(emitted, abortedAt, "something was emitted after the abort");
     },
   },
@@ -298,7 +315,11 @@ const demands: readonly Demand[] = [
       await ask(stand, undefined, signal);
       await failure(ask(stand, undefined, signal));
       await ask(stand, undefined, signal);
-      strictEqual(getEventListeners(signal, "abort").length, 0);
+      mustBe(
+        getEventListeners(signal, "abort").length,
+        0,
+        "the number of listeners left on the signal (where fetch leaves one, give it a signal of your own and pass the abort on)",
+      );
     },
   },
   {
@@ -306,7 +327,7 @@ const demands: readonly Demand[] = [
     script: [say("done")],
     async body(stand) {
       const { answer } = await ask(stand, frozen([userText("user-words")]));
-      strictEqual(textOf(answer), "done");
+      mustBe(textOf(answer), "done", "the answer's text");
     },
   },
   {
@@ -314,7 +335,11 @@ const demands: readonly Demand[] = [
     script: [say("first answer", { chunk: 1 }), say("other words", { chunk: 1 })],
     async body(stand) {
       const heard = await Promise.all([ask(stand, [userText("a")]), ask(stand, [userText("b")])]);
-      deepStrictEqual(heard.map(({ answer }) => textOf(answer)).sort(), ["first answer", "other words"]);
+      mustBe(
+        heard.map(({ answer }) => textOf(answer)).sort(),
+        ["first answer", "other words"],
+        "the two answers",
+      );
       if (!stand.lacks.has("deltas")) heard.forEach(sameAsDeltas);
     },
   },
@@ -345,7 +370,7 @@ const demands: readonly Demand[] = [
       await ask(stand);
       await ask(stand);
       const [one, other] = stand.sent?.() ?? [];
-      strictEqual(one, other);
+      mustBe(one, other, "the second request");
     },
   },
   {

@@ -18,7 +18,7 @@ import {
   type Tool,
   tool,
 } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
 import { differences } from "./matchers/difference.ts";
 import { modelCheck } from "./modelcheck/model-check.ts";
 import { type Script, scripted } from "./scripted.ts";
@@ -162,7 +162,7 @@ const demands: readonly Demand[] = [
       const model = scripted([]);
       const options = optionsOf(subject, model);
       // It may see to what the model is sent; it does not choose another.
-      strictEqual(options.model.id, model.id);
+      mustBe(options.model.id, model.id, "the model's id among its options");
       const names = new Set((options.tools ?? []).map(({ name }) => name));
       for (const { name } of tools) ok(names.has(name), `the tool ${name} is gone`);
     },
@@ -172,7 +172,7 @@ const demands: readonly Demand[] = [
     async (subject) => {
       const model = scripted([]);
       const facts = [0, 1].map(() => JSON.stringify(resolve(optionsOf(subject, model)).options));
-      strictEqual(facts[0], facts[1]);
+      mustBe(facts[0], facts[1], "its options, made a second time");
       strictEqual(model.calls, 0, "it asked the model");
     },
   ],
@@ -181,7 +181,11 @@ const demands: readonly Demand[] = [
     async (subject) => {
       const own = { ...optionsOf(subject), system: "own words", maxConcurrentTools: 3 };
       const { options } = resolve(own);
-      deepStrictEqual([options.system, options.maxConcurrentTools], ["own words", 3]);
+      mustBe(
+        [options.system, options.maxConcurrentTools],
+        ["own words", 3],
+        "system and maxConcurrentTools, set beside it",
+      );
     },
   ],
 ];
@@ -189,7 +193,7 @@ const demands: readonly Demand[] = [
 const tableHolds: Demand = [
   "its table holds",
   async (subject) => {
-    deepStrictEqual(differences(subject.table, optionsOf(subject)), []);
+    mustBe(differences(subject.table, optionsOf(subject)), [], "what differs from its table");
   },
 ];
 

@@ -3,7 +3,7 @@
 // The subject gives the tool and arguments; the tool runs for real, with them. What a check needs and the subject does not
 // give is not checked: there is no check without its arguments.
 
-import { deepStrictEqual, fail as failed, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, fail as failed, ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import {
   Agent,
@@ -22,7 +22,7 @@ import {
   type ToolContext,
   toolWith,
 } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { scripted } from "./scripted.ts";
 import { call, say } from "./scripted-turns.ts";
@@ -193,8 +193,11 @@ const demands: readonly Demand[] = [
   {
     name: "it has a name a model can call, and says what it is for",
     async body({ tool }) {
-      match(tool.name, /^[A-Za-z0-9_-]{1,64}$/);
-      strictEqual(tool.definition.name, tool.name);
+      ok(
+        /^[A-Za-z0-9_-]{1,64}$/.test(tool.name),
+        `its name is ${JSON.stringify(tool.name)}: 1 to 64 of A-Z, a-z, 0-9, _ and - are needed`,
+      );
+      mustBe(tool.definition.name, tool.name, "the name in its definition");
       ok(tool.definition.description.trim() !== "", "its description is empty");
       ok(tool.timeoutMs === undefined || tool.timeoutMs > 0, `timeoutMs is ${tool.timeoutMs}`);
     },
@@ -204,8 +207,8 @@ const demands: readonly Demand[] = [
     async body({ tool }) {
       const { inputSchema } = tool.definition;
       deepStrictEqual(JSON.parse(JSON.stringify(inputSchema)), inputSchema, "it is not plain JSON");
-      strictEqual(inputSchema.type, "object");
-      deepStrictEqual(schemaProblems(inputSchema), []);
+      mustBe(inputSchema.type, "object", "the schema's type");
+      mustBe(schemaProblems(inputSchema), [], "what is wrong with the schema");
     },
   },
   {
@@ -234,7 +237,11 @@ const demands: readonly Demand[] = [
         ok(!checked.ok, `${JSON.stringify(args)} is taken`);
         ok(checked.error.trim() !== "", `${JSON.stringify(args)} is refused without a word`);
         const { executed, isError, code } = await throughTheLoop(subject, args);
-        deepStrictEqual({ executed, isError, code }, { executed: 0, isError: true, code: "invalid_args" });
+        mustBe(
+          { executed, isError, code },
+          { executed: 0, isError: true, code: "invalid_args" },
+          "what came of them (executed: how often it ran; code: that of the result)",
+        );
       }
     },
   },
@@ -242,7 +249,7 @@ const demands: readonly Demand[] = [
     name: "it says what it does to the world, and does no more",
     async body(subject) {
       const { tool, effect, examples, world } = subject;
-      strictEqual(tool.effect, effect);
+      mustBe(tool.effect, effect, "its effect, by what the subject says");
       if (world === undefined || effect === "write") return;
       for (const example of examples) {
         const before: string = JSON.stringify(world());
@@ -271,7 +278,7 @@ const demands: readonly Demand[] = [
           Array.isArray(one) && one.every((key) => typeof key === "string"),
           `keys are ${JSON.stringify(one)}`,
         );
-        deepStrictEqual(one, other);
+        mustBe(one, other, "its keys, asked a second time");
       }
     },
   },
@@ -350,7 +357,7 @@ const demands: readonly Demand[] = [
     async body(subject) {
       const { signal } = new AbortController();
       for (const example of subject.examples) await run(subject, example, contextOf(subject, signal));
-      strictEqual(getEventListeners(signal, "abort").length, 0);
+      mustBe(getEventListeners(signal, "abort").length, 0, "the number of listeners left on its signal");
     },
   },
   {

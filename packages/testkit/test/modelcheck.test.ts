@@ -102,6 +102,7 @@ describe("the model checker over a user's rules and tools", () => {
     };
     const { broken } = modelCheck({ rules: [moody], tools: [test], states: 500 });
     expect(broken.map(({ promise }) => promise)).toContain("P2: the same state led to two decisions");
+    expect(broken[0]?.story).toMatch(/\n +A rule may go by its memory and the state alone/);
   });
 
   it("finds a rule that changes what it remembers instead of folding it", () => {
@@ -119,6 +120,7 @@ describe("the model checker over a user's rules and tools", () => {
     expect(broken.map(({ promise }) => promise)).toContain(
       "P3: the rule impure remembers something else when the same records are folded again",
     );
+    expect(broken.map(({ story }) => story).join()).toContain("Its fold must give another memory");
   });
 
   it("finds a rule that throws, where it folds and where it decides, and a promise that throws", () => {

@@ -147,8 +147,18 @@ export function storyOf(broken: string, path: readonly string[]): string {
     const number = String(at + 1).padStart(4);
     return step.startsWith("loop: ") ? `${number}.   the loop: ${step.slice(6)}` : `${number}. ${step}`;
   });
-  return [`broken: ${broken}`, ...lines].join("\n");
+  const remedy = remedies.find(([sign]) => broken.includes(sign));
+  return [`broken: ${broken}`, ...lines, ...(remedy === undefined ? [] : [`      ${remedy[1]}`])].join("\n");
 }
+
+/** What breaks a promise of the loop is mostly a rule that is not pure. */
+const remedies: readonly (readonly [sign: string, remedy: string])[] = [
+  [
+    "the same state led to two decisions",
+    "A rule may go by its memory and the state alone: not by chance, the clock, or a variable of its own.",
+  ],
+  ["remembers something else", "Its fold must give another memory, and leave the one it is given as it is."],
+];
 
 function textOf({ states, broken, reached, unreached }: ModelCheck, promises: number): string {
   const list = (counts: { [name: string]: number }): string =>
