@@ -60,7 +60,9 @@ describe("the model of a run", () => {
 
   it("is refused when nobody knows its provider", async () => {
     await expect(chooseModel("nobody/model", {})).rejects.toThrow(UsageError);
-    await expect(chooseModel("nobody/model", {})).rejects.toThrow('Unknown provider: nobody. Supported providers: ');
+    await expect(chooseModel("nobody/model", {})).rejects.toThrow(
+      "Unknown provider: nobody. Supported providers: ",
+    );
     await expect(chooseModel("", {})).rejects.toThrow(UsageError);
   });
 });
