@@ -165,12 +165,15 @@ describe("functions that would keep dead objects alive", () => {
   });
 
   it("keep what they reach through every collection of the young objects, and others do not", () => {
-    // What the rule is made for, seen in the engine itself: kilobytes that outlive two collections, a made object.
-    const program = `
-      const big = () => new Array(500).fill(0).map((_, i) => ({ i }));
-      class Straight { big = big(); wake; run() { this.wake = () => this; } }
-      class Named { big = big(); wake; run() { const wake = () => this; this.wake = wake; } }
-      const kept = (Made) => {
+    // What the rule is made for, seen in the engine itself: what outlives two collections, in megabytes. Each in a process
+    // of its own: the engine learns from what it saw live long.
+    const kept = (wake: string): number => {
+      const program = `
+        class Made {
+          big = new Array(500).fill(0).map((_, i) => ({ i }));
+          wake;
+          run() { ${wake} }
+        }
         for (let i = 0; i < 300; i += 1) new Made().run();
         gc();
         gc();
@@ -180,12 +183,11 @@ describe("functions that would keep dead objects alive", () => {
         const young = process.memoryUsage().heapUsed;
         gc();
         gc();
-        return (young - process.memoryUsage().heapUsed) / 1e6;
-      };
-      console.log(JSON.stringify([kept(Straight), kept(Named)]));`;
-    const flags = ["--expose-gc", "--no-incremental-marking", "-e", program];
-    const [straight, named] = JSON.parse(execFileSync(process.execPath, flags, { encoding: "utf8" }));
-    expect(straight).toBeGreaterThan(10);
-    expect(named).toBeLessThan(1);
+        console.log((young - process.memoryUsage().heapUsed) / 1e6);`;
+      const flags = ["--expose-gc", "--no-incremental-marking", "-e", program];
+      return Number(execFileSync(process.execPath, flags, { encoding: "utf8" }));
+    };
+    expect(kept("this.wake = () => this;")).toBeGreaterThan(10);
+    expect(kept("const wake = () => this; this.wake = wake;")).toBeLessThan(2);
   });
 });
