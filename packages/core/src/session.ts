@@ -156,12 +156,12 @@ export class Session<Output = unknown> {
     return this.#driving.goOn(undefined, options.signal);
   }
 
-  /** A word while the run works: delivered once, before its next model call. @param id doubles of one id are dropped */
+  /** A word while the run works: delivered once, before its next model call; after its end, in the next run. @param id doubles of one id are dropped */
   steer(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("steer", message, id);
   }
 
-  /** More work: delivered once, when the run would end. */
+  /** More work: delivered once, when the run would end; after its end, when the next would. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
     this.#queue("follow_up", message, id);
   }

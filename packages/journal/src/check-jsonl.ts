@@ -20,7 +20,9 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
   const report: Report = { kind: "jsonl", sessions: 0, records: 0, bytes: 0, findings: [] };
   const lock = repair ? new FolderLock(join(folder, "lock"), busyTimeoutMs) : undefined;
   try {
-    const sessions = [...newestSegments(readdirSync(folder))].sort(([a], [b]) => (a < b ? -1 : 1));
+    const sessions = [...newestSegments(readdirSync(folder, { withFileTypes: true }))].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
     for (const [name, newest] of sessions) {
       if (asked !== undefined && name !== asked) continue;
       const session = new SessionCheck(folder, name, newest, repair, report);

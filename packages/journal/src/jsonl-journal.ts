@@ -137,7 +137,7 @@ class Folder implements JsonlJournal {
 
   list(): SessionInfo[] {
     return this.#perform(this.#folder, "list", () => {
-      const found = [...newestSegments(readdirSync(this.#folder))]
+      const found = [...newestSegments(readdirSync(this.#folder, { withFileTypes: true }))]
         .map(([name, newest]) => listSession(this.#folder, name, newest))
         .filter((one) => one !== undefined);
       // Of two with the same time, the one that began later comes first.

@@ -4,6 +4,7 @@
 // accent is written, do not meet on a file system that folds them, and no id leads out of the folder.
 
 import { createHash } from "node:crypto";
+import type { Dirent } from "node:fs";
 
 export const suffix = ".jsonl";
 
@@ -42,12 +43,14 @@ export function segmentOf(file: string): { name: string; segment: number } {
   return { name, segment: Number(segment) };
 }
 
-/** The sessions among a folder's files, by name, each with its newest segment. */
-export function newestSegments(files: readonly string[]): Map<string, number> {
+/** The sessions among what a folder holds, by name, each with its newest segment. A folder in it is no session, whatever it is called. */
+export function newestSegments(
+  entries: readonly Pick<Dirent, "name" | "isDirectory">[],
+): Map<string, number> {
   const newest = new Map<string, number>();
-  for (const file of files) {
-    if (!file.endsWith(suffix)) continue;
-    const { name, segment } = segmentOf(file);
+  for (const entry of entries) {
+    if (!entry.name.endsWith(suffix) || entry.isDirectory()) continue;
+    const { name, segment } = segmentOf(entry.name);
     newest.set(name, Math.max(segment, newest.get(name) ?? 0));
   }
   return newest;
