@@ -122,6 +122,8 @@ export class Session<Output = unknown> {
       parent?: ParentFacts;
     } = {},
   ): Promise<RunResult<Output>> {
+    // A run that could not be kept is none to wait for.
+    if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle")
       throw new RondoError(
         "invalid_request",

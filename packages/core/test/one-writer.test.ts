@@ -212,3 +212,21 @@ describe("following", () => {
     expect((await reader.next()).done).toBe(true);
   });
 });
+
+test("a session that another was faster than says so, whatever is asked of it, and not that a run of its own waits", async () => {
+  const journal = memoryJournal();
+  const agent = new Agent({ model: scripted([say("a"), say("b")], { repeatLast: true }), journal });
+  const [first, second] = [await agent.open("s"), await agent.open("s")];
+  const faster = { kind: "conflict", message: expect.stringContaining("another writer was faster") };
+  const [done] = await Promise.all([
+    first.send("one"),
+    expect(second.send("two")).rejects.toMatchObject(faster),
+  ]);
+  expect(done.end?.reason).toBe("completed");
+  expect(second.status).toBe("interrupted");
+  for (const ask of [() => second.send("three"), () => second.resume(), () => second.compact()])
+    await expect(ask()).rejects.toMatchObject(faster);
+  expect(() => second.steer("four")).toThrow(expect.objectContaining(faster));
+  const again = await agent.open("s");
+  expect((await again.send("five")).messages).toHaveLength(4);
+});

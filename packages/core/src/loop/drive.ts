@@ -62,6 +62,11 @@ export class Driver {
     return this.#running;
   }
 
+  /** Why nothing that happens here can be kept any more. */
+  get failed(): RondoError | undefined {
+    return this.#failed;
+  }
+
   /**
    * Hands in a fact. While the driver runs it is taken up at the next turn of the loop; otherwise it is appended at
    * once, and durable when the journal says so (see `settled`).

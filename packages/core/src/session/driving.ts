@@ -67,6 +67,11 @@ export class Driving<Output> {
     return this.#drive !== undefined && this.#begun && this.state.run?.end !== undefined;
   }
 
+  /** Why nothing that is said here can be kept any more: another was faster, or the journal failed. */
+  get failed(): RondoError | undefined {
+    return this.#driver.failed;
+  }
+
   /** How many runs were begun here. */
   get runsBegun(): number {
     return this.#runsBegun;
@@ -186,16 +191,17 @@ export class Driving<Output> {
       const taking = this.#begin(first);
       if (taking !== undefined) await taking;
       begun();
-      const how = await this.#driver.run().catch((thrown: unknown) => {
-        // Nobody is waited for: whoever drove it is gone.
-        this.#interrupted = this.state.run !== undefined && this.state.run.end === undefined;
-        throw thrown;
-      });
+      const how = await this.#driver.run();
       if (how === "left") this.#interrupted = true;
       // What came since is still written under the lease; what comes from here on waits until it is gone.
       this.#held = [];
       await this.#driver.settled();
       return how;
+    } catch (thrown) {
+      // Nobody is waited for: whoever drove it is gone, or could not keep what it began with.
+      if (this.failed !== undefined)
+        this.#interrupted = this.state.run !== undefined && this.state.run.end === undefined;
+      throw thrown;
     } finally {
       this.#held ??= [];
       await this.#writer.release();
