@@ -1,7 +1,9 @@
 // A conversation: what may be done when, words while it works, questions to the user, and going on after a stop.
 
 import {
+  Agent,
   type AgentOptions,
+  askUser,
   Conversation,
   type ConversationRun,
   type ConversationState,
@@ -9,6 +11,7 @@ import {
   type Message,
   memoryJournal,
   stepSequence,
+  subAgent,
   textOf,
 } from "@rondo/core";
 import {
@@ -293,4 +296,27 @@ describe("going on", () => {
     await one.run("and on").result;
     expect(model.lastRequest.messages.map(textOf)).toEqual(["start over", "fresh", "and on"]);
   });
+});
+
+test("a question inside a sub-agent is asked and answered like any other, and so is the next one of the same", async () => {
+  const below = new Agent({
+    model: scripted([
+      call("ask_user", { question: "Which?" }),
+      call("ask_user", { question: "Sure?" }),
+      say("so be it"),
+    ]),
+    tools: [askUser],
+  });
+  const tools = [subAgent({ name: "helper", description: "Helps", agent: below })];
+  const model = scripted([call("helper", { task: "t" }), say("done")]);
+  const conversation = await Conversation.open({ model, tools }, "c");
+  const run = conversation.run("go");
+  const heard: string[] = [];
+  for await (const step of run) {
+    if (step.type !== "asking") continue;
+    heard.push(step.question);
+    await conversation.reply(`answer ${heard.length}`);
+  }
+  expect(heard).toEqual(["Which?", "Sure?"]);
+  expect((await run.result).text).toBe("done");
 });

@@ -152,7 +152,7 @@ export class Conversation<Output = unknown> {
   async reply(answer: string): Promise<void> {
     const asked = this.#question;
     if (!this.canReply || asked === undefined) throw this.#refused("no question is open");
-    await this.session.edit(asked.key, { ...asked.args, answer });
+    await this.session.edit(asked.id, { ...asked.args, answer });
   }
 
   /** Stops what is at work; `resume` goes on. Resolves when it has stopped. */
@@ -189,8 +189,9 @@ export class Conversation<Output = unknown> {
     const ask = (): void => {
       if (this.state !== "awaiting") return;
       for (const call of session.pending) {
-        if (call.name !== askUser.name || asked.has(call.key)) continue;
-        asked.add(call.key);
+        // By its id: those inside sub-agents have the key of the call they stand under.
+        if (call.name !== askUser.name || asked.has(call.id)) continue;
+        asked.add(call.id);
         queue.push({ type: "asking", question: questionOf(call), call });
       }
     };
