@@ -54,6 +54,21 @@ async function reasonsOf(one: object): Promise<string> {
   return "nothing was played";
 }
 
+test("somebody else writes a file while a request is under way", async () => {
+  const args = JSON.stringify({ path: "a.txt", content: "ours" });
+  const one = {
+    id: "X2",
+    provider: "openai-chat",
+    given: { tools: [{ builtin: "read" }, { builtin: "write" }], fs: { "a.txt": "one" } },
+    wire: calls("read", JSON.stringify({ path: "a.txt" })),
+    turns: [{ wire: calls("write", args), expect: { loop_outcome: "feed_error_to_model" } }],
+    actions: [{ at: "request:2", do: "external_edit", path: "a.txt", content: "mine" }],
+    expect: { loop_outcome: "run_tools_then_continue", files_after: { "a.txt": { eq: "mine" } } },
+  };
+  expect(await reasonsOf(one)).toBe("");
+  expect(await reasonsOf({ ...one, actions: [] })).not.toBe("");
+});
+
 test("a case that comes out as expected passes in every chunking", async () => {
   expect(await perform(readCase(JSON.stringify(plain)), chunkings)).toEqual([]);
 });

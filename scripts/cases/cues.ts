@@ -1,6 +1,6 @@
 // The room of cues: when an action of a case is due.
 //
-// `frame:6`, `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
+// `frame:6`, `request:2` (it has arrived, and is not answered yet), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
 // Each action happens once, at the first time its cue comes.
 
 import { type CaseAction, Unsupported } from "./format.ts";
@@ -17,6 +17,7 @@ interface Cue {
 const words = new Set([
   "start",
   "frame",
+  "request",
   "event",
   "tool_started",
   "tool_finished",

@@ -344,9 +344,9 @@ export const members: { readonly [member: string]: Member } = {
     const { process } = seen;
     if (process === undefined) return "the process was not measured";
     const wrong = Object.entries(value as Record<string, unknown>).filter(([name, wanted]) => {
-      const own = ["children", "child_processes", "orphans"].includes(name) ? "childProcesses" : name;
-      if (!Object.hasOwn(process, own)) throw new Unsupported(`unknown member process.${name}`);
-      return !isDeepStrictEqual(process[own as keyof typeof process], wanted);
+      const own = measureOf(name);
+      if (own === undefined) throw new Unsupported(`unknown member process.${name}`);
+      return !isDeepStrictEqual(process[own], wanted);
     });
     return wrong.length === 0
       ? undefined
@@ -392,6 +392,24 @@ export const members: { readonly [member: string]: Member } = {
   stale_lock_recovered: (value, { seen }) =>
     seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
+
+type Measures = NonNullable<Observation["process"]>;
+
+/** What is measured of a process, by the words that cases have for it. */
+const measures: readonly [RegExp, keyof Measures][] = [
+  [
+    /^(?:live_?|surviving_?|left_?|running_?)?(?:child(?:ren)?|orphans?|descendants?)(?:_?process(?:es)?)?(?:_?(?:alive|left))?$/i,
+    "childProcesses",
+  ],
+  [/^unhandled_?rejections?$/i, "unhandledRejections"],
+  [/^(?:active_?|open_?|left_?)?timers$/i, "activeTimers"],
+  [/^(?:abort_?|signal_?)?listeners$/i, "abortListeners"],
+  [/^(?:process_?)?warnings$/i, "warnings"],
+  [/^exit_?code$/i, "exitCode"],
+];
+
+const measureOf = (name: string): keyof Measures | undefined =>
+  measures.find(([words]) => words.test(name))?.[1];
 
 /** An answer that was no output: cut off, or refused by its schema, with no output in the result. */
 function structuredFailed({ one, run }: Subject): boolean {

@@ -44,6 +44,9 @@ export interface PlayOptions {
 
 const sessionId = "case";
 const guardMs = 60_000;
+/** What somebody else does to a file, in the words that cases have for it. */
+const writes: RegExp =
+  /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace)(?:_file)?(?:_externally)?$/;
 const defaultTime = Date.UTC(2026, 0, 15, 12);
 
 /** Plays a case. What cannot be played is told in `broke`, never thrown. */
@@ -126,6 +129,7 @@ class Stage {
   #breakOff: (() => void) | undefined;
   #thinking = 0;
   #acting = 0;
+  #asked = 0;
   #pending: Promise<unknown>[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -152,7 +156,11 @@ class Stage {
     this.#server = new WireServer({
       chunking,
       tap: this.#tap,
-      next: (request) => this.#script.next(request),
+      next: (request) => {
+        this.#asked += 1;
+        this.#later(this.#cues.reached("request", this.#asked));
+        return this.#script.next(request);
+      },
       atFrame: (exchange, frame) => (exchange === 1 ? this.#cues.at("frame", frame) : undefined),
       now: this.#clock.now,
       sleep: (ms) => this.#clock.sleep(ms),
@@ -480,16 +488,6 @@ class Stage {
       case "kill_9_first_then_reopen":
         await this.#others?.kill();
         return;
-      // Somebody else: a person in an editor, a formatter.
-      case "write_file":
-      case "write":
-      case "external_write":
-      case "edit_file":
-      case "user_edit": {
-        if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
-        this.#folder.write(action.path, action.content ?? action.text ?? "");
-        return;
-      }
       case "break_consumer":
         this.#breakOff?.();
         return;
@@ -498,7 +496,12 @@ class Stage {
         await new Promise((resolve) => setTimeout(resolve, 20));
         return;
       default:
-        throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
+        // Somebody else: a person in an editor, a formatter.
+        if (!writes.test(action.do))
+          throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
+        if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
+        this.#folder.write(action.path, action.content ?? action.text ?? "");
+        return;
     }
   }
 

@@ -16,6 +16,10 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
   "R185xb expect.error_kind: null":
     "an answer to more than the window holds is both an answer and a matter for a warning",
+  "R192-openai_text_repeat expect.loop_outcome: fail":
+    "an end by the rule against repetition is an error, too",
+  "R192-openai_text_repeat final_expect.loop_outcome: fail":
+    "an end by the rule against repetition is an error, too",
   "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R225xb turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
