@@ -300,6 +300,63 @@ describe("errors inside a successful answer", () => {
   });
 });
 
+describe("what servers say in words alone", () => {
+  const said = (status: number, body: Json): ErrorKind => classifyHttpError(response(status, body)).kind;
+
+  it.each([
+    "length of prompt_tokens (57535) must be less than max_seq_len (32768).",
+    "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
+    "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+    "Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context length of only 7866 tokens, which is not enough.",
+    "Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again.",
+    "`inputs` must have less than 4096 tokens. Given: 5000",
+    "Prompt 超长",
+  ])("a prompt that is too long (F182): %s", (message) => {
+    expect(said(400, { error: { message, type: "invalid_request_error" } })).toBe("context_overflow");
+    expect(said(400, { object: "error", message, type: "BadRequestError", param: null, code: 400 })).toBe(
+      "context_overflow",
+    );
+  });
+
+  it.each([
+    [400, { error: { message: "Content Exists Risk", code: "invalid_request_error" } }, "content_filter"],
+    [
+      400,
+      {
+        error: {
+          message: "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+          type: "invalid_request_error",
+          code: "invalid_prompt",
+        },
+      },
+      "content_filter",
+    ],
+    [400, { error: { message: "refused", code: "DataInspectionFailed" } }, "content_filter"],
+    [
+      400,
+      { error: { code: "1301", message: "系统检测到输入或生成内容可能包含不安全或敏感内容" } },
+      "content_filter",
+    ],
+    [403, { code: "INSUFFICIENT_BALANCE", message: "Insufficient account balance" }, "quota_exhausted"],
+    [403, { code: 30001, message: "Sorry, your account balance is insufficient" }, "quota_exhausted"],
+    [429, { error: { code: "1113", message: "您的账户已欠费，请充值后重试" } }, "quota_exhausted"],
+    [
+      400,
+      {
+        error: {
+          code: 400,
+          message: "Request payload size exceeds the limit: 20971520 bytes.",
+          status: "INVALID_ARGUMENT",
+        },
+      },
+      "payload_too_large",
+    ],
+    [400, { error: { message: "the pattern flagged here is invalid" } }, "invalid_request"],
+  ] as const)("%d %j", (status, body, kind) => {
+    expect(said(status, body)).toBe(kind);
+  });
+});
+
 describe("overflow words", () => {
   it.each([
     "Rate limit reached: too many tokens per minute",

@@ -124,6 +124,7 @@ function kindOfWords(
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text)) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
+  if (/(?:payload|body) size exceeds the limit: \d+ bytes/i.test(text)) return "payload_too_large";
   if (status === 413) return "payload_too_large";
   if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
   if (byCode !== undefined) return byCode;
@@ -172,9 +173,13 @@ const overflowWords = new RegExp(
     "context length is only",
     "context[ _](?:length|window|size|limit)[^.]{0,60}exceed",
     "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
-    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model) (?:length|window|size)",
-    "exceeds the maximum (?:number of tokens|allowed input length)",
-    "token count[^.]{0,60}exceeds",
+    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)",
+    "exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))",
+    "token count[^.]{0,60}(?:exceeds|only supports up to)",
+    "prompt_tokens[^.]{0,40} must be less than",
+    "inputs[`'\"]* must have less than \\d+ tokens",
+    "when (?:the )?context (?:the )?overflows",
+    "prompt ?超长",
     "exceeded (?:the )?model(?:'s)? token limit",
     "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
     "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
@@ -190,11 +195,11 @@ const overflowWords = new RegExp(
 const rateWords =
   /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 const moneyWords =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:balance|credits?|funds|quota)|(?:out of|no|not enough|more) credits|spending limit|account is suspended|payment required/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more) credits|spending limit|account is suspended|payment required/i;
 const keyWords =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged by (?:our|the) (?:content|safety)/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating)|content exists risk|may contain inappropriate content|敏感内容/i;
 const capabilityWords =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|function calling|image input|vision|streaming) (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
@@ -221,6 +226,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     billing_hard_limit_reached: "quota_exhausted",
     billing_not_active: "quota_exhausted",
     insufficient_credits: "quota_exhausted",
+    insufficient_balance: "quota_exhausted",
     arrearage: "quota_exhausted",
     servicequotaexceededexception: "quota_exhausted",
     rate_limit_exceeded: "rate_limit",
@@ -260,6 +266,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     request_too_large: "payload_too_large",
     content_filter: "content_filter",
     content_policy_violation: "content_filter",
+    data_inspection_failed: "content_filter",
+    datainspectionfailed: "content_filter",
     responsibleaipolicyviolation: "content_filter",
     tool_use_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
