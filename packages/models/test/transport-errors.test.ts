@@ -212,6 +212,8 @@ describe("responses only told in the catalogue's words", () => {
     const told = classifyHttpError(response(400, `data:${JSON.stringify({ error })}`));
     expect(told.message).toContain(`Param Incorrect: ${param}`);
     expect(told.raw).toEqual({ error });
+    const framed = `event: error\r\ndata: ${JSON.stringify({ error })}\r\n\r\ndata: [DONE]\n\n`;
+    expect(classifyHttpError(response(400, framed))).toEqual(told);
     const field = classifyHttpError(response(400, { error: { ...error, param: "messages[0].content" } }));
     expect(field.message).not.toContain("messages[0].content");
   });

@@ -21,6 +21,9 @@ export interface ErrorFacts {
   raw?: Json;
 }
 
+/** The first event of a stream. */
+const event: RegExp = /^(?:event:[^\n]*\n)?data:[ \t]*(\{[^\n]*\})\s*(?:\n|$)/;
+
 /** Reads an error body. Takes the body's text or a value already parsed (an error frame in a stream). Never throws. */
 export function readErrorBody(body: Json): ErrorFacts {
   if (typeof body !== "string") return factsOf(body);
@@ -31,8 +34,8 @@ export function readErrorBody(body: Json): ErrorFacts {
     return { message: title, codes: [], html: true, ...(title === "" ? {} : { raw: title }) };
   }
   try {
-    // MiMo puts an event's field before it.
-    return factsOf(JSON.parse(text.replace(/^data:\s*(?=\{)/, "")) as Json);
+    // Some refuse in the form of the stream that was asked for, whatever their status says.
+    return factsOf(JSON.parse(event.exec(text)?.[1] ?? text) as Json);
   } catch {
     return { message: cut(text), codes: [], html: false, raw: cutRaw(text) };
   }
