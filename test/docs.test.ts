@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { endReasons } from "@rondo/core";
+import { endReasons, errorKinds, RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { drawPage } from "../scripts/compatible-servers.ts";
 import { allPages, anchorsOf, blocksOf, linksOf } from "../scripts/docs/pages.ts";
@@ -72,6 +72,7 @@ describe("the tables written by hand", () => {
     ["the kinds of events", "docs/guide/watching.md", wordsOf("RondoEvent", type), 24],
     ["the hooks", "docs/guide/hooks.md", wordsOf("Hooks", member), 6],
     ["the reasons of an end", "docs/concepts/ends.md", [...endReasons], 18],
+    ["the kinds of errors", "docs/concepts/errors.md", [...errorKinds], 27],
   ])("name all %s", (_what, path, words, atLeast) => {
     expect(words.length).toBeGreaterThanOrEqual(atLeast);
     const rows = read(path)
@@ -81,6 +82,17 @@ describe("the tables written by hand", () => {
     const named = rows.flatMap((row) => [...row.matchAll(/`(\w+)/g)].map(([, one = ""]) => one));
     expect(words.filter((one) => !named.includes(one))).toEqual([]);
   });
+});
+
+test("the table of errors says of each kind whether it is tried again", () => {
+  const again = new Map(
+    [...read("docs/concepts/errors.md").matchAll(/^\| `(\w+)` \|[^|]*\| (yes|no) \|/gm)].map(
+      ([, kind = "", word]) => [kind, word === "yes"],
+    ),
+  );
+  expect(Object.fromEntries(again)).toEqual(
+    Object.fromEntries(errorKinds.map((kind) => [kind, new RondoError(kind, "words").retryable])),
+  );
 });
 
 describe("the reference", () => {
