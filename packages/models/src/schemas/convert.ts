@@ -7,23 +7,14 @@
 // from the model that the tool would take, it is told in `narrowed`.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { alternativesOf, type Trail, type Walk } from "./alternatives.ts";
 import type { Dialect } from "./dialects.ts";
-import { definitions, holders, maps, partnerOf, rules, structural, valueWords } from "./keywords.ts";
-import { areDisjoint, merge, valuesOf } from "./merge.ts";
-import {
-  annotations,
-  isNull,
-  isObject,
-  listOf,
-  literalOf,
-  meta,
-  objectOf,
-  pointed,
-  same,
-  typesOf,
-} from "./node.ts";
-import { partners, type Removed } from "./removed.ts";
-import { isObjectType, isTypeOf, only, orNull, typeOfValues } from "./types.ts";
+import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
+import { Losses } from "./losses.ts";
+import { merge, valuesOf } from "./merge.ts";
+import { annotations, isObject, listOf, meta, objectOf, pointed, typesOf } from "./node.ts";
+import type { Removed } from "./removed.ts";
+import { isObjectType, only, orNull } from "./types.ts";
 
 export interface Converted {
   schema: Json;
@@ -38,51 +29,49 @@ const maxNodes = 2000;
 const maxFollowed = 200;
 const maxDepth = 24;
 
-type Trail = readonly string[];
-
 /** A conversion of one schema into one dialect. The input is never changed. */
 export function convert(schema: Json, dialect: Dialect, optional: "nullable" | "required"): Converted {
   const conversion = new Conversion(schema, dialect, optional);
   return {
     schema: conversion.node(schema, "", []),
-    removed: conversion.removed,
-    narrowed: conversion.narrowed,
+    removed: conversion.losses.removed,
+    narrowed: conversion.losses.narrowed,
   };
 }
 
-class Conversion {
-  removed: Removed[] = [];
-  readonly narrowed: string[] = [];
-  readonly #root: Json;
-  readonly #dialect: Dialect;
+class Conversion implements Walk {
+  readonly losses: Losses;
+  readonly root: Json;
+  readonly dialect: Dialect;
   readonly #optional: "nullable" | "required";
   #nodesLeft = maxNodes;
   #followsLeft = maxFollowed;
 
   constructor(root: Json, dialect: Dialect, optional: "nullable" | "required") {
-    this.#root = root;
-    this.#dialect = dialect;
+    this.root = root;
+    this.dialect = dialect;
+    this.losses = new Losses(dialect.silent);
     this.#optional = optional;
   }
 
   node(given: Json, path: string, trail: Trail): Json {
-    const dialect = this.#dialect;
+    const dialect = this.dialect;
     if (!isObject(given)) {
       if (dialect.open) return given;
-      if (given === false) this.#lose("not", path, {});
+      if (given === false) this.losses.lose("not", path, {});
       return this.#typed({}, path);
     }
     const inlines = dialect.references === "inline";
     if ((inlines && --this.#nodesLeft < 0) || trail.length > maxDepth) {
-      this.#lose("allOf", path, [given]);
-      return this.#typed({ ...dialect.recursion, ...this.#meta(given) }, path);
+      this.losses.lose("allOf", path, [given]);
+      return this.#typed({ ...dialect.recursion, ...this.meta(given) }, path);
     }
     const settled = this.#settled(given, path, trail, inlines);
     if (!("node" in settled)) return settled.cut;
     const { node, refs } = settled;
     const inner = [...trail, ...refs];
     if (typeof node.$ref === "string") return this.#reference(node, node.$ref, path, inner);
-    return this.#alternatives(node, path, inner) ?? this.#plain(node, path, inner);
+    return alternativesOf(this, node, path, inner) ?? this.plain(node, path, inner);
   }
 
   /** The node with references inlined (where asked) and `allOf` folded in; `cut` where it holds itself or points nowhere. */
@@ -96,20 +85,20 @@ class Conversion {
     const refs: string[] = [];
     while (inline && typeof node.$ref === "string") {
       const { $ref, ...beside } = node;
-      const found = pointed(this.#root, $ref);
+      const found = pointed(this.root, $ref);
       if (found === undefined || trail.includes($ref) || refs.includes($ref)) {
-        this.#lose("$ref", path, $ref);
-        this.#loseAll(beside, path);
-        const { recursion } = this.#dialect;
+        this.losses.lose("$ref", path, $ref);
+        this.losses.loseAll(beside, path);
+        const { recursion } = this.dialect;
         const bare = found !== undefined && Object.keys(recursion).length === 0;
-        return { cut: bare ? {} : { ...recursion, ...this.#meta(node) } };
+        return { cut: bare ? {} : { ...recursion, ...this.meta(node) } };
       }
       const merged = merge(beside, found === false ? { not: {} } : objectOf(found));
-      if (merged.clash) this.#lose("$ref", path, $ref);
+      if (merged.clash) this.losses.lose("$ref", path, $ref);
       refs.push($ref);
       node = merged.node;
     }
-    if (!Array.isArray(node.allOf) || this.#dialect.unions.includes("allOf")) return { node, refs };
+    if (!Array.isArray(node.allOf) || this.dialect.unions.includes("allOf")) return { node, refs };
     const { allOf, ...rest } = node;
     let whole: JsonObject = rest;
     let clash = false;
@@ -126,148 +115,46 @@ class Conversion {
       refs.push(...settled.refs);
       clash ||= merged.clash;
     }
-    if (clash) this.#lose("allOf", path, allOf as Json);
+    if (clash) this.losses.lose("allOf", path, allOf as Json);
     return { node: whole, refs };
   }
 
   /** A reference that stays. It is followed all the same, to find the rules that its definition loses. */
   #reference(node: JsonObject, ref: string, path: string, trail: Trail): Json {
-    const { open } = this.#dialect;
+    const { open } = this.dialect;
     const { $ref: _, ...beside } = node;
-    const found = pointed(this.#root, ref);
+    const found = pointed(this.root, ref);
     const lasting = open || /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(ref);
     if (found === undefined || (!lasting && trail.includes(ref))) {
-      this.#lose("$ref", path, ref);
-      if (!open) this.#loseAll(beside, path);
-      return open ? node : this.#typed(this.#meta(node), path);
+      this.losses.lose("$ref", path, ref);
+      if (!open) this.losses.loseAll(beside, path);
+      return open ? node : this.#typed(this.meta(node), path);
     }
     if (!lasting) {
       const merged = merge(beside, objectOf(found));
-      if (merged.clash) this.#lose("$ref", path, ref);
+      if (merged.clash) this.losses.lose("$ref", path, ref);
       return this.node(merged.node, path, [...trail, ref]);
     }
-    if (trail.includes(ref) || --this.#followsLeft < 0) this.#lose("$ref", path, ref);
+    if (trail.includes(ref) || --this.#followsLeft < 0) this.losses.lose("$ref", path, ref);
     else this.node(found, path, [...trail, ref]);
     if (open) return { ...objectOf(this.node(beside, path, trail)), $ref: ref };
-    this.#loseAll(beside, path);
-    return { ...this.#meta(node), $ref: ref };
+    this.losses.loseAll(beside, path);
+    return { ...this.meta(node), $ref: ref };
   }
 
-  /** `anyOf` and `oneOf` where the dialect wants them otherwise; undefined: as any other keyword. */
-  #alternatives(node: JsonObject, path: string, trail: Trail): Json | undefined {
-    const dialect = this.#dialect;
-    const word = (["anyOf", "oneOf"] as const).find((one) => Array.isArray(node[one]));
-    if (word === undefined || dialect.beside === "stays") return undefined;
-    const { [word]: given, ...rest } = node;
-    const all = listOf(given).map((variant) => this.#followed(variant, trail));
-    const variants = dialect.nulls === undefined ? all : all.filter((variant) => !isNull(variant));
-    const hadNull = variants.length < all.length;
-    const nullable = hadNull && this.#leavesNull(rest);
-    const exclusive = word === "oneOf" && !areDisjoint(all);
-    if (variants.length === 0) {
-      this.#lose(word, path, all);
-      return this.#nulled(objectOf(this.node(rest, path, trail)), nullable);
-    }
-    if (dialect.collapses) {
-      const literals = this.#literals(variants);
-      if (literals !== undefined) {
-        const plain = variants.every((one) => Object.keys(objectOf(one)).every((key) => valueWords.has(key)));
-        if (exclusive || !plain) this.#lose(word, path, all);
-        return this.#nulled(this.#enumOf(literals, variants, rest, path), nullable);
-      }
-      if (variants.length === 1 && (hadNull || !dialect.open)) {
-        const lone = merge({ ...rest }, objectOf(variants[0]));
-        if (lone.clash || exclusive || !isObject(variants[0])) this.#lose(word, path, all);
-        return this.#nulled(objectOf(this.node(lone.node, path, trail)), nullable);
-      }
-    }
-    if (dialect.beside === "untyped") {
-      const converted = this.#within(word, all, path, () =>
-        variants.map((one) => this.node(one, path, trail)),
-      );
-      // Some are single values only now.
-      const literals = this.#literals(converted);
-      if (literals !== undefined) {
-        if (exclusive) this.#lose(word, path, all);
-        return this.#enumOf(literals, converted, rest, path);
-      }
-      if (rest.type !== undefined) this.#lose("type", path, rest.type);
-      const { type: _, ...others } = rest;
-      return { ...objectOf(this.#plain(others, path, trail)), [word]: converted };
-    }
-    // Beside members of their own, alternatives mostly say which of those go together.
-    const ruling = Object.keys(rest).filter((key) => !annotations.has(key) && !definitions.has(key));
-    if (rest.properties !== undefined) {
-      this.#lose(word, path, all);
-      return this.node(rest, path, trail);
-    }
-    if (exclusive) this.#lose(word, path, all);
-    const beside = Object.fromEntries(ruling.map((key) => [key, rest[key] as Json]));
-    const converted = this.#within(word, all, path, () =>
-      variants.map((variant) => {
-        if (!isObject(variant) || ruling.length === 0) return this.node(variant, path, trail);
-        const spread = merge(variant, beside);
-        if (spread.clash) {
-          this.#lose("allOf", path, [beside]);
-          this.#lose(word, path, all);
-        }
-        return this.node(spread.node, path, trail);
-      }),
-    );
-    if (ruling.length > 0 && this.removed.some((rule) => rule.fieldPath === path && rule.type === word))
-      this.#lose("allOf", path, [beside]);
-    return this.#nulled(
-      { ...this.#meta(rest), ...this.#definitions(rest, trail), anyOf: converted },
-      nullable,
-    );
-  }
-
-  /** One enum in place of alternatives. Of what stands beside them only words stay. */
-  #enumOf(literals: Json[], variants: readonly Json[], rest: JsonObject, path: string): JsonObject {
-    for (const [key, value] of Object.entries(rest))
-      if (key !== "type" || !isTypeOf(literals, value)) this.#lose(key, path, value, rest);
-    return { ...this.#meta(rest), type: typeOfValues(variants, literals) as string, enum: literals };
-  }
-
-  /** An alternative that refers to nothing but one value, or to null, is that. */
-  #followed(variant: Json, trail: Trail): Json {
-    if (this.#dialect.references !== "inline") return variant;
-    const refs = new Set(trail);
-    let node: Json = variant;
-    while (isObject(node) && typeof node.$ref === "string" && !refs.has(node.$ref)) {
-      const { $ref, ...beside } = node;
-      refs.add($ref);
-      node = merge(beside, objectOf(pointed(this.#root, $ref))).node;
-    }
-    const plain = Object.keys(objectOf(node)).every((key) => valueWords.has(key));
-    return isNull(node) || (plain && literalOf(node) !== undefined) ? node : variant;
-  }
-
-  /** The values of alternatives that are nothing but one value each, of one type. */
-  #literals(variants: readonly Json[]): Json[] | undefined {
-    const values = variants.map(literalOf);
-    const type = typeof values[0];
-    const kinds = this.#dialect.enums === "strings" ? ["string"] : ["string", "number", "boolean"];
-    if (!kinds.includes(type) || values.some((value) => typeof value !== type)) return undefined;
-    const found = [...new Set(values as Json[])];
-    if (this.#dialect.enums === "any") return found;
-    const told = found.filter((value) => value !== "");
-    return told.length === 0 ? undefined : told;
-  }
-
-  #plain(node: JsonObject, path: string, trail: Trail): Json {
-    const dialect = this.#dialect;
+  plain(node: JsonObject, path: string, trail: Trail): Json {
+    const dialect = this.dialect;
     const out: JsonObject = {};
     const types = typesOf(node);
     const real = dialect.nulls === undefined ? types : types.filter((type) => type !== "null");
     if (real.length > 1 && !dialect.typeLists) {
-      const variants = real.map((type) => this.#plain(only(type, node), path, trail));
-      return this.#nulled({ ...this.#meta(node), anyOf: variants }, this.#takesNull(node, types));
+      const variants = real.map((type) => this.plain(only(type, node), path, trail));
+      return this.nulled({ ...this.meta(node), anyOf: variants }, this.#takesNull(node, types));
     }
     if (node.type !== undefined) {
       if (dialect.nulls === undefined || (real.length === 0 && dialect.open)) out.type = node.type;
       else if (real.length > 0) out.type = real.length === 1 ? (real[0] as string) : real;
-      else this.#lose("type", path, node.type);
+      else this.losses.lose("type", path, node.type);
     }
     this.#values(node, out, path);
     this.#members(node, out, path, trail);
@@ -278,7 +165,7 @@ class Conversion {
       return kept === undefined ? [] : [[word, kept]];
     });
     const whole = { ...Object.fromEntries(others), ...out };
-    return this.#typed(this.#nulled(whole, this.#takesNull(node, types)), path);
+    return this.#typed(this.nulled(whole, this.#takesNull(node, types)), path);
   }
 
   #takesNull(node: JsonObject, types: readonly string[]): boolean {
@@ -287,25 +174,15 @@ class Conversion {
     return values.includes(null) && (types.length === 0 || types.includes("null"));
   }
 
-  /** Whether what stands beside alternatives lets null through. */
-  #leavesNull(beside: JsonObject): boolean {
-    const types = typesOf(beside);
-    return (
-      (types.length === 0 || types.includes("null")) &&
-      (valuesOf(beside)?.includes(null) ?? true) &&
-      !["anyOf", "oneOf", "allOf", "not", "if", "$ref"].some((word) => beside[word] !== undefined)
-    );
-  }
-
-  #nulled(out: JsonObject, nullable: boolean): JsonObject {
-    return nullable && this.#dialect.nulls === "nullable" ? { ...out, nullable: true } : out;
+  nulled(out: JsonObject, nullable: boolean): JsonObject {
+    return nullable && this.dialect.nulls === "nullable" ? { ...out, nullable: true } : out;
   }
 
   #values(node: JsonObject, out: JsonObject, path: string): void {
-    const { constants, enums } = this.#dialect;
+    const { constants, enums } = this.dialect;
     const values = valuesOf(node);
     if (node.const !== undefined && node.enum !== undefined && !constants)
-      this.#lose("enum", path, node.enum);
+      this.losses.lose("enum", path, node.enum);
     if (enums === "any") {
       if (node.const !== undefined && !constants) out.enum = [node.const];
       else {
@@ -322,11 +199,11 @@ class Conversion {
       out.enum = told;
       return;
     }
-    this.#lose("enum", path, values);
+    this.losses.lose("enum", path, values);
     if (told.length === 0) return;
     const kinds = new Set(told.map((value) => typeof value));
     if (node.type === undefined && kinds.size === 1 && typeof told[0] !== "object") out.type = typeof told[0];
-    if (this.#dialect.allows("description", "")) {
+    if (this.dialect.allows("description", "")) {
       const said = `One of: ${told.map((value) => JSON.stringify(value)).join(", ")}`;
       out.description = typeof node.description === "string" ? `${node.description} ${said}` : said;
     }
@@ -334,7 +211,7 @@ class Conversion {
 
   /** Members of objects. Their names are data, whatever they are called. */
   #members(node: JsonObject, out: JsonObject, path: string, trail: Trail): void {
-    const { open, closed, allRequired } = this.#dialect;
+    const { open, closed, allRequired } = this.dialect;
     // Members of what is no object rule nothing.
     const named = isObject(node.properties) && (open || out.type === undefined || isObjectType(out.type));
     const properties = named
@@ -351,7 +228,7 @@ class Conversion {
       const known = new Set(properties.map(([name]) => name));
       const required = listOf(node.required).filter((name): name is string => typeof name === "string");
       const ghosts = required.filter((name) => !known.has(name));
-      if (ghosts.length > 0) this.#lose("required", path, ghosts);
+      if (ghosts.length > 0) this.losses.lose("required", path, ghosts);
       if (allRequired && isObjectType(out.type)) {
         const told = new Set(required);
         const loose = this.#optional === "nullable";
@@ -361,7 +238,7 @@ class Conversion {
         out.required = [...known].sort();
       } else {
         // Google refuses an empty list of members.
-        const told = properties.length > 0 || this.#dialect.nulls === undefined;
+        const told = properties.length > 0 || this.dialect.nulls === undefined;
         if (named && told) out.properties = Object.fromEntries(properties);
         const real = required.filter((name) => known.has(name));
         if (real.length > 0) out.required = real;
@@ -376,23 +253,23 @@ class Conversion {
     if (closed) {
       out.additionalProperties = false;
       const free = given === undefined ? !isObject(node.properties) : given !== false;
-      if (free || node.patternProperties !== undefined) this.narrowed.push(path);
+      if (free || node.patternProperties !== undefined) this.losses.narrowed.push(path);
     } else if (given !== undefined) {
-      if (this.#dialect.nests("additionalProperties"))
-        out.additionalProperties = this.#within("additionalProperties", given, path, () =>
+      if (this.dialect.nests("additionalProperties"))
+        out.additionalProperties = this.losses.within("additionalProperties", given, path, () =>
           this.node(given, path, [...trail, ""]),
         );
-      else if (given !== true) this.#lose("additionalProperties", path, given);
+      else if (given !== true) this.losses.lose("additionalProperties", path, given);
     }
   }
 
   #items(node: JsonObject, out: JsonObject, path: string, trail: Trail): void {
-    const { open, typed } = this.#dialect;
+    const { open, typed } = this.dialect;
     const { items } = node;
     const depth = [...trail, ""];
     if (open) {
       if (Array.isArray(items))
-        out.items = this.#within("items", items, path, () =>
+        out.items = this.losses.within("items", items, path, () =>
           items.map((one) => this.node(one, `${path}[]`, depth)),
         );
       else if (items !== undefined) out.items = this.node(items, `${path}[]`, depth);
@@ -402,20 +279,22 @@ class Conversion {
     const isArray = out.type === "array" || listOf(out.type).includes("array");
     if (!isArray) return;
     if (Array.isArray(items)) {
-      out.items = this.#within("items", items, path, () => this.node(items[0] ?? {}, `${path}[]`, depth));
-      this.#lose("items", path, items);
+      out.items = this.losses.within("items", items, path, () =>
+        this.node(items[0] ?? {}, `${path}[]`, depth),
+      );
+      this.losses.lose("items", path, items);
     } else if (items !== undefined || typed === "always")
       out.items = this.node(items ?? {}, `${path}[]`, depth);
     if (typed === "arrays" && Object.keys(objectOf(out.items)).length === 0) {
       out.items = { type: "string" };
-      this.narrowed.push(`${path}[]`);
+      this.losses.narrowed.push(`${path}[]`);
     }
   }
 
   #other(word: string, value: Json, node: JsonObject, path: string, trail: Trail): Json | undefined {
-    const dialect = this.#dialect;
+    const dialect = this.dialect;
     if (annotations.has(word)) return dialect.allows(word, value) ? value : undefined;
-    if (definitions.has(word)) return this.#definitions({ [word]: value }, trail)[word];
+    if (definitions.has(word)) return this.definitions({ [word]: value }, trail)[word];
     if (holders.has(word)) {
       const stays =
         word === "anyOf" || word === "oneOf" || word === "allOf"
@@ -424,9 +303,9 @@ class Conversion {
       if (stays) {
         const inner = (): Json => this.#nested(word, value, path, [...trail, ""]);
         if (word === "allOf") return inner();
-        const kept = this.#within(word, value, path, inner, node);
+        const kept = this.losses.within(word, value, path, inner, node);
         // A "not" that says less refuses more: without its rules it would refuse everything.
-        return word === "not" && this.#hasLost(word, path, value) ? undefined : kept;
+        return word === "not" && this.losses.has(word, path, value) ? undefined : kept;
       }
     } else if (!rules.has(word)) return dialect.open && dialect.allows(word, value) ? value : undefined;
     else if (
@@ -435,7 +314,7 @@ class Conversion {
         : dialect.open && dialect.allows(word, value)
     )
       return value;
-    this.#lose(word, path, value, node);
+    this.losses.lose(word, path, value, node);
     return undefined;
   }
 
@@ -448,71 +327,31 @@ class Conversion {
   }
 
   /** Definitions that stay. What they lose is written down where they are referred to. */
-  #definitions(node: JsonObject, trail: Trail): JsonObject {
+  definitions(node: JsonObject, trail: Trail): JsonObject {
     const out: JsonObject = {};
     for (const word of definitions)
-      if (isObject(node[word]) && this.#dialect.nests(word)) {
-        const kept = this.removed;
-        const narrowed = this.narrowed.length;
+      if (isObject(node[word]) && this.dialect.nests(word)) {
         const follows = this.#followsLeft;
-        this.removed = [];
         this.#followsLeft = 0;
-        out[word] = this.#nested(word, node[word], "", [...trail, ""]);
-        this.removed = kept;
-        this.narrowed.length = narrowed;
+        const value = node[word];
+        out[word] = this.losses.aside(() => this.#nested(word, value, "", [...trail, ""]));
         this.#followsLeft = follows;
       }
     return out;
   }
 
-  /** Does something inside a keyword that has no path: whatever it loses stands for the whole keyword. */
-  #within<T>(word: string, value: Json, path: string, inside: () => T, node?: JsonObject): T {
-    const kept = this.removed;
-    this.removed = [];
-    const done = inside();
-    const lost = this.removed.length > 0;
-    this.removed = kept;
-    if (lost) this.#lose(word, path, value, node);
-    return done;
-  }
-
-  #lose(word: string, path: string, value: Json, node?: JsonObject): void {
-    if (annotations.has(word) || definitions.has(word) || this.#dialect.silent.includes(word)) return;
-    const head = partnerOf(word);
-    if (head !== undefined && node !== undefined) {
-      if (node[head] === undefined) return;
-      const group = (partners[head] ?? []).filter((one) => node[one] !== undefined);
-      this.#note(head, path, Object.fromEntries(group.map((one) => [one, node[one] as Json])));
-    } else this.#note(word, path, value);
-  }
-
-  /** Whatever stands beside a reference and goes with it. */
-  #loseAll(node: JsonObject, path: string): void {
-    for (const [word, value] of Object.entries(node)) this.#lose(word, path, value, node);
-  }
-
-  #note(type: string, fieldPath: string, value: Json): void {
-    if (!this.#hasLost(type, fieldPath, value)) this.removed.push({ type, fieldPath, value });
-  }
-
-  #hasLost(type: string, fieldPath: string, value: Json): boolean {
-    return this.removed.some(
-      (rule) => rule.type === type && rule.fieldPath === fieldPath && same(rule.value, value),
-    );
-  }
-
-  #meta(node: JsonObject): JsonObject {
+  meta(node: JsonObject): JsonObject {
     const kept = meta(node);
     return Object.fromEntries(
-      Object.entries(kept).filter(([word, value]) => this.#dialect.allows(word, value)),
+      Object.entries(kept).filter(([word, value]) => this.dialect.allows(word, value)),
     );
   }
 
   /** A node without a type, where the dialect wants one on each: any plain value. */
   #typed(out: JsonObject, path: string): JsonObject {
-    if (this.#dialect.typed !== "always") return out;
+    if (this.dialect.typed !== "always") return out;
     if (["type", "enum", "const", "anyOf", "$ref"].some((word) => out[word] !== undefined)) return out;
-    this.narrowed.push(path);
+    this.losses.narrowed.push(path);
     return { ...out, type: ["string", "number", "boolean", "null"] };
   }
 }
