@@ -1,9 +1,9 @@
 // The room of what followed: what a run did after a response, for the outcomes to judge by.
 
 import { isDeepStrictEqual } from "node:util";
+import { shown } from "./ask.ts";
 import type { Case, Expect, RetryLimits } from "./format.ts";
 import type { Observation, SeenResponse, SeenRun } from "./observation.ts";
-import { shown } from "./operators.ts";
 import { extendsList, messagesOf, resultIds } from "./pairs.ts";
 import { isLastOfRun, nextInRun } from "./readings.ts";
 

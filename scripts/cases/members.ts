@@ -1,126 +1,33 @@
 // The room of members: what an expectation may assert, one entry each.
 
 import { isDeepStrictEqual } from "node:util";
-import { callsOf, isPaired, type Message, textOf } from "@rondo/core";
-import { credentialsOf, endOf, givenTexts, type Subject } from "./followed.ts";
+import { textOf } from "@rondo/core";
+import { shown } from "./ask.ts";
+import { endOf, givenTexts, type Subject } from "./followed.ts";
 import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
-import type { Observation, SeenCall, SeenResponse } from "./observation.ts";
-import { check, shown } from "./operators.ts";
+import type { SeenResponse } from "./observation.ts";
 import { judgeOutcome, mayEnd } from "./outcomes.ts";
+import { callsListed, errorWords, rawStop, readingsOf, strangers, textsOf } from "./readings.ts";
 import {
-  callsListed,
-  errorWords,
-  isLastOfRun,
-  nextInRun,
-  rawStop,
-  readingsOf,
-  strangers,
-  textsOf,
-} from "./readings.ts";
-
-/** What is wrong, or undefined. */
-export type Member = (value: unknown, subject: Subject) => string | undefined;
-
-// ---- pieces ------------------------------------------------------------------------------------------------------
-
-const isAbout = (subject: Subject): SeenResponse | undefined => subject.response;
-const none = "there is no such response: the request was not made";
-
-function about(
-  judgeOne: (value: never, response: SeenResponse, subject: Subject) => string | undefined,
-): Member {
-  return (value, subject) => {
-    const response = isAbout(subject);
-    return response === undefined ? none : judgeOne(value as never, response, subject);
-  };
-}
-
-const atMost = (what: string, count: number, limit: unknown): string | undefined =>
-  count <= Number(limit) ? undefined : `at most ${shown(limit)} ${what}; there were ${count}`;
-
-const exactly = (what: string, count: number, wanted: unknown): string | undefined =>
-  count === wanted ? undefined : `must be ${shown(wanted)} ${what}; got ${count}`;
-
-/** Model calls of the case: HTTP exchanges, whoever asked for them. */
-const modelCalls = ({ seen }: Subject): number => seen.responses.length;
-
-const executed = ({ seen, response, whole }: Subject): number => {
-  const responses = whole || response === undefined ? seen.responses : [response];
-  return responses.flatMap((one) => one.calls).reduce((sum, call) => sum + call.started, 0);
-};
-
-const compactions = ({ seen }: Subject): number => seen.runs.reduce((sum, run) => sum + run.compactions, 0);
-
-function matchesCall(expected: ExpectedCall, call: SeenCall): boolean {
-  for (const member of Object.keys(expected))
-    if (!["id", "name", "arguments"].includes(member))
-      throw new Unsupported(`unknown member tool_calls[].${member}`);
-  const id = expected.id === undefined || (expected.id === "*" ? call.id !== "" : call.id === expected.id);
-  return id && call.name === expected.name && isDeepStrictEqual(call.args, expected.arguments);
-}
-
-function requestChecks(
-  assertions: Assertion[],
-  response: SeenResponse,
-  previous: SeenResponse | undefined,
-): string | undefined {
-  const wrong = assertions.flatMap((assertion) => {
-    const complaint = check(assertion, response.request, previous?.request);
-    return complaint === undefined ? [] : [`${assertion.path} ${complaint}`];
-  });
-  return wrong.length === 0 ? undefined : `${wrong.join("; ")}. Request: ${excerpt(response.request.body)}`;
-}
-
-function excerpt(body: unknown): string {
-  const text = JSON.stringify(body) ?? "nothing";
-  return text.length > 600 ? `${text.slice(0, 200)} … ${text.slice(-400)}` : text;
-}
-
-/** Whether this response led to the same being asked again, or to another attempt, because it failed. */
-function wasRetried({ seen, response }: Subject): boolean {
-  if (response === undefined) return false;
-  if (!response.lastOfCall) return true;
-  const { judged } = response;
-  const next = nextInRun(seen, response);
-  if (next === undefined || response.message?.stop.kind === "pause") return false;
-  if (judged?.follows.do === "ask_again" && ["retry", "malformed_calls"].includes(judged.rule)) return true;
-  return next.request.text === response.request.text;
-}
-
-function keptPairs(history: readonly Message[]): string | undefined {
-  return isPaired(history) ? undefined : `calls without their results: ${shown(history)}`;
-}
-
-/** The text of the last answer in a history, and its calls. */
-function lastAssistant(history: readonly Message[]): { text: string; tool_calls: number } | undefined {
-  const last = history.filter((message) => message.role === "assistant").at(-1);
-  return last === undefined ? undefined : { text: textOf(last), tool_calls: callsOf(last).length };
-}
-
-/** What a run that made no request at all ended with: aborted before it could, or with what cannot be asked. */
-function endedUnasked({ seen, run }: Subject): "aborted" | "error" | undefined {
-  if (seen.responses.length > 0 || run?.end === undefined) return undefined;
-  if (run.end.reason === "aborted") return "aborted";
-  return run.end.error === undefined ? undefined : "error";
-}
-
-/** Virtual milliseconds until it came to rest: since the abort, or until the answer or the end was there. */
-function settledIn({ response, run, seen }: Subject): number | undefined {
-  if (run === undefined) return undefined;
-  if (run.abortedAt !== undefined) return run.endedAt === undefined ? undefined : run.endedAt - run.abortedAt;
-  if (response === undefined) return run.endedAt === undefined ? undefined : run.endedAt - run.startedAt;
-  const over = isLastOfRun(seen, response)
-    ? run.endedAt
-    : (nextAfterCalls(seen, response) ?? response.settledAt);
-  return over === undefined ? undefined : over - response.startedAt;
-}
-
-/** With calls, the response has settled when their results are on their way. */
-function nextAfterCalls(seen: Observation, response: SeenResponse): number | undefined {
-  return response.calls.length === 0 ? undefined : nextInRun(seen, response)?.startedAt;
-}
-
-// ---- the members -------------------------------------------------------------------------------------------------
+  about,
+  atMost,
+  compactions,
+  endedUnasked,
+  exactly,
+  executed,
+  keptPairs,
+  lastAssistant,
+  type Member,
+  matchesCall,
+  measureOf,
+  modelCalls,
+  none,
+  requestChecks,
+  retryLimits,
+  settledIn,
+  structuredFailed,
+  wasRetried,
+} from "./subject-facts.ts";
 
 export const members: { readonly [member: string]: Member } = {
   loop_outcome: (value, subject) => (value === null ? undefined : judgeOutcome(String(value), subject)),
@@ -392,64 +299,3 @@ export const members: { readonly [member: string]: Member } = {
   stale_lock_recovered: (value, { seen }) =>
     seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
-
-type Measures = NonNullable<Observation["process"]>;
-
-/** What is measured of a process, by the words that cases have for it. */
-const measures: readonly [RegExp, keyof Measures][] = [
-  [
-    /^(?:live_?|surviving_?|left_?|running_?)?(?:child(?:ren)?|orphans?|descendants?)(?:_?process(?:es)?)?(?:_?(?:alive|left))?$/i,
-    "childProcesses",
-  ],
-  [/^unhandled_?rejections?$/i, "unhandledRejections"],
-  [/^(?:active_?|open_?|left_?)?timers$/i, "activeTimers"],
-  [/^(?:abort_?|signal_?)?listeners$/i, "abortListeners"],
-  [/^(?:process_?)?warnings$/i, "warnings"],
-  [/^exit_?code$/i, "exitCode"],
-];
-
-const measureOf = (name: string): keyof Measures | undefined =>
-  measures.find(([words]) => words.test(name))?.[1];
-
-/** An answer that was no output: cut off, or refused by its schema, with no output in the result. */
-function structuredFailed({ one, run }: Subject): boolean {
-  return (
-    one.given?.output_schema !== undefined &&
-    run?.output === undefined &&
-    run?.end !== undefined &&
-    run.end.reason !== "completed"
-  );
-}
-
-function retryLimits(limits: RetryLimits, subject: Subject): string | undefined {
-  const {
-    allowed,
-    max_attempts,
-    min_delay_ms,
-    max_delay_ms,
-    only_if_body_changed,
-    only_if_credentials_changed,
-    ...rest
-  } = limits;
-  if (Object.keys(rest).length > 0) throw new Unsupported(`unknown member retry.${Object.keys(rest)[0]}`);
-  const { seen, response } = subject;
-  if (response === undefined) return none;
-  if (allowed === false) return wasRetried(subject) ? "it must not be tried again, and was" : undefined;
-  const same = seen.responses.filter(
-    (one) => one.run === response.run && !one.madeUp && one.status === response.status,
-  ).length;
-  if (max_attempts !== undefined && same > max_attempts + 1)
-    return `at most ${max_attempts} more attempts; there were ${same - 1}`;
-  const next = nextInRun(seen, response);
-  if (next === undefined) return undefined;
-  if (only_if_body_changed === true && next.request.text === response.request.text)
-    return "it was tried again with the same body";
-  if (only_if_credentials_changed === true && credentialsOf(next) === credentialsOf(response))
-    return "it was tried again with the same credentials";
-  const waited = next.startedAt - (response.settledAt ?? next.startedAt);
-  if (min_delay_ms !== undefined && waited < min_delay_ms)
-    return `it waited ${waited} ms, less than ${min_delay_ms}`;
-  return max_delay_ms !== undefined && waited > max_delay_ms
-    ? `it waited ${waited} ms, more than ${max_delay_ms}`
-    : undefined;
-}

@@ -4,24 +4,30 @@
 // demand that there are any.
 
 import { isDeepStrictEqual } from "node:util";
+import {
+  all,
+  before,
+  complaint,
+  demand,
+  got,
+  has,
+  isWellFormed,
+  lengthOf,
+  member,
+  noneBefore,
+  type Operator,
+  parsedObject,
+  pattern,
+  shown,
+  strictComplaints,
+  strictParts,
+  text,
+  within,
+} from "./ask.ts";
 import { type Assertion, Unsupported } from "./format.ts";
 import type { SeenRequest } from "./observation.ts";
 import { extendsList, messagesOf, orphans, unanswered, unmarked } from "./pairs.ts";
-import { type Found, find, findParent } from "./paths.ts";
-
-export interface Ask {
-  found: Found;
-  /** The first value; the only one of a plain path. */
-  one: unknown;
-  value: unknown;
-  path: string;
-  request: SeenRequest;
-  /** The request before this one. */
-  previous: SeenRequest | undefined;
-}
-
-/** What is wrong, or undefined. */
-type Operator = (ask: Ask) => string | undefined;
+import { find, findParent } from "./paths.ts";
 
 /** Checks one assertion. @returns what is wrong, with the value found, or undefined */
 export function check(
@@ -38,91 +44,6 @@ export function check(
   const found = find(path, request);
   return operator({ found, one: found.values[0], value, path, request, previous });
 }
-
-export function shown(value: unknown): string {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text;
-}
-
-const demand = (holds: boolean, wrong: () => string): string | undefined => (holds ? undefined : wrong());
-const got = ({ found, one }: Ask): string => `got ${shown(found.many ? found.values : one)}`;
-const text = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
-
-/** A regular expression as the cases write it: `(?i)` first switches to any case. */
-export function pattern(value: unknown, flags: string = ""): RegExp {
-  const source = String(value);
-  return source.startsWith("(?i)")
-    ? new RegExp(source.slice(4), `i${flags}s`)
-    : new RegExp(source, `${flags}s`);
-}
-
-function parsedObject(value: unknown): boolean {
-  try {
-    const parsed = JSON.parse(String(value)) as unknown;
-    return (
-      typeof value === "string" && typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
-    );
-  } catch {
-    return false;
-  }
-}
-
-function lengthOf({ found, one }: Ask): number | undefined {
-  if (found.many) return found.values.length;
-  return Array.isArray(one) || typeof one === "string" ? one.length : undefined;
-}
-
-function has(ask: Ask): boolean {
-  const needle = text(ask.value);
-  const escaped = JSON.stringify(ask.value).slice(1, -1);
-  const inside = (value: unknown): boolean => {
-    if (isDeepStrictEqual(value, ask.value)) return true;
-    if (value === undefined) return false;
-    if (typeof value === "string") return value.includes(needle);
-    if (Array.isArray(value) && value.some((item) => isDeepStrictEqual(item, ask.value))) return true;
-    const json = text(value);
-    return json.includes(needle) || json.includes(escaped);
-  };
-  return ask.found.values.some(inside);
-}
-
-/** All of the values, of which there must be some. */
-function all(
-  holds: (value: unknown, ask: Ask) => boolean,
-  what: (ask: Ask) => string,
-  some: boolean = true,
-): Operator {
-  return (ask) => {
-    const { values } = ask.found;
-    if (some && values.length === 0) return `${what(ask)}, and there are none`;
-    const wrong = values.filter((value) => !holds(value, ask));
-    return wrong.length === 0 ? undefined : `${what(ask)}; got ${shown(wrong)}`;
-  };
-}
-
-const member = (value: unknown, name: string): unknown =>
-  (value as Record<string, unknown> | null | undefined)?.[name];
-
-function* within(value: unknown): Generator<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null) return;
-  if (!Array.isArray(value)) yield value as Record<string, unknown>;
-  for (const inner of Object.values(value)) yield* within(inner);
-}
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, inner]) => name.isWellFormed() && isWellFormed(inner));
-}
-
-/** The first value under the path in this request and in the one before. */
-function before(ask: Ask): { now: unknown; was: unknown } | undefined {
-  if (ask.previous === undefined) return undefined;
-  const was = find(ask.path, ask.previous);
-  return ask.found.many ? { now: ask.found.values, was: was.values } : { now: ask.one, was: was.values[0] };
-}
-
-const noneBefore = "there was no request before this one";
 
 export const operators: { readonly [op: string]: Operator } = {
   eq: (ask) =>
@@ -389,30 +310,3 @@ export const operators: { readonly [op: string]: Operator } = {
     );
   },
 };
-
-const complaint = (wrong: readonly string[]): string | undefined =>
-  wrong.length === 0 ? undefined : wrong.slice(0, 5).join("; ");
-
-/** Of tools, those that ask for strict mode: what is not strict need keep none of its rules. */
-function strictParts(values: readonly unknown[]): unknown[] {
-  return values.flatMap((value) => {
-    if (Array.isArray(value)) return strictParts(value);
-    const tool = member(value, "function") ?? value;
-    return member(tool, "parameters") !== undefined && member(tool, "strict") !== true ? [] : [tool];
-  });
-}
-
-/** What OpenAI's strict mode would refuse in an object schema. */
-function strictComplaints(schema: Record<string, unknown>): string[] {
-  if (schema.type !== "object" || typeof schema.properties !== "object" || schema.properties === null)
-    return [];
-  const names = Object.keys(schema.properties);
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const missing = names.filter((name) => !required.includes(name));
-  return [
-    ...(schema.additionalProperties === false
-      ? []
-      : ["an object schema without additionalProperties: false"]),
-    ...(missing.length === 0 ? [] : [`properties that are not required: ${missing.join(", ")}`]),
-  ];
-}

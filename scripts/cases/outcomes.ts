@@ -3,6 +3,7 @@
 // `a_or_b` holds when either does. A word that is not here is nobody's demand, and makes the case fail.
 
 import { isPaired, textOf } from "@rondo/core";
+import { shown } from "./ask.ts";
 import {
   answeredNext,
   completedWith,
@@ -22,7 +23,6 @@ import {
 } from "./followed.ts";
 import { Unsupported } from "./format.ts";
 import type { Observation, SeenResponse } from "./observation.ts";
-import { shown } from "./operators.ts";
 import { extendsList, messagesOf } from "./pairs.ts";
 import { blanks, readingsOf, strangers, textsOf } from "./readings.ts";
 

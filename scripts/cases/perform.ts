@@ -4,11 +4,11 @@
 // that failure for ever, for only then does a bound show.
 
 import { isDeepStrictEqual } from "node:util";
+import { shown } from "./ask.ts";
 import type { Case, RetryLimits } from "./format.ts";
 import { measured } from "./isolated.ts";
 import { judge, needsProcess } from "./judge.ts";
 import type { Observation } from "./observation.ts";
-import { shown } from "./operators.ts";
 import { play } from "./play.ts";
 import { playTable } from "./tables.ts";
 import { type Chunking, chunkings } from "./wire.ts";

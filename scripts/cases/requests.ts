@@ -5,9 +5,9 @@ import { checkBedrockRequest } from "../../packages/testkit/src/wire/rules/bedro
 import { checkGoogleRequest } from "../../packages/testkit/src/wire/rules/google.ts";
 import { checkOpenaiChatRequest } from "../../packages/testkit/src/wire/rules/openai-chat.ts";
 import { checkOpenaiResponsesRequest } from "../../packages/testkit/src/wire/rules/openai-responses.ts";
+import { shown } from "./ask.ts";
 import type { Case } from "./format.ts";
 import type { Observation } from "./observation.ts";
-import { shown } from "./operators.ts";
 import { protocolOf } from "./providers.ts";
 import type { Protocol } from "./wire.ts";
 

@@ -5,7 +5,7 @@
 
 import { type Message, textOf } from "@rondo/core";
 import type { Case, Data } from "./format.ts";
-import { historyOf } from "./given.ts";
+import { historyOf } from "./given-messages.ts";
 import { needsOthers } from "./other-processes.ts";
 
 export interface StoredSession {

@@ -29,7 +29,7 @@ import {
   repeated,
   Unsupported,
 } from "./format.ts";
-import { contentPart } from "./given.ts";
+import { contentPart } from "./given-messages.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 /** Tools at work which will come to an end by themselves in real time. */

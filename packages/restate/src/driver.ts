@@ -9,22 +9,12 @@
 // them. Each step says which workplace it ran in: where that is another than before, what was in flight is lost, and
 // `opened` says so, as after any crash; which calls may start again is decided where it always is.
 
-import { CancelledError, type ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
+import { CancelledError, RestatePromise } from "@restatedev/restate-sdk";
+import type { Action, CallCheck, Fact, JsonObject, State } from "@rondo/core";
 import {
-  type Action,
-  type CallCheck,
-  type Fact,
-  type JsonObject,
-  type LogRecord,
-  reduce,
-  type State,
-} from "@rondo/core";
-import {
-  announce,
   askKey,
   checkArgs,
   inFlight,
-  logEvent,
   modelStarted,
   nextOrEnd,
   Prefix,
@@ -36,29 +26,13 @@ import {
   toolsStarted,
 } from "@rondo/core/driving";
 import { type Came, cameSerde } from "./came.ts";
-import type { ChildCalls, ChildCame } from "./child-calls.ts";
-import type { Hub } from "./hub.ts";
+import type { ChildCame } from "./child-calls.ts";
+import { DriveRecords } from "./drive-records.ts";
+import type { DriverPlace } from "./driver-place.ts";
 import { factOf } from "./saying.ts";
-import { lineOf, type RecordStore } from "./store.ts";
 import type { Taken } from "./taken.ts";
 import type { Mail } from "./wire.ts";
 import type { Workplace, Workplaces } from "./workplace.ts";
-
-/** What the driver takes from the worker and the handler it runs in. */
-export interface DriverPlace {
-  ctx: ObjectContext;
-  parts: SessionParts;
-  store: RecordStore;
-  hub: Hub;
-  workplaces: Workplaces;
-  children: ChildCalls;
-  /** Hears that calls wait for somebody while the run goes on. */
-  waiting(state: State): void;
-  /** Says to the inbox that mail is heard here. */
-  listen(awakeable: string): void;
-  /** Holds back what would begin something, while the worker is being closed. */
-  gate(): Promise<never> | undefined;
-}
 
 type Heard =
   | { what: "step"; came: Came }
@@ -70,8 +44,6 @@ const longest = 2 ** 31 - 1;
 
 /** How long records of a run that waits are kept from readers, in milliseconds. */
 const unwrittenMs = 500;
-/** More than this is written at once, in characters. */
-const groupSize = 64 * 1024;
 
 export class RestateDriver {
   readonly #place: DriverPlace;
@@ -80,8 +52,7 @@ export class RestateDriver {
   readonly #taken: Taken;
   readonly #invocation: string;
   #workplace: Workplace;
-  #state: State;
-  #now = 0;
+  readonly #records: DriveRecords;
   /** The workplace that has what is in flight. */
   #owner = "";
   /** How many facts were taken from it. */
@@ -95,51 +66,54 @@ export class RestateDriver {
   #step: RestatePromise<Heard> | undefined;
   #mail: RestatePromise<Heard> | undefined;
   #until: number | undefined;
-  /** This attempt has come to where the last one was: what is said and done from here on is new. */
-  #live = false;
-  #unwritten: string[] = [];
-  #unwrittenSize = 0;
-  readonly #written: string[] = [];
 
   constructor(place: DriverPlace, state: State, taken: Taken) {
     const { ctx, parts, hub, workplaces } = place;
     this.#place = place;
-    this.#state = state;
     this.#taken = taken;
     this.#invocation = ctx.request().id;
     this.#shell = shellOf(
       parts,
       { append: () => {} },
-      () => this.#state,
+      () => this.#records.state,
       (event) => hub.tell(parts.id, event),
+    );
+    // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
+    this.#records = new DriveRecords(place, this.#shell, state, taken, () =>
+      this.#workplace.atWork.release(),
     );
     this.#workplace = workplaces.of(this.#invocation, this.#shell, this.#driving);
   }
 
   get state(): State {
-    return this.#state;
+    return this.#records.state;
   }
 
   /** The lines of all records appended here. */
   get written(): readonly string[] {
-    return this.#written;
+    return this.#records.written;
+  }
+
+  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
+  flush(driven: boolean): void {
+    this.#records.flush(driven);
   }
 
   /** The first step: where and when it begins, and what else is to be known before. */
   async start<Begun extends Came>(more: () => Promise<Omit<Begun, keyof Came>>): Promise<Begun> {
     const begun = await this.#place.ctx.run("begin", async () => {
-      this.#live = true;
+      this.#records.live = true;
       const known = await more();
       return { ...known, by: this.#workplace.id, at: this.#clock.now() } as Begun;
     });
-    this.#now = begun.at;
+    this.#records.now = begun.at;
     this.#owner = begun.by;
     return begun;
   }
 
   /** Appends what the drive begins with. */
   begin(facts: readonly Fact[]): void {
-    this.#append(facts);
+    this.#records.append(facts);
   }
 
   /** Takes what was said, before or while it is driven. What is known, or says nothing any more, is passed over. */
@@ -147,9 +121,9 @@ export class RestateDriver {
     for (const { n, at, say } of mails) {
       // What has no number was handed over by the one who drives.
       if (n > 0 && !this.#taken.take(n)) continue;
-      this.#now = Math.max(this.#now, at);
-      const fact = await factOf(say, this.#state, (name, args) => this.#checkEdit(name, args));
-      if (fact !== undefined) this.#append([fact]);
+      this.#records.now = Math.max(this.#records.now, at);
+      const fact = await factOf(say, this.#records.state, (name, args) => this.#checkEdit(name, args));
+      if (fact !== undefined) this.#records.append([fact]);
     }
   }
 
@@ -163,23 +137,12 @@ export class RestateDriver {
   async run(): Promise<{ how: "done" | "parked"; until?: number }> {
     this.#listen();
     for (;;) {
-      const action = nextOrEnd(this.#state, this.#shell.rules);
+      const action = nextOrEnd(this.#records.state, this.#shell.rules);
       if (action.do === "done") return { how: "done" };
       if (action.do === "park")
         return { how: "parked", ...(action.until === undefined ? {} : { until: action.until }) };
       await this.#perform(action);
     }
-  }
-
-  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
-  flush(driven: boolean): void {
-    this.#unwrittenSize = 0;
-    const { store, ctx } = this.#place;
-    const tells = !driven && store.driven;
-    if (this.#unwritten.length > 0 || tells) store.append(this.#unwritten, driven);
-    this.#unwritten = [];
-    const taken = this.#taken.news();
-    if (taken !== undefined) ctx.set("mail", taken);
   }
 
   /** The attempt is over. @param ended so is the invocation */
@@ -192,17 +155,17 @@ export class RestateDriver {
   #perform(action: Exclude<Action, { do: "done" | "park" }>): Promise<void> | undefined {
     switch (action.do) {
       case "record":
-        this.#append(action.facts);
+        this.#records.append(action.facts);
         return undefined;
       case "ask":
-        this.#append([{ type: "approval_asked", calls: action.calls }]);
+        this.#records.append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
       case "call_model":
-        this.#append([modelStarted(action, this.#prefix)]);
+        this.#records.append([modelStarted(action, this.#prefix)]);
         this.#begin("model", () => this.#workplace.atWork.think(action));
         return this.#wait(undefined);
       case "summarise":
-        this.#append([summaryStarted(action)]);
+        this.#records.append([summaryStarted(action)]);
         this.#begin("summary", () => this.#workplace.atWork.summarise(action));
         return this.#wait(undefined);
       case "start_tools":
@@ -224,40 +187,11 @@ export class RestateDriver {
     }
   }
 
-  // ---- records -------------------------------------------------------------------------------------------------
-
-  #append(facts: readonly Fact[]): void {
-    const { ctx, parts, hub, children } = this.#place;
-    const { redact, rules } = this.#shell;
-    for (const fact of facts) {
-      const before = this.#state;
-      const record: LogRecord = {
-        ...(redact === undefined ? fact : redact(fact)),
-        seq: before.seq,
-        at: Math.max(this.#now, before.now),
-        rand: ctx.rand.random(),
-      };
-      this.#state = reduce(before, record, rules);
-      const line = lineOf(record);
-      this.#unwritten.push(line);
-      this.#unwrittenSize += line.length;
-      this.#written.push(line);
-      children.see(record, before, this.#state);
-      if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.#state);
-      if (!this.#live) continue;
-      const events = announce(record, before, this.#state, parts.id);
-      if (hub.tellRecord(parts.id, record, events) && parts.logger !== undefined)
-        for (const event of events) logEvent(parts.logger, event);
-    }
-    // Until this attempt knows all that happened, the state is of before: nothing must be given up by it.
-    if (this.#live) this.#workplace.atWork.release();
-  }
-
   // ---- what is in flight ---------------------------------------------------------------------------------------
 
   /** Remembers what is to begin; the name is the same whenever the invocation is gone through. */
   #begin(name: string, begin: () => void): void {
-    this.#begun.set(`${name}@${this.#state.seq}`, begin);
+    this.#begun.set(`${name}@${this.#records.state.seq}`, begin);
     this.#names.push(name);
   }
 
@@ -275,10 +209,10 @@ export class RestateDriver {
     const { lost } = this.#took(came);
     // What else was at work is gone: what is to be done now is another question.
     if (lost) return;
-    this.#append(toolsStarted(action, parts.id));
+    this.#records.append(toolsStarted(action, parts.id));
     for (const key of action.calls) {
-      const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
-      if (call?.child !== undefined) children.start(call, this.#state);
+      const call = this.#records.state.run?.turn?.calls.find((one) => one.key === key);
+      if (call?.child !== undefined) children.start(call, this.#records.state);
       else this.#begin(`act:${key}`, () => this.#workplace.atWork.act(key));
     }
   }
@@ -288,7 +222,7 @@ export class RestateDriver {
     const gate = this.#place.gate();
     if (gate !== undefined) await gate;
     this.#here();
-    this.#live = true;
+    this.#records.live = true;
     return { by: this.#workplace.id, at: this.#clock.now() };
   }
 
@@ -313,24 +247,24 @@ export class RestateDriver {
 
   get #driving(): Parameters<Workplaces["of"]>[2] {
     return {
-      state: () => this.#state,
+      state: () => this.#records.state,
       tell: (event) => this.#shell.sink(event),
     };
   }
 
   /** Takes note of where a step ran. `lost`: what was in flight elsewhere is. */
   #took(came: Came): { lost: boolean } {
-    this.#now = Math.max(this.#now, came.at);
+    this.#records.now = Math.max(this.#records.now, came.at);
     if (came.by === this.#owner) return { lost: false };
     this.#owner = came.by;
     this.#consumed = 0;
     this.#begun.clear();
     const asked = this.#asking.size > 0;
     this.#asking.clear();
-    const { run } = this.#state;
+    const { run } = this.#records.state;
     if (run === undefined || !inFlight(run)) return { lost: asked };
     const { about } = this.#place.parts;
-    this.#append([{ type: "opened", by: "session", ...(about === undefined ? {} : { about }) }]);
+    this.#records.append([{ type: "opened", by: "session", ...(about === undefined ? {} : { about }) }]);
     return { lost: true };
   }
 
@@ -344,7 +278,7 @@ export class RestateDriver {
 
   /** Whether something is at work in a process. */
   get #isLocal(): boolean {
-    const { run } = this.#state;
+    const { run } = this.#records.state;
     if (run === undefined) return false;
     if (this.#asking.size > 0 || run.call !== undefined || run.compacting?.call !== undefined) return true;
     const calls = run.turn?.calls ?? [];
@@ -358,7 +292,7 @@ export class RestateDriver {
   async #wait(until: number | undefined): Promise<void> {
     const { ctx, children } = this.#place;
     // Restate has the facts already: the state is written for readers, and each group costs as much as a step.
-    if (!this.#isLocal || this.#unwrittenSize > groupSize) this.flush(true);
+    if (!this.#isLocal || this.#records.isLong) this.#records.flush(true);
     this.#until = until;
     const waits: RestatePromise<Heard>[] = [];
     if (this.#mail !== undefined) waits.push(this.#mail);
@@ -370,16 +304,16 @@ export class RestateDriver {
         .run(this.#stepName(), () => this.#arrivals(), { serde: cameSerde })
         .map((came) => ({ what: "step", came: came as Came }));
       waits.push(this.#step);
-      if (this.#live) this.#workplace.wake();
+      if (this.#records.live) this.#workplace.wake();
     } else if (until !== undefined)
-      waits.push(ctx.sleep(Math.max(0, until - this.#now)).map(() => ({ what: "slept" })));
+      waits.push(ctx.sleep(Math.max(0, until - this.#records.now)).map(() => ({ what: "slept" })));
     let heard: Heard;
     try {
       heard = await RestatePromise.race(waits);
     } catch (thrown) {
       if (!(thrown instanceof CancelledError)) throw thrown;
       // Somebody cancelled the invocation at the server: that is an abort like any other, and settles like one.
-      this.#append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
+      this.#records.append([{ type: "abort_asked", reason: "the invocation was cancelled" }]);
       return;
     }
     switch (heard.what) {
@@ -388,11 +322,11 @@ export class RestateDriver {
         this.#listen();
         return;
       case "slept":
-        this.#now = Math.max(this.#now, until ?? 0);
-        this.#append([{ type: "woke" }]);
+        this.#records.now = Math.max(this.#records.now, until ?? 0);
+        this.#records.append([{ type: "woke" }]);
         return;
       case "child":
-        this.#now = Math.max(this.#now, heard.came.at);
+        this.#records.now = Math.max(this.#records.now, heard.came.at);
         children.done(heard.came.call);
         this.#takeChild(heard.came.fact);
         return;
@@ -409,11 +343,13 @@ export class RestateDriver {
   #takeChild(fact: ChildCame["fact"]): void {
     if (fact.type === "child_waits") {
       const { call: key, pending } = fact;
-      const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+      const call = this.#records.state.run?.turn?.calls.find((one) => one.key === key);
       if (JSON.stringify(call?.child?.waiting) !== JSON.stringify(pending))
-        this.#append([timely({ type: "child_waits", call: key, pending, parked: false }, this.#state)]);
+        this.#records.append([
+          timely({ type: "child_waits", call: key, pending, parked: false }, this.#records.state),
+        ]);
     }
-    this.#append([timely(fact, this.#state)]);
+    this.#records.append([timely(fact, this.#records.state)]);
   }
 
   #takeStep(came: Came): void {
@@ -425,10 +361,10 @@ export class RestateDriver {
       else if (fact.type === "output_checked") this.#asking.delete("check_output");
       else if (fact.type === "reconciled") this.#asking.delete(`reconcile:${fact.call}`);
       else if (fact.type === "abort_asked") this.#asking.clear();
-      this.#append([timely(fact, this.#state)]);
+      this.#records.append([timely(fact, this.#records.state)]);
     }
-    if (came.woke) this.#append([{ type: "woke" }]);
-    if (came.write) this.flush(true);
+    if (came.woke) this.#records.append([{ type: "woke" }]);
+    if (came.write) this.#records.flush(true);
   }
 
   /** What the step waits for, for whoever looks at the invocation. It must be the same in every attempt. */
@@ -441,7 +377,7 @@ export class RestateDriver {
   async #arrivals(): Promise<Came> {
     const clock = this.#clock;
     if (!this.#here()) return { by: this.#workplace.id, at: clock.now(), lost: true };
-    this.#live = true;
+    this.#records.live = true;
     const writeAt = clock.now() + unwrittenMs;
     for (;;) {
       const workplace = this.#workplace;
@@ -459,8 +395,8 @@ export class RestateDriver {
       const now = clock.now();
       if (until !== undefined && now >= until) return { by: workplace.id, at: now, woke: true };
       // Whoever reads the session is not to wait for this: it is written, and the wait goes on.
-      if (this.#unwritten.length > 0 && now >= writeAt) return { by: workplace.id, at: now, write: true };
-      const wakeAt = Math.min(until ?? Infinity, this.#unwritten.length > 0 ? writeAt : Infinity);
+      if (this.#records.areUnwritten && now >= writeAt) return { by: workplace.id, at: now, write: true };
+      const wakeAt = Math.min(until ?? Infinity, this.#records.areUnwritten ? writeAt : Infinity);
       await new Promise<void>((resolve) => {
         let cancel = (): void => {};
         const stop = workplace.onWake(() => {

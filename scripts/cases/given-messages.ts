@@ -1,0 +1,197 @@
+// The room of what a case says a run begins with: a task, or a history, as Rondo's own messages.
+//
+// Every member a case uses for a message or a part is mapped here or refused.
+
+import type {
+  AssistantMessage,
+  ContentPart,
+  JsonObject,
+  Message,
+  Origin,
+  Part,
+  ToolMessage,
+} from "@rondo/core";
+import { type Data, demandKnown, type Given, repeated, Unsupported, unescaped } from "./format.ts";
+import { apiOf, defaultModel, originProvider, protocolOf } from "./providers.ts";
+import type { Protocol } from "./wire.ts";
+
+/** About so many tokens of text. */
+export const words = (tokens: number): string => "word ".repeat(tokens).trim();
+
+/**
+ * What the run is started with: a task, or a history. A case of an overflow that names neither supposes a conversation
+ * that could be made smaller, so that is what it gets.
+ */
+export function inputOf(given: Given, provider: string, overflows: boolean): string | Message[] {
+  const said = given.history ?? given.prompt ?? given.estimated_prompt_tokens;
+  if (overflows && said === undefined) return historyOf({ ...given, history: longConversation }, provider);
+  if (given.history !== undefined) return historyOf(given, provider);
+  if (given.prompt !== undefined) return given.prompt;
+  return given.estimated_prompt_tokens === undefined ? "go" : words(given.estimated_prompt_tokens);
+}
+
+const longConversation: NonNullable<Given["history"]> = [
+  { role: "user", text: "Read the report" },
+  { role: "assistant", parts: [{ text: "It says this. ".repeat(200) }] },
+  { role: "user", text: "go" },
+];
+
+const messageMembers = "role text text_escaped text_repeat parts results model provider timestamp note";
+
+export function historyOf(given: Given, provider: string): Message[] {
+  const names = new Map<string, string>();
+  return (given.history ?? []).flatMap((one): Message[] => {
+    demandKnown("given.history[]", one, messageMembers);
+    const inner = extras(one);
+    switch (one.role) {
+      case "user":
+        return [{ role: "user", content: contentOf(one), ...inner }];
+      case "system":
+        return [{ role: "system", content: contentOf(one) as { type: "text"; text: string }[], ...inner }];
+      case "assistant":
+        return [{ ...assistantOf(one, given, provider, names), ...inner }];
+      case "tool":
+        return ((one.results ?? []) as Data[]).map((result) => ({ ...resultOf(result, names), ...inner }));
+      default:
+        throw new Unsupported(`given.history[].role ${JSON.stringify(one.role)}`);
+    }
+  });
+}
+
+/** A host's own members on a message, which must never reach a provider. */
+function extras(one: Data): object {
+  return Object.fromEntries(
+    Object.entries(one).filter(([name]) => name === "timestamp" || name.startsWith("_")),
+  );
+}
+
+function textIn(one: Data): string | undefined {
+  if (typeof one.text === "string") return one.text;
+  if (typeof one.text_escaped === "string") return unescaped(one.text_escaped);
+  if (one.text_repeat !== undefined) return repeated(one.text_repeat as { unit: string });
+  return undefined;
+}
+
+function contentOf(one: Data): ContentPart[] {
+  const text = textIn(one);
+  if (text !== undefined) return [{ type: "text", text }];
+  return ((one.parts ?? []) as Data[]).map((part) => contentPart(part));
+}
+
+export function contentPart(part: Data): ContentPart {
+  demandKnown("part", part, "text text_escaped text_repeat image file cache_control");
+  const text = textIn(part);
+  const mark =
+    part.cache_control === undefined ? {} : { opaque: { cache_control: part.cache_control as JsonObject } };
+  if (text !== undefined) return { type: "text", text, ...mark };
+  const file = (part.image ?? part.file) as Data | undefined;
+  if (file === undefined) throw new Unsupported(`a part with ${Object.keys(part).join(", ")}`);
+  demandKnown("image", file, "media_type data data_repeat url name");
+  const data = file.data_repeat === undefined ? file.data : repeated(file.data_repeat as { unit: string });
+  return {
+    type: "file",
+    mediaType: String(file.media_type ?? "image/png"),
+    ...(data === undefined ? {} : { data: String(data) }),
+    ...(file.url === undefined ? {} : { url: String(file.url) }),
+    ...(file.name === undefined ? {} : { name: String(file.name) }),
+  };
+}
+
+function assistantOf(one: Data, given: Given, own: string, names: Map<string, string>): AssistantMessage {
+  const provider = String(one.provider ?? own);
+  const protocol = protocolOf(provider);
+  const sameModel = given.model ?? defaultModel(protocol);
+  const origin: Origin = {
+    api: apiOf[protocol],
+    provider: originProvider(provider),
+    model: String(one.model ?? (provider === own ? sameModel : defaultModel(protocol))),
+  };
+  const text = textIn(one);
+  const content: Part[] =
+    text === undefined
+      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol))
+      : [{ type: "text", text }];
+  const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
+  return { role: "assistant", content, origin, stop: { kind, wire: kind } };
+}
+
+function assistantPart(part: Data, names: Map<string, string>, protocol: Protocol): Part {
+  if (part.tool_call !== undefined) return callPart(part, names);
+  if (part.reasoning_item !== undefined || part.reasoning !== undefined) return itemPart(part);
+  if (part.thinking !== undefined) {
+    demandKnown("part", part, "thinking signature thinking_escaped id item_id encrypted_content");
+    const { signature, id = part.item_id, encrypted_content } = part;
+    // What signs reasoning on the Responses API is what its item is encrypted with.
+    const isItem = protocol === "openai-responses" && signature !== undefined;
+    if (isItem || id !== undefined || encrypted_content !== undefined)
+      return itemPart({
+        reasoning: { id, encrypted_content: encrypted_content ?? signature, summary: part.thinking },
+      });
+    return {
+      type: "reasoning",
+      text: String(part.thinking),
+      ...(signature === undefined ? {} : { opaque: { signature: String(signature) } }),
+    };
+  }
+  return contentPart(part);
+}
+
+/** Reasoning as the Responses API has it: an item with an id, and what it is signed with. */
+function itemPart(part: Data): Part {
+  demandKnown("part", part, "reasoning_item reasoning");
+  const given = (part.reasoning_item ?? part.reasoning) as Data | string;
+  const said: Data = typeof given === "string" ? { summary: given } : given;
+  demandKnown("reasoning_item", said, "type id summary text encrypted_content status");
+  const text = typeof said.summary === "string" ? said.summary : String(said.text ?? "");
+  const summary = text === "" ? [] : [{ type: "summary_text", text }];
+  const { id, encrypted_content: encrypted } = said;
+  const item = {
+    type: "reasoning",
+    ...(id === undefined ? {} : { id }),
+    summary: Array.isArray(said.summary) ? said.summary : summary,
+    ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
+  };
+  return { type: "reasoning", text, opaque: { item: item as JsonObject } };
+}
+
+function callPart(part: Data, names: Map<string, string>): Part {
+  demandKnown("part", part, "tool_call signature thought_signature item_id");
+  const call = part.tool_call as Data;
+  demandKnown("tool_call", call, "id name arguments arguments_raw item_id");
+  const id = String(call.id);
+  const name = String(call.name);
+  names.set(id, name);
+  const signature = part.thought_signature ?? part.signature;
+  const itemId = part.item_id ?? call.item_id;
+  const own = {
+    ...(signature === undefined ? {} : { thoughtSignature: String(signature) }),
+    ...(itemId === undefined ? {} : { id: String(itemId) }),
+  };
+  const opaque = Object.keys(own).length === 0 ? {} : { opaque: own };
+  if (call.arguments_raw === undefined) {
+    const args = (call.arguments ?? {}) as JsonObject;
+    return { type: "tool_call", id, name, args, rawArgs: JSON.stringify(args), ...opaque };
+  }
+  const rawArgs = String(call.arguments_raw);
+  try {
+    const args = JSON.parse(rawArgs) as unknown;
+    if (typeof args === "object" && args !== null && !Array.isArray(args))
+      return { type: "tool_call", id, name, args: args as JsonObject, rawArgs, ...opaque };
+  } catch {
+    // It is kept as what it is: arguments that cannot be read.
+  }
+  const argsError = "the arguments are no JSON object";
+  return { type: "tool_call", id, name, args: {}, rawArgs, argsError, ...opaque };
+}
+
+function resultOf(result: Data, names: Map<string, string>): ToolMessage {
+  demandKnown("results[]", result, "id text text_escaped text_repeat parts is_error name");
+  const callId = String(result.id);
+  return {
+    role: "tool",
+    callId,
+    name: String(result.name ?? names.get(callId) ?? "unknown"),
+    content: contentOf(result),
+    isError: result.is_error === true,
+  };
+}

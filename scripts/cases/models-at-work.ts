@@ -1,0 +1,93 @@
+// The room of the models of a play: who asks, through which client, and whether any of them is at work.
+
+import type { Model } from "@rondo/core";
+import { fetchClient, type HttpClient, nodeClient } from "@rondo/models";
+import type { Script } from "./script.ts";
+import type { Watch } from "./watch.ts";
+import type { WireServer } from "./wire-server.ts";
+
+/** The real client, but where the case has the network itself fail. */
+export function failingClient(script: Script, server: WireServer): HttpClient {
+  const real = nodeClient();
+  return {
+    request: (request) => {
+      const wire = script.peek();
+      if (wire?.transport_error === undefined && wire?.transport_throws === undefined)
+        return real.request(request);
+      const served = script.next({ body: undefined });
+      server.exchanges.push({
+        url: request.url,
+        headers: { ...request.headers },
+        text: request.body ?? "",
+        body: JSON.parse(request.body ?? "null"),
+        served,
+        closedByClient: false,
+        resting: true,
+      });
+      if (wire.transport_throws !== undefined) throw new Error(wire.transport_throws);
+      const { message, cause, ...own } = wire.transport_error as { message?: string; cause?: object };
+      const reason = Object.assign(new Error("cause"), cause ?? own);
+      const error = Object.assign(new TypeError(message ?? "fetch failed", { cause: reason }), own);
+      return fetchClient({ fetch: () => Promise.reject(error) }).request(request);
+    },
+  };
+}
+
+export class ModelsAtWork {
+  /** How many calls of models are under way. */
+  thinking = 0;
+  readonly #watch: Watch;
+  readonly #server: WireServer;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(watch: Watch, server: WireServer) {
+    this.#watch = watch;
+    this.#server = server;
+  }
+
+  /** The model, and which exchanges are its own. */
+  watched(model: Model): Model {
+    const counted = this.#counted(model);
+    return {
+      ...counted,
+      call: (request, io) => {
+        this.#watch.callStarts(this.#server.exchanges.length);
+        const answer = counted.call(request, io);
+        const over = (): void => this.#watch.callEnds(this.#server.exchanges.length);
+        answer.then(over, over);
+        return answer;
+      },
+    };
+  }
+
+  /** The model of sub-agents. The server's tap hears one exchange at a time, so they take turns. */
+  queued(model: Model): Model {
+    const counted = this.#counted(model);
+    return {
+      ...counted,
+      call: (request, io) => {
+        const answer = this.#turn.then(() => counted.call(request, io));
+        this.#turn = answer.catch(() => {});
+        return answer;
+      },
+    };
+  }
+
+  /** The model, and whether it is at work: of sub-agents as well. */
+  #counted(model: Model): Model {
+    return {
+      id: model.id,
+      origin: model.origin,
+      ...(model.facts === undefined ? {} : { facts: model.facts }),
+      call: (request, io) => {
+        this.thinking += 1;
+        const over = (): void => {
+          this.thinking -= 1;
+        };
+        const answer = model.call(request, io);
+        answer.then(over, over);
+        return answer;
+      },
+    };
+  }
+}
