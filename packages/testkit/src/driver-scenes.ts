@@ -114,3 +114,10 @@ export async function untilQueued(at: Scene, count: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+/** One script: an agent, and what is said to it. */
+export interface DriverScript {
+  name: string;
+  agent(): Scene;
+  play(session: DrivenSession, scene: Scene): Promise<void>;
+}

@@ -2,6 +2,7 @@
 
 import { RondoError } from "@rondo/core";
 import { hostedPersonalities } from "./hosted.ts";
+import { makerPersonalities } from "./makers.ts";
 import type { ServerPersonality } from "./personality.ts";
 import { selfHostedPersonalities } from "./self-hosted.ts";
 
@@ -17,6 +18,7 @@ export { unknownPersonality } from "./self-hosted.ts";
 
 /** Every compatible server that can be played, by its name. */
 export const serverPersonalities: { readonly [server: string]: ServerPersonality } = {
+  ...makerPersonalities,
   ...hostedPersonalities,
   ...selfHostedPersonalities,
 };
