@@ -4,10 +4,10 @@ import type { Json } from "@rondo/core";
 import type { ServerError } from "./personality.ts";
 
 /** Every role there is. */
-export const all = ["system", "developer", "user", "assistant", "tool"];
-export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_details"];
+export const all: readonly string[] = ["system", "developer", "user", "assistant", "tool"];
+export const reasoningFields: readonly string[] = ["reasoning_content", "reasoning", "reasoning_details"];
 /** Copilot's own. */
-export const copilotFields = ["reasoning_text", "reasoning_opaque"];
+export const copilotFields: readonly string[] = ["reasoning_text", "reasoning_opaque"];
 
 /** An error in OpenAI's shape. */
 export function said(
