@@ -59,12 +59,17 @@ export interface ModelUnderTest {
 export function testModel(subject: ModelUnderTest, test?: RegisterTest): Check[] {
   const lacks = new Set(subject.lacks ?? []);
   const wanted = demands.filter(({ needs = [] }) => !needs.some((one) => lacks.has(one)));
-  const checks = wanted.map(({ name, script, body }): [string, () => Promise<void>] => [
+  const checks = wanted.map(({ name, needs = [], script, body }): [string, () => Promise<void>] => [
     name,
     async () => {
       const open = await subject.open(script);
       try {
         await body({ ...open, lacks, abortWithinMs: subject.abortWithinMs ?? 5_000 });
+      } catch (thrown) {
+        // A model may have no form for what is asked here, and nothing but this says so.
+        if (thrown instanceof Error && needs.length > 0)
+          thrown.message += `\n(Left out where it has no form for this: lacks: ${JSON.stringify(needs)})`;
+        throw thrown;
       } finally {
         await open.close?.();
       }
@@ -273,7 +278,11 @@ const demands: readonly Demand[] = [
       const controller = new AbortController();
       controller.abort(new Error("enough"));
       const error = await failure(ask(stand, undefined, controller.signal));
-      mustBe(error.kind, "aborted", "the error's kind where the signal had fired before");
+      mustBe(
+        error.kind,
+        "aborted",
+        `the kind of the error (${error.message}) where the signal had fired before`,
+      );
       if (stand.sent !== undefined) strictEqual(stand.sent().length, 0, "a request went out");
     },
   },
@@ -298,7 +307,7 @@ const demands: readonly Demand[] = [
         },
       });
       const error = await failure(within(asking, abortWithinMs, "the abort was not heard"));
-      mustBe(error.kind, "aborted", "the error's kind after an abort");
+      mustBe(error.kind, "aborted", `the kind of the error (${error.message}) after an abort`);
       mustBe(
         error.partial === undefined ? undefined : textOf(error.partial),
         "so far",

@@ -1,7 +1,7 @@
 // The suites' own words: whoever fails a check reads what it is, what it must be, and what to do.
 
 import { type Journal, memoryBlobs, memoryJournal } from "@rondo/core";
-import { type Check, testBlobs, testJournal } from "@rondo/testkit";
+import { type Check, say, scripted, testBlobs, testJournal, testModel } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
 async function complaints(checks: readonly Check[]): Promise<string> {
@@ -52,4 +52,12 @@ test("a journal that lists otherwise reads what the list is, and what it must be
 test("a store that keeps what is too large reads how it must refuse", async () => {
   const said = await complaints(testBlobs({ name: "mine", open: () => memoryBlobs() }));
   expect(said).toContain("it was kept, and must be refused: { ok: false, reason } with the numbers");
+});
+
+test("a model without reasoning reads what is missing, and how to say that it has none", async () => {
+  const model = scripted(() => say("It is so."));
+  const said = await complaints(testModel({ name: "mine", open: () => ({ model }) }));
+  expect(said).toMatch(
+    /the reasoning parts of the answer: it is \[\], and must be \[ 'Let me see.' \].*\(Left out where it has no form for this: lacks: \["reasoning"\]\)/s,
+  );
 });
