@@ -24,23 +24,27 @@ export interface ToolDefinition {
 /** `auto`: the model decides. `any`: it must call some tool. `none`: it must not. `{ tool }`: it must call this one. */
 export type ToolChoice = "auto" | "any" | "none" | { tool: string };
 
-/** Sampling and provider settings. What a provider lacks becomes a `warning` event, never silence. */
+/** Sampling and provider settings, each the provider's own where it is left out. What a provider lacks becomes a `warning` event, never silence. */
 export interface Settings {
+  /** From 0; what is most depends on the provider (1, or 2). */
   temperature?: number;
+  /** From 0 to 1. */
   topP?: number;
   topK?: number;
+  /** Tokens of one answer, reasoning among them. */
   maxOutputTokens?: number;
+  /** Texts that end an answer where they would appear. */
   stop?: string[];
   seed?: number;
   frequencyPenalty?: number;
   presencePenalty?: number;
-  /** Effort by level, or a budget in tokens, or `off`. */
+  /** Effort by level, or a budget in tokens, or `off`. A level that a model has no word for becomes the nearest one it has. */
   reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
   /** `false` asks for at most one call an answer. */
   parallelToolCalls?: boolean;
-  /** Extra HTTP headers. */
+  /** Extra HTTP headers of each request; they win over the model's own. They are kept with the run: a key belongs to the model. */
   headers?: Record<string, string>;
-  /** Passed through to the provider's request as it is, by provider. */
+  /** Fields of the provider's own request, by provider: `{ anthropic: { service_tier: "auto" } }`. */
   providerOptions?: Record<string, JsonObject>;
 }
 

@@ -215,18 +215,20 @@ export type Reconciled = { done: unknown } | { notDone: true };
 
 type MaybeLater<T> = T | Promise<T>;
 
-export interface ToolOptions<S extends SchemaLike> {
+export interface ToolOptions<S extends SchemaLike = SchemaLike> {
   /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
   name: string;
+  /** What it is for, as the model reads it. */
   description: string;
   /** A Standard Schema (zod, arktype, valibot with its JSON Schema) or a JSON Schema of type object. */
   inputSchema: S;
-  /** Default: `write`. */
+  /** What a call does to the world: `read` nothing, `idempotent` twice the same as once, `write` anything else. Only a `write` does not run again after a crash. Default: `write`. */
   effect?: Effect;
+  /** What a call touches, by names of your own: two writes that share none may run together. Default: everything, so that a write runs alone. */
   keys?: (args: InferOutput<S>) => readonly string[];
-  /** Default: the agent's, 120,000 ms. */
+  /** Milliseconds until the model reads that it timed out. Default: the agent's `toolTimeoutMs`, 120,000. */
   timeoutMs?: number;
-  /** Default: `allow`. */
+  /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`). `deny`: the model reads that it may not. Default: `allow`. */
   permission?: Permission;
   /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: the agent's, true. */
   coerce?: boolean;

@@ -45,6 +45,7 @@ export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Fra
 
 /** What a user may say of any provider's model. */
 export interface ProviderOptions {
+  /** The key, as it is. Default: the provider's environment variable, read at each call. */
   apiKey?: string;
   /** Asked before every call, and again after a 401. Wins over `apiKey` and the environment. */
   credentials?: CredentialCallback;
