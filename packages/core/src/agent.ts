@@ -62,7 +62,7 @@ export class Agent<Output = unknown> {
    *   task that is none. A failed model is no exception: it is `end.reason`.
    */
   async run(input: Input, overrides: RunOverrides = {}): Promise<RunResult<Output>> {
-    const session = await this.#open(overrides, undefined);
+    const session = await this.#open(overrides, undefined, true);
     if (overrides.onEvent !== undefined) session.subscribe(overrides.onEvent);
     return this.#outcome(session, input, overrides, overrides.signal);
   }
@@ -150,7 +150,7 @@ export class Agent<Output = unknown> {
     } = {},
   ): Promise<Session<Output>> {
     checkSessionId(id);
-    return this.#open({ ...options, session: id }, undefined);
+    return this.#open({ ...options, session: id }, undefined, false);
   }
 
   /** What the agent is made of, for whoever drives its runs in another way than a `Session` does. */
@@ -227,7 +227,7 @@ export class Agent<Output = unknown> {
     const abort = (): void => controller.abort(signal?.reason);
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
-    const started = this.#open(overrides, gate).then((session) => {
+    const started = this.#open(overrides, gate, true).then((session) => {
       session.subscribe(opened(session));
       if (onEvent !== undefined) session.subscribe(onEvent);
       return this.#outcome(session, input, overrides, controller.signal);
@@ -241,6 +241,7 @@ export class Agent<Output = unknown> {
   async #open(
     overrides: RunOverrides & { takeOver?: boolean },
     gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
+    forNewRun: boolean,
   ): Promise<Session<Output>> {
     checkOverrides(overrides);
     // A run nobody can come back to keeps nothing behind.
@@ -257,6 +258,7 @@ export class Agent<Output = unknown> {
       about: this.#given.about,
       lease: this.#given.lease,
       takeOver: overrides.takeOver,
+      forNewRun,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),

@@ -20,8 +20,8 @@ export interface MemoryJournal extends Journal {
 
 export interface MemoryJournalOptions {
   /**
-   * Whether a session that is driven is held by a lease, by the clock. Default false: whoever drives it by this object
-   * holds it just as long as it is driven, and nobody else can.
+   * Whether a session that is driven is held by a lease. Default false: in memory nobody can be told dead, and a driver
+   * that was dropped would keep its session for the rest of its time. Two drivers of one session still cannot both win.
    */
   leases?: boolean;
   /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */

@@ -55,7 +55,8 @@ export class Session<Output = unknown> {
     const records = await new RecordReader(parts.journal, parts.id).read();
     const state = reduceAll(records, parts.resolved.rules, emptyState);
     const session = new Session<Output>(parts, state);
-    await session.#driving.takeOver(parts.takeOver === true);
+    const instead = parts.forNewRun === true && session.status !== "idle" ? session.#hasRun() : undefined;
+    await session.#driving.takeOver(parts.takeOver === true, instead);
     return session;
   }
 
@@ -124,11 +125,7 @@ export class Session<Output = unknown> {
   ): Promise<RunResult<Output>> {
     // A run that could not be kept is none to wait for.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
-    if (this.status !== "idle")
-      throw new RondoError(
-        "invalid_request",
-        `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
-      );
+    if (this.status !== "idle") throw this.#hasRun();
     const { parent } = options;
     const what = readInput(input);
     return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
@@ -264,6 +261,13 @@ export class Session<Output = unknown> {
   /** The session's records as they land, whoever writes them: those of before, and those to come. Never ends by itself. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<LogRecord> {
     return follow(this.#parts.journal, this.id, options);
+  }
+
+  #hasRun(): RondoError {
+    return new RondoError(
+      "invalid_request",
+      `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
+    );
   }
 
   #start(

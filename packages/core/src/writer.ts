@@ -17,9 +17,6 @@ export interface LeaseOptions {
   ttlMs?: number;
 }
 
-/** Who writes which session here, of journals that have no leases to tell. */
-const holders = new WeakMap<Journal, Map<string, Writer>>();
-
 export class Writer {
   readonly #journal: Journal;
   readonly #session: string;
@@ -54,7 +51,7 @@ export class Writer {
    */
   take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
     const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
-    if (taken === undefined) return this.#hold(takeOver);
+    if (taken === undefined) return undefined;
     const got = (lease: Lease): void | Promise<void> => {
       this.#lease = lease;
       this.#renewLater(lease, lost);
@@ -65,31 +62,11 @@ export class Writer {
     return got(taken) ?? undefined;
   }
 
-  /** Where a journal has no leases, those who write here are told from each other all the same. */
-  #hold(takeOver: boolean): undefined {
-    let held = holders.get(this.#journal);
-    if (held === undefined) {
-      held = new Map();
-      holders.set(this.#journal, held);
-    }
-    const holder = held.get(this.#session);
-    if (holder !== undefined && holder !== this && !takeOver)
-      throw new RondoError(
-        "conflict",
-        `session ${JSON.stringify(this.#session)} is being driven in this process: wait for it, follow() it as a reader, ` +
-          "or open it with takeOver to fence that writer off",
-      );
-    held.set(this.#session, this);
-    return undefined;
-  }
-
   /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */
   release(): undefined | Promise<void> {
     const lease = this.#lease;
     this.#lease = undefined;
     this.#stopRenewing();
-    const held = holders.get(this.#journal);
-    if (held?.get(this.#session) === this) held.delete(this.#session);
     try {
       const released = lease?.release();
       return released instanceof Promise ? released.catch(() => {}) : undefined;

@@ -226,7 +226,7 @@ describe("another process", () => {
     await expect.poll(() => dying.calls).toBe(2);
     const second = await new Agent({ model: scripted([say("done")]), tools: [echo("look")], ...quick }).open(
       "s",
-      { journal: { ...journal } },
+      { journal },
     );
     expect(second.status).toBe("interrupted");
     const { text, steps } = await second.resume();
@@ -270,7 +270,7 @@ describe("another process", () => {
       first.send("go").catch(() => {});
       await expect.poll(() => counts[name as "read" | "write"]).toBe(1);
       const second = await new Agent({ model: scripted([say("done")]), tools: tools(false) }).open(id, {
-        journal: { ...journal },
+        journal,
       });
       const { messages } = await second.resume();
       expect(isPaired(messages)).toBe(true);

@@ -277,9 +277,7 @@ describe("nothing is lost and nothing comes twice", () => {
     first.steer("listen", "id-1");
     await expect.poll(() => journal.read("s").filter(({ type }) => type === "queued").length).toBe(3);
     const model = scripted([say("I listened"), say("and did it")]);
-    const second = await new Agent(steerable({ model, tools: tools(false), journal: { ...journal } })).open(
-      "s",
-    );
+    const second = await new Agent(steerable({ model, tools: tools(false), journal })).open("s");
     const { end } = await second.resume();
     expect(end?.reason).toBe("completed");
     expect(delivered(second)).toEqual(["user: go", "user: listen", "user: and then"]);
@@ -295,7 +293,7 @@ describe("nothing is lost and nothing comes twice", () => {
     const first = await steerableSession("s", options);
     first.send("go").catch(() => {});
     await expect.poll(() => model.calls).toBe(2);
-    const second = await steerableSession("s", { model: scripted([say("b")]), journal: { ...journal } });
+    const second = await steerableSession("s", { model: scripted([say("b")]), journal });
     await second.resume();
     expect(delivered(second)).toEqual(["user: go", "user: more"]);
   });

@@ -81,14 +81,18 @@ export class Driving<Output> {
     return this.#changed;
   }
 
-  /** Takes over the run that another process left, where there is one, and says so in the records. */
-  async takeOver(force: boolean): Promise<void> {
+  /**
+   * Takes over the run that another process left, where there is one, and says so in the records.
+   * @param instead what is thrown where there is one, unless somebody holds the session: nothing is written then
+   */
+  async takeOver(force: boolean, instead: RondoError | undefined): Promise<void> {
     if (!this.#interrupted) return;
     const news = newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
     this.#changed = news.changed ?? [];
     this.#tellsChanges = this.#changed.length > 0;
     await this.#writer.take(force, () => {});
     try {
+      if (instead !== undefined) throw instead;
       this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
       await this.#driver.settled();
     } finally {
