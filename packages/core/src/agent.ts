@@ -259,6 +259,7 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       takeOver: overrides.takeOver,
       forNewRun,
+      isPassing: !lasting && overrides.journal === undefined,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),

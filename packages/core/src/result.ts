@@ -29,13 +29,16 @@ export interface RunResult<Output = unknown> {
   /** Model answers. */
   steps: number;
   toolCalls: number;
-  /** The whole conversation of the session. */
+  /** The whole conversation of the session. Where the session can be gone on with, they are its history itself, and frozen. */
   messages: Message[];
   session: string;
 }
 
-/** The result of the session's last run, ended or parked. */
-export function resultOf<Output>(state: State, session: string): RunResult<Output> {
+/**
+ * The result of the session's last run, ended or parked.
+ * @param isPassing nobody goes on with the session: what is shown of its history is the reader's own
+ */
+export function resultOf<Output>(state: State, session: string, isPassing = false): RunResult<Output> {
   const { run } = state;
   if (run === undefined) throw new RondoError("invalid_request", `session ${session} has no run yet`);
   const { usd, usage } = run.spend;
@@ -52,7 +55,7 @@ export function resultOf<Output>(state: State, session: string): RunResult<Outpu
     ...(usd === undefined ? {} : { usd }),
     steps: run.steps,
     toolCalls: run.toolCalls,
-    messages: shown(state.history),
+    messages: isPassing ? state.history.slice() : shown(state.history),
     session,
   };
 }

@@ -89,7 +89,9 @@ export class Session<Output = unknown> {
 
   /** The result of the last run, ended or parked. Undefined before the first. */
   get result(): RunResult<Output> | undefined {
-    return this.state.run === undefined ? undefined : resultOf<Output>(this.state, this.id);
+    return this.state.run === undefined
+      ? undefined
+      : resultOf<Output>(this.state, this.id, this.#parts.isPassing);
   }
 
   /** What fills the window now, by source, in tokens: what the provider counted, and the estimate of what is new since. */
@@ -151,7 +153,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` in a session that has had no run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    if (this.status === "idle") return resultOf<Output>(this.state, this.id);
+    if (this.status === "idle") return resultOf<Output>(this.state, this.id, this.#parts.isPassing);
     return this.#driving.goOn(undefined, options.signal);
   }
 
@@ -293,40 +295,12 @@ export class Session<Output = unknown> {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
     const listeners = this.#listeners;
-    if (listeners.length > 0) freezeFacts(event);
+    // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
+    if (event.type === "approval_request" && listeners.length > 0) frozen(event.call.args);
     for (let at = 0; at < listeners.length; at += 1) {
       // An async function fits a listener's type, and its rejection is nobody else's to hear.
       const said: unknown = listeners[at]?.(event);
       if (said instanceof Promise) said.catch(failed);
     }
   };
-}
-
-/** What an event tells of the history and of calls stands in the records as well: listeners only look at it. */
-function freezeFacts(event: RondoEvent): void {
-  switch (event.type) {
-    // By far the most, and nobody else's.
-    case "text_delta":
-    case "reasoning_delta":
-    case "tool_args_delta":
-      return;
-    case "message":
-    case "message_delivered":
-      frozen(event.message);
-      return;
-    case "run_start":
-      frozen(event.input);
-      return;
-    case "tool_start":
-    case "tool_update":
-    case "approval_request":
-    case "approval_result":
-      frozen(event.call.args);
-      return;
-    case "tool_end":
-      frozen(event.call.args);
-      frozen(event.content);
-      return;
-    default:
-  }
 }

@@ -179,7 +179,7 @@ export class Driving<Output> {
       const held = this.#held ?? [];
       this.#held = undefined;
       for (const fact of held) this.#driver.post(fact);
-      return resultOf<Output>(this.state, this.#parts.id);
+      return resultOf<Output>(this.state, this.#parts.id, this.#parts.isPassing);
     } finally {
       // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
       signal?.removeEventListener("abort", abort);

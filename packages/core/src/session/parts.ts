@@ -32,6 +32,8 @@ export interface SessionParts {
   lease?: LeaseOptions | undefined;
   /** Fence off whoever holds the session. */
   takeOver?: boolean | undefined;
+  /** Nobody can come back to it. */
+  isPassing?: boolean | undefined;
   /** It is opened for a run of its own: one that is open in it is refused, and left to whoever has it. */
   forNewRun?: boolean | undefined;
   /** The agent's options with some of them changed, for a fork. */
