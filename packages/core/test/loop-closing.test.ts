@@ -101,9 +101,8 @@ describe("a write that was cut off", () => {
     expect(abandonedResult(callOf("5.0", { reconciled }), stateOf(), rules)).toMatchObject({
       code: "not_executed",
     });
-    expect(abandonedResult(callOf("5.0", { startedAt: 1 }), stateOf(), rules)).toMatchObject({
-      code: "aborted",
-    });
+    for (const change of [{ startedAt: 1 }, { begun: true }] as const)
+      expect(abandonedResult(callOf("5.0", change), stateOf(), rules)).toMatchObject({ code: "aborted" });
   });
 
   test("says what its tool found out", () => {

@@ -176,6 +176,11 @@ describe("the hooks of a step", () => {
       tools: ["read"],
       toolChoice: "none",
     });
+    expect(await prepare({ toolChoice: { tool: "read" } })).toStrictEqual({
+      type,
+      ...about,
+      toolChoice: { tool: "read" },
+    });
     const other = await prepare({ model: scripted([]) });
     expect(other).toStrictEqual({
       type,
@@ -238,6 +243,8 @@ test("the onFinish hook may bring more work, as a text or as messages", async ()
   expect(await finish("")).toStrictEqual({ ...fact, messages: [] });
   expect(await finish("more")).toStrictEqual({ ...fact, messages: [user("more")] });
   expect(await finish([user("a")])).toStrictEqual({ ...fact, messages: [user("a")] });
+  const partly = { role: "user", content: [{ type: "text", text: " " }, ...user("b").content] };
+  expect(await finish([partly, user(" ")])).toStrictEqual({ ...fact, messages: [partly] });
   expect(await ask({}, about, stateOf())).toStrictEqual({ ...fact, messages: [] });
   const { run: _run, ...idle } = stateOf();
   await finish(undefined, idle);

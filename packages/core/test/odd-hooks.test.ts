@@ -33,7 +33,7 @@ test.each([
   ],
   ["transformContext", [{ role: "user", content: [circle] }], "Converting circular structure to JSON"],
   ["prepareStep", { tools: "look" }, "its tools must be a list of names of tools"],
-  ["prepareStep", { tools: [5] }, "its tools must be a list of names of tools"],
+  ["prepareStep", { tools: ["look", 5] }, "its tools must be a list of names of tools"],
   ["prepareStep", { toolChoice: "look" }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
   ["prepareStep", { toolChoice: { tool: 5 } }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
   ["onFinish", 5, "it returned a number, and a list of messages is needed"],

@@ -265,6 +265,11 @@ describe("a request refused for its reasoning", () => {
     expect(refusedFor(repairOfFile(broken), three)).toStrictEqual(dropping(repairOfFile(broken)));
     expect(refusedFor(repairOfFile(broken), [...three, "file.4"])).toStrictEqual(dropping("files"));
     expect(refusedFor("files", three)).toStrictEqual(dropping("files"));
+    // What else was left out does not count.
+    const others: Repair[] = ["reasoning", "settings.temperature", "settings.topP", "settings.seed"];
+    expect(refusedFor(repairOfFile(broken), others)).toStrictEqual(dropping(repairOfFile(broken)));
+    const another: FilePart = { ...stored, data: { blob: "b2", bytes: 3 } };
+    expect(repairOfFile(another)).not.toBe(repairOfFile(stored));
     const alone = holding({ role: "user", content: [broken] });
     expect(refusedFor("files", [repairOfFile(broken)], alone)).toBeUndefined();
   });
