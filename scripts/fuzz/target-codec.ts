@@ -156,7 +156,7 @@ function codecTarget(subject: Subject): FuzzTarget {
             },
             codec,
             target,
-            (event) => events.push(event),
+            { emit: (event) => void events.push(event) },
           ),
         );
         results.push(JSON.parse(unmade({ events, end })));

@@ -3,6 +3,7 @@
 // A model gets a request and a signal, says what arrives while it arrives, and returns the whole answer.
 // It makes one attempt. Retry, fall-back, limits and time-outs between events are the loop's.
 
+import type { Clock } from "./clock.ts";
 import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
 
 /** A read-only list of messages that costs nothing to pass on. Iterate it, or ask `at`. */
@@ -74,8 +75,10 @@ export interface ModelIo {
   signal: AbortSignal;
   /** Called for each event, synchronously. */
   emit(event: ModelEvent): void;
-  /** Time-outs a transport keeps itself, in milliseconds. */
-  clocks?: { connectMs?: number; firstByteMs?: number };
+  /** Time-outs in milliseconds: a transport keeps the first two itself, and is told the third, which is kept for it. */
+  clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
+  /** Default: the host's. */
+  clock?: Clock;
 }
 
 /** What is known of a model. Absent is unknown. */

@@ -46,7 +46,7 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
     id: "m",
     origin,
     call: (asked, io) => {
-      given.push(asked, io.signal, io.clocks);
+      given.push(asked, io.signal, io.clocks, io.clock);
       emit = io.emit;
       return promise;
     },
@@ -92,9 +92,10 @@ const partialOf = (content: AssistantMessage["content"], kind: string): object =
   stop: { kind, wire: "unknown" },
 });
 
-test("a model is called with the request, the signal, and the clocks that are its transport's", () => {
-  const { given, controller } = watch();
-  expect(given).toStrictEqual([request, controller.signal, { connectMs: 5, firstByteMs: 10 }]);
+test("a model is called with the request, the signal, the clocks of a stream, and whose time it is", () => {
+  const { given, controller, clock } = watch();
+  const { connectMs, firstByteMs, idleMs } = clocks;
+  expect(given).toStrictEqual([request, controller.signal, { connectMs, firstByteMs, idleMs }, clock]);
 });
 
 test("a model's answer is the answer, its events are passed on, and the clocks are let go", async () => {

@@ -149,7 +149,7 @@ class HttpModel implements Model {
       clocks: { ...io.clocks, ...clocks },
     });
     if (response.status >= 200 && response.status < 300) {
-      const answer = await receive(response, codec, target, io.emit);
+      const answer = await receive(response, codec, target, io);
       warnOverWindow(this.id, answer, this.facts, io);
       return { answer };
     }

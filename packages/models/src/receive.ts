@@ -7,7 +7,15 @@
 // A piece of the body is decoded first, and what came of it is told then. Whoever listens may do much, and mixed into the
 // decoding it would make one large thing of two small ones: see `bench/RESULTS.md`.
 
-import { type AssistantMessage, errorWith, type Json, type ModelEvent, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  errorWith,
+  type Json,
+  type ModelEvent,
+  type ModelIo,
+  RondoError,
+  systemClock,
+} from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { parseExact } from "./exact-json.ts";
 import { readErrorBody } from "./transport/error-body.ts";
@@ -17,7 +25,7 @@ import { SseDecoder } from "./transport/sse.ts";
 import { Utf8Stream } from "./transport/utf8.ts";
 import { Tray } from "./tray.ts";
 
-/** Milliseconds. How long what may stand behind a finish signal is waited for, once nothing comes any more. */
+/** Milliseconds. How long what may stand behind a finish signal is waited for, once the answer says nothing any more. */
 const behindMs = 10_000;
 
 /** Bytes become frames: all framings have the same face. */
@@ -35,13 +43,13 @@ export async function receive(
   response: HttpResponse,
   codec: Codec,
   target: Target,
-  emit: (event: ModelEvent) => void,
+  io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
   const news = new Tray<ModelEvent>();
   try {
-    return await read(response, codec, target, news, emit);
+    return await read(response, codec, target, news, io);
   } finally {
-    news.empty(emit);
+    news.empty(io.emit);
   }
 }
 
@@ -50,8 +58,10 @@ async function read(
   codec: Codec,
   target: Target,
   news: Tray<ModelEvent>,
-  emit: (event: ModelEvent) => void,
+  io: Pick<ModelIo, "emit" | "clock" | "clocks">,
 ): Promise<AssistantMessage> {
+  const { clock = systemClock, emit } = io;
+  const waitMs = Math.min(behindMs, (io.clocks?.idleMs ?? Number.POSITIVE_INFINITY) / 2);
   const binary = codec.framing === "aws_event_stream";
   const EventStream = binary
     ? (
@@ -94,7 +104,7 @@ async function read(
   let blank: Uint8Array[] = [];
   let broke: RondoError | undefined;
   let waited = false;
-  let behind: ReturnType<typeof setTimeout> | undefined;
+  let stopClock: (() => void) | undefined;
   let stopWaiting = (): void => {};
   try {
     const heard = (chunk: Uint8Array): boolean => {
@@ -114,11 +124,13 @@ async function read(
       }
       if (body.whole !== undefined) return body.whole.push(chunk);
       framer.push(chunk);
+      const spoke = !news.isEmpty;
       tell();
       if (decoder.finished) return false;
-      if (decoder.complete === true) {
-        clearTimeout(behind);
-        behind = setTimeout(stopWaiting, behindMs);
+      // Pings do not wind this clock.
+      if (decoder.complete === true && (spoke || stopClock === undefined)) {
+        stopClock?.();
+        stopClock = clock.after(waitMs, stopWaiting);
       }
       return true;
     };
@@ -142,7 +154,7 @@ async function read(
     if (error.kind !== "network" || frames === 0) throw withArrived(error, decoder);
     broke = error;
   } finally {
-    clearTimeout(behind);
+    stopClock?.();
   }
   if (body.whole !== undefined) return decodeWhole(body.whole.text(), response, codec, target, note);
   const cut = settled(() => framer.end(), decoder);

@@ -11,6 +11,10 @@ export class Tray<T> {
     this.#count += 1;
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
   /** Hands over what is there, in order, and is empty then: also when `take` throws, and what was left is lost. */
   empty(take: (item: T) => void): void {
     const items = this.#items;

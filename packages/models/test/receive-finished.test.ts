@@ -19,7 +19,7 @@ function received(pieces: readonly Uint8Array[]): Promise<AssistantMessage> {
     },
     bedrockConverse,
     target,
-    () => {},
+    { emit: () => {} },
   );
 }
 

@@ -3,7 +3,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AssistantMessage, type ModelEvent, userText } from "@rondo/core";
+import { type AssistantMessage, type ModelEvent, type ModelIo, userText } from "@rondo/core";
 import { eventStreamMessage } from "@rondo/testkit/wire";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { anthropic, bedrock, google, openai, type ProviderOptions } from "../src/index.ts";
@@ -54,6 +54,7 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
   async function asked(
     pieces: readonly (string | Buffer)[],
     more: ProviderOptions = {},
+    clocks: ModelIo["clocks"] = {},
   ): Promise<{ answer: Promise<AssistantMessage> }> {
     const server = createServer((_request, response) => {
       response.writeHead(200, { "content-type": type });
@@ -76,7 +77,7 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     };
     const answer = model.call(
       { messages: [userText("go")], tools: [], toolChoice: "auto", settings: {} },
-      { signal: controller.signal, emit, clocks: { connectMs: 0, firstByteMs: 0 } },
+      { signal: controller.signal, emit, clocks: { connectMs: 0, firstByteMs: 0, ...clocks } },
     );
     answer.catch(() => {});
     await begins;
@@ -91,6 +92,13 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     const { answer } = await asked([...text, ...end], more);
     while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     vi.advanceTimersByTime(10_000);
+    expect((await answer).content).toEqual([{ type: "text", text: "hi" }]);
+  });
+
+  it("that ended is whole before the clock for silence runs out, however short that is", async () => {
+    const { answer } = await asked([...text, ...end], {}, { idleMs: 400 });
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(200);
     expect((await answer).content).toEqual([{ type: "text", text: "hi" }]);
   });
 

@@ -22,7 +22,7 @@ function received(text: string, emit: (event: ModelEvent) => void): Promise<unkn
     },
     openaiChat,
     target,
-    emit,
+    { emit },
   );
 }
 

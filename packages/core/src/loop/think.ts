@@ -80,7 +80,8 @@ export function think(
     const io = {
       signal: controller.signal,
       emit: hear,
-      clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs },
+      clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs, idleMs: clocks.idleMs },
+      clock,
     };
     try {
       model.call(request, io).then((message) => settle(() => resolve(message)), fail);
