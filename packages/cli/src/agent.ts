@@ -10,10 +10,10 @@ import {
   RondoError,
   type Tool,
 } from "@rondo/core";
+import { nearest } from "@rondo/core/checks";
 import { calculate, fileToolSet, fileTools, runCommand } from "@rondo/tools";
 import { Failure, UsageError } from "./failure.ts";
 import { aboutRun, type Invocation } from "./invocation.ts";
-import { nearest } from "./nearest.ts";
 
 export interface AgentParts {
   invocation: Invocation;

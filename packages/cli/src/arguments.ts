@@ -4,8 +4,8 @@
 // what may stand in its place.
 
 import { parseArgs } from "node:util";
+import { nearest } from "@rondo/core/checks";
 import { UsageError } from "./failure.ts";
-import { nearest } from "./nearest.ts";
 
 export interface OptionSpec {
   type: "string" | "boolean";

@@ -1,5 +1,6 @@
 // The room of the command line: the first word names the command, the command does the rest.
 
+import { nearest } from "@rondo/core/checks";
 import { type Arguments, readArguments } from "./arguments.ts";
 import { type Command, commonOptions } from "./command.ts";
 import { allow, revoke } from "./commands/allow.ts";
@@ -19,7 +20,6 @@ import type { Console } from "./console.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { failureOf, UsageError } from "./failure.ts";
 import { commandHelp, generalHelp } from "./help.ts";
-import { nearest } from "./nearest.ts";
 import { version } from "./version.ts";
 
 const commands: readonly Command[] = [

@@ -1,8 +1,8 @@
 // The room of finding a run: by its id, the beginning of it, or `last`.
 
 import type { Journal, LogRecord } from "@rondo/core";
+import { nearest } from "@rondo/core/checks";
 import { Failure, UsageError } from "./failure.ts";
-import { nearest } from "./nearest.ts";
 import { plainText } from "./plain-text.ts";
 import { parentIn } from "./sub-agents.ts";
 

@@ -1,7 +1,7 @@
+import { nearest } from "@rondo/core/checks";
 import { describe, expect, it } from "vitest";
 import { type OptionSpecs, readArguments } from "../src/arguments.ts";
 import { UsageError } from "../src/failure.ts";
-import { nearest } from "../src/nearest.ts";
 import { oneLine, shortArgs, someLines } from "../src/shorten.ts";
 
 const specs: OptionSpecs = {

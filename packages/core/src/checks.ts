@@ -7,6 +7,9 @@
 // A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
 import { RondoError } from "./errors.ts";
+import { nearest } from "./nearest.ts";
+
+export { nearest } from "./nearest.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;
@@ -168,7 +171,8 @@ function hint(name: string, known: readonly string[]): string {
   const alike = known.find(
     (one) => plain !== "" && (one.toLowerCase().includes(plain) || plain.startsWith(one.toLowerCase())),
   );
-  return alike === undefined ? `there are ${known.join(", ")}` : `did you mean ${alike}?`;
+  const meant = alike ?? nearest(name, known, 1)[0];
+  return meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
 }
 
 /** An object of whatever class, with these members and any others. @param what the whole of it in words */

@@ -26,6 +26,8 @@ const echo = {
 describe("an agent's options", () => {
   test.each<[Record<string, unknown>, string]>([
     [{ maxStep: 5 }, "option maxStep: there is no such option; did you mean maxSteps?"],
+    [{ retyr: null }, "option retyr: there is no such option; did you mean retry?"],
+    [{ maxStpes: 5 }, "option maxStpes: there is no such option; did you mean maxSteps?"],
     [{ maxsteps: 5 }, "option maxsteps: there is no such option; did you mean maxSteps?"],
     [{ steps: 5 }, "option steps: there is no such option; did you mean maxSteps?"],
     [{ turns: 5 }, "option turns: there is no such option; there are model, fallback, system, tools, "],

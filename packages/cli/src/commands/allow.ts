@@ -10,6 +10,7 @@ import {
   messageOf,
   type Session,
 } from "@rondo/core";
+import { nearest } from "@rondo/core/checks";
 import type { Arguments, OptionSpecs } from "../arguments.ts";
 import { parseArgsJson } from "../ask.ts";
 import { type Command, journalOption } from "../command.ts";
@@ -19,7 +20,6 @@ import { Failure, UsageError } from "../failure.ts";
 import { findRun } from "../find-run.ts";
 import { modelOptions, withRun } from "../goes-on.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { nearest } from "../nearest.ts";
 import { jsonLine, plainText, visibleText } from "../plain-text.ts";
 import { grantText } from "../render/grant.ts";
 import { stateOf } from "../summary.ts";
