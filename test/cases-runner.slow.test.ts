@@ -73,6 +73,59 @@ test("a case that comes out as expected passes in every chunking", async () => {
   expect(await perform(readCase(JSON.stringify(plain)), chunkings)).toEqual([]);
 });
 
+describe("the protocol of a case is", () => {
+  const whole = {
+    anthropic: {
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: [{ type: "text", text: "hi" }],
+      stop_reason: "end_turn",
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+    responses: {
+      object: "response",
+      status: "completed",
+      output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "hi" }] }],
+    },
+    gemini: { candidates: [{ content: { parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
+    bedrock: {
+      output: { message: { role: "assistant", content: [{ text: "hi" }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    },
+    chat: { choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }] },
+  };
+  const played = (provider: string, body: object): Promise<string> =>
+    reasonsOf({
+      id: "N1",
+      provider,
+      wire: { status: 200, headers: { "content-type": "application/json" }, body },
+      expect: { stop_reason: "end_turn", text: "hi", loop_outcome: "final" },
+    });
+
+  test.each(Object.entries(whole))("its frames', where its provider speaks several: %s", async (_, body) => {
+    for (const provider of ["any", "copilot", "azure", "litellm"])
+      expect(await played(provider, body)).toBe("");
+  });
+
+  test.each([
+    ["Claude", whole.anthropic],
+    ["anthropic-vertex", whole.anthropic],
+    ["amazon-bedrock", whole.bedrock],
+    ["google-generative-ai", whole.gemini],
+    ["azure-openai-responses", whole.responses],
+    ["chat-completions", whole.chat],
+  ])("its provider's, by another name: %s", async (provider, body) => {
+    expect(await played(provider, body)).toBe("");
+  });
+
+  test("its provider's, whatever its frames are", async () => {
+    expect(await played("anthropic", whole.chat)).not.toBe("");
+    expect(await played("gemini-interactions", whole.chat)).toContain("gemini-interactions");
+  });
+});
+
 describe("what is not known makes a case fail, by name", () => {
   test.each([
     ["a member of the case", { wires: [] }, "case.wires"],

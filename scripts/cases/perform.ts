@@ -10,11 +10,13 @@ import { measured } from "./isolated.ts";
 import { judge, needsProcess } from "./judge.ts";
 import type { Observation } from "./observation.ts";
 import { play } from "./play.ts";
+import { playedAs } from "./provider-names.ts";
 import { playTable } from "./tables.ts";
 import { type Chunking, chunkings } from "./wire.ts";
 
 /** Why a case fails; empty when it passes. */
-export async function perform(one: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
+export async function perform(given: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
+  const one = { ...given, provider: playedAs(given) };
   const seen: [Chunking, Observation][] = [];
   for (const chunking of one.wire === null ? cuts.slice(0, 1) : cuts) {
     const observation = await observe(one, chunking);

@@ -49,6 +49,7 @@ export function protocolOf(provider: string): Protocol {
     case "bedrock":
       return "bedrock";
     case "openai-responses":
+    case "azure-responses":
       return "openai-responses";
     default:
       return "openai-chat";
@@ -58,6 +59,7 @@ export function protocolOf(provider: string): Protocol {
 /** The provider as messages' origins name it. */
 export function originProvider(provider: string): string {
   if (provider === "gemini") return "google";
+  if (provider === "azure-responses") return "azure";
   return provider === "openai-chat" || provider === "openai-responses" || provider === "any"
     ? "openai"
     : provider;
@@ -120,6 +122,8 @@ function wireModel(wish: ModelWish): Model {
       return openai.chat(model, options);
     case "azure":
       return azure(model, { ...options, protocol: "chat" });
+    case "azure-responses":
+      return azure(model, options);
     default:
       return openaiCompatible({ ...options, provider, model });
   }

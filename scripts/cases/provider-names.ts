@@ -1,0 +1,96 @@
+// The room of providers' other names: a case that says `claude`, or leaves the protocol to its frames, is played in theirs.
+//
+// One server speaks several protocols (Azure, Copilot, gateways), and a case of `any` provider has the frames of one. Where
+// the name says which protocol it is, the name counts: a server may answer in frames that are none of its own.
+
+import { type Case, Unsupported, type Wire } from "./format.ts";
+import type { Protocol } from "./wire.ts";
+
+const aliases: { readonly [name: string]: string } = {
+  all: "any",
+  "anthropic-bedrock": "bedrock",
+  "anthropic-messages": "anthropic",
+  "anthropic-vertex": "vertex-anthropic",
+  "aws-bedrock": "bedrock",
+  "amazon-bedrock": "bedrock",
+  "azure-openai": "azure",
+  "azure-openai-responses": "azure-responses",
+  "bedrock-anthropic": "bedrock",
+  "bedrock-converse": "bedrock",
+  "chat-completions": "openai-chat",
+  claude: "anthropic",
+  "gemini-api": "gemini",
+  "google-generative-ai": "gemini",
+  "google-vertex": "vertex",
+  "openai-completions": "openai-chat",
+  responses: "openai-responses",
+  "vertex-gemini": "vertex",
+};
+
+/** Protocols that a case cannot be played in. */
+const unknown: ReadonlySet<string> = new Set([
+  "gemini-interactions",
+  "interactions",
+  "ollama-native",
+  "cohere",
+]);
+
+/** Names that are a protocol's. Of all others the frames tell. */
+const settled: ReadonlySet<string> = new Set([
+  "anthropic",
+  "azure-responses",
+  "bedrock",
+  "gemini",
+  "google",
+  "openai-chat",
+  "openai-responses",
+  "vertex",
+  "vertex-anthropic",
+]);
+
+const own: { readonly [protocol in Protocol]: string } = {
+  anthropic: "anthropic",
+  bedrock: "bedrock",
+  google: "gemini",
+  "openai-chat": "openai-chat",
+  "openai-responses": "openai-responses",
+};
+
+/** What only an answer in that protocol has in it: errors look alike. Chat's comes first, whose choices have a `stop_reason` too. */
+const marks: readonly (readonly [Protocol, RegExp])[] = [
+  ["openai-chat", /"choices":\s*\[/],
+  ["openai-responses", /"type":\s*"response\.|"object":\s*"response"/],
+  ["google", /"candidates":\s*\[/],
+  ["bedrock", /"stopReason":/],
+  ["anthropic", /"type":\s*"(message_start|content_block_start)"|"stop_reason":/],
+];
+
+/**
+ * The name a case is played under.
+ * @throws Unsupported naming a protocol that no case can be played in
+ */
+export function playedAs(one: Case): string {
+  const name = one.provider.toLowerCase();
+  const provider = aliases[name] ?? name;
+  if (unknown.has(provider)) throw new Unsupported(`the protocol of ${provider}`);
+  if (settled.has(provider)) return provider;
+  const spoken = spokenIn(one);
+  if (spoken === undefined || spoken === "openai-chat") return provider;
+  return provider === "azure" && spoken === "openai-responses" ? "azure-responses" : own[spoken];
+}
+
+function spokenIn(one: Case): Protocol | undefined {
+  const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])].map((turn) => turn.wire);
+  for (const wire of [one.wire, ...(one.wire_sequence ?? []), one.final_wire, ...turns]) {
+    const text = textOf(wire ?? {});
+    // What is quoted in an answer is escaped, so that it bears no mark.
+    const found = marks.find(([, mark]) => mark.test(text));
+    if (found !== undefined) return found[0];
+    if (wire?.body_b64 !== undefined) return "bedrock";
+  }
+  return undefined;
+}
+
+function textOf({ sse, body, body_text }: Wire): string {
+  return sse?.join("") ?? body_text ?? (body === undefined ? "" : JSON.stringify(body));
+}
