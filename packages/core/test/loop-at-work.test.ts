@@ -16,7 +16,7 @@ import { nothingSpent } from "../src/loop/children.ts";
 import { Log } from "../src/loop/log.ts";
 import type { Shell } from "../src/loop/shell.ts";
 import { asks, call, heldTool, idle, type World, worldOf } from "./at-work-support.ts";
-import { acting, callOf, come, finished, options, recordOf, stateOf } from "./loop-support.ts";
+import { acting, callOf, come, finished, options, recordOf, rules, stateOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
 
 describe("a call", () => {
@@ -87,6 +87,20 @@ describe("a call", () => {
     expect(masked.told).toStrictEqual([
       { type: "warning", code: "tool_error", message: "write (id-5.0): secret" },
     ]);
+  });
+
+  test("that throws is answered also where the host's own words for it throw", async () => {
+    const execute = (): never => {
+      throw new Error("secret");
+    };
+    const threw = (): never => {
+      throw new Error("no words");
+    };
+    const { posted } = begun({ ...echo("write"), execute }, state, {
+      rules: { ...rules, texts: { ...rules.texts, threw } },
+    });
+    await come();
+    expect(posted).toMatchObject([{ result: result("Error: no words", { isError: true }) }]);
   });
 
   test("works with the session's things, and can look earlier results up", async () => {
