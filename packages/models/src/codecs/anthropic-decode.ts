@@ -46,11 +46,9 @@ export function frameObject(data: string, provider: string, frames?: FrameJson):
   return object;
 }
 
-export const anthropicDecoder = (target: Target, emit: Emit): Decoder => new AnthropicDecoder(target, emit);
-
-class AnthropicDecoder implements Decoder {
+/** An answer that reads the frames of a stream. */
+export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
   readonly #provider: string;
-  readonly #answer: AnthropicAnswer;
   readonly #frames = new FrameJson(
     [
       ["delta", "text"],
@@ -63,39 +61,22 @@ class AnthropicDecoder implements Decoder {
   #likeness: Likeness | undefined;
 
   constructor(target: Target, emit: Emit) {
+    super(target, emit);
     this.#provider = target.origin.provider;
-    this.#answer = new AnthropicAnswer(target, emit);
   }
 
   get likeness(): Likeness | undefined {
     return this.#likeness;
   }
 
-  get finished(): boolean {
-    return this.#answer.finished;
-  }
-
-  get complete(): boolean {
-    return this.#answer.complete;
-  }
-
   push(frame: Frame): void {
-    const answer = this.#answer;
-    if (answer.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
+    if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
     this.#likeness = undefined;
     this.#named = frame.event;
     const event = frameObject(frame.data, this.#provider, this.#frames);
     if (event === undefined) return;
-    answer.event(event, frame.event);
-    this.#likeness = answer.again && this.#frames.likeness(answer.again);
-  }
-
-  end(): AssistantMessage {
-    return this.#answer.end();
-  }
-
-  partial(): AssistantMessage | undefined {
-    return this.#answer.partial();
+    this.event(event, frame.event);
+    this.#likeness = this.again && this.#frames.likeness(this.again);
   }
 }
 

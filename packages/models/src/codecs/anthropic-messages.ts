@@ -3,9 +3,8 @@
 // The provider's own API, Amazon Bedrock (InvokeModel) and Google Vertex differ in the path, in where the version
 // stands and in the framing of the stream; the conversation is the same on all of them.
 
-import type { AssistantMessage } from "@rondo/core";
-import type { Codec, Decoder, Frame, Target } from "../codec.ts";
-import { anthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
+import type { Codec, Frame, Target } from "../codec.ts";
+import { AnthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
 import { anthropicEncoder, type Host } from "./anthropic-encode.ts";
 import { anthropicHttpError } from "./anthropic-errors.ts";
 import { asObject, asString } from "./anthropic-json.ts";
@@ -50,7 +49,7 @@ export const anthropicMessages: Codec = {
   api,
   framing: "sse",
   encoder: (target) => anthropicEncoder(target, own),
-  decoder: anthropicDecoder,
+  decoder: (target, emit) => new AnthropicDecoder(target, emit),
   decodeWhole: anthropicWhole,
   errorOf: anthropicHttpError,
 };
@@ -70,37 +69,20 @@ export const anthropicOnBedrock: Codec = {
   errorOf: bedrockHttpError,
 };
 
-class InvokeDecoder implements Decoder {
+class InvokeDecoder extends AnthropicDecoder {
   readonly #target: Target;
-  readonly #inner: Decoder;
 
   constructor(target: Target, emit: Parameters<Codec["decoder"]>[1]) {
+    super(target, emit);
     this.#target = target;
-    this.#inner = anthropicDecoder(target, emit);
   }
 
-  get finished(): boolean {
-    return this.#inner.finished;
-  }
-
-  get complete(): boolean {
-    return this.#inner.complete === true;
-  }
-
-  push(frame: Frame): void {
-    if (frame.exception === true) throw bedrockStreamError(frame, this.#target, this.#inner.partial());
+  override push(frame: Frame): void {
+    if (frame.exception === true) throw bedrockStreamError(frame, this.#target, this.partial());
     if (frame.event !== undefined && frame.event !== "chunk") return;
     const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
     if (bytes === undefined) return;
     const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
-    this.#inner.push({ event: undefined, data: text });
-  }
-
-  end(): AssistantMessage {
-    return this.#inner.end();
-  }
-
-  partial(): AssistantMessage | undefined {
-    return this.#inner.partial();
+    super.push({ event: undefined, data: text });
   }
 }

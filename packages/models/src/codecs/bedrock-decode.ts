@@ -31,7 +31,7 @@ const eventTypes = [
   "metadata",
 ] as const;
 
-class BedrockAnswer {
+class BedrockAnswer implements Decoder {
   readonly #emit: Emit;
   readonly #answer: Answer;
   readonly #target: Target;
@@ -59,7 +59,18 @@ class BedrockAnswer {
     return this.#word !== undefined && this.#hasUsage;
   }
 
-  event(type: string, payload: JsonObject): void {
+  push(frame: Frame): void {
+    if (frame.exception === true || frame.event?.endsWith("Exception") === true)
+      throw bedrockStreamError(frame, this.#target, this.partial());
+    const payload = frameObject(frame.data, this.#target.origin.provider);
+    if (payload === undefined) return;
+    const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
+    if (wrapped !== undefined && frame.event !== wrapped)
+      this.#event(wrapped, asObject(payload[wrapped]) ?? {});
+    else if (frame.event !== undefined) this.#event(frame.event, payload);
+  }
+
+  #event(type: string, payload: JsonObject): void {
     const given = asNumber(payload.contentBlockIndex) ?? 0;
     const index =
       type === "contentBlockStart"
@@ -263,44 +274,7 @@ function joinBase64(before: string, piece: string): string {
   }
 }
 
-export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockDecoder(target, emit);
-
-class BedrockDecoder implements Decoder {
-  readonly #target: Target;
-  readonly #answer: BedrockAnswer;
-
-  constructor(target: Target, emit: Emit) {
-    this.#target = target;
-    this.#answer = new BedrockAnswer(target, emit);
-  }
-
-  get finished(): boolean {
-    return this.#answer.finished;
-  }
-
-  get complete(): boolean {
-    return this.#answer.complete;
-  }
-
-  push(frame: Frame): void {
-    if (frame.exception === true || frame.event?.endsWith("Exception") === true)
-      throw bedrockStreamError(frame, this.#target, this.#answer.partial());
-    const payload = frameObject(frame.data, this.#target.origin.provider);
-    if (payload === undefined) return;
-    const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
-    if (wrapped !== undefined && frame.event !== wrapped)
-      this.#answer.event(wrapped, asObject(payload[wrapped]) ?? {});
-    else if (frame.event !== undefined) this.#answer.event(frame.event, payload);
-  }
-
-  end(): AssistantMessage {
-    return this.#answer.end();
-  }
-
-  partial(): AssistantMessage | undefined {
-    return this.#answer.partial();
-  }
-}
+export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);
 
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
   const response = asObject(body);
