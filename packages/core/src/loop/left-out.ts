@@ -4,6 +4,7 @@ import { digest } from "../digest.ts";
 import type { RefusableSetting, Repair } from "../errors.ts";
 import type { FilePart, Message } from "../message.ts";
 import type { Settings } from "../model.ts";
+import type { State } from "./state.ts";
 
 type FileRepair = Extract<Repair, `file.${string}`>;
 /** What is left out of messages. */
@@ -18,6 +19,13 @@ export const isOfOneFile = (repair: Repair): repair is FileRepair => repair.star
 /** The repair that leaves out this file, wherever it stands: what is in it tells it from others. */
 export function repairOfFile({ data, url }: FilePart): FileRepair {
   return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
+}
+
+/** Whether there is a file, of which this holds. Walks the history: for after a refusal. */
+export function hasFile({ history }: State, holds: (file: FilePart) => boolean = () => true): boolean {
+  for (const { content } of history)
+    if (content.some((part) => part.type === "file" && holds(part))) return true;
+  return false;
 }
 
 const isOfParts = (repair: Repair): repair is PartRepair =>

@@ -4,6 +4,7 @@
 // fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
 
 import type { ErrorData } from "../errors.ts";
+import { hasFile } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -21,7 +22,7 @@ export function overflow(mends: boolean = true): Rule {
       const { error } = run.failure;
       if (error.kind !== "context_overflow" && error.kind !== "payload_too_large") return undefined;
       const evidence = { kind: error.kind };
-      if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFiles(state))
+      if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFile(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };
       const maxOutputTokens = mends ? lowerLimit(state, error) : undefined;
       if (maxOutputTokens !== undefined)
@@ -40,10 +41,4 @@ function lowerLimit({ run, options }: State, { maxOutputTokens }: ErrorData): nu
   if (run === undefined || maxOutputTokens === undefined || run.failures >= 3) return undefined;
   const asked = run.maxOutputTokens ?? options?.settings.maxOutputTokens;
   return asked === undefined || maxOutputTokens < asked ? maxOutputTokens : undefined;
-}
-
-/** Whether leaving files out makes another request of it. Looks at the history, but only after a refusal. */
-export function hasFiles({ history }: State): boolean {
-  for (const message of history) if (message.content.some((part) => part.type === "file")) return true;
-  return false;
 }

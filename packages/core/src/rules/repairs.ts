@@ -5,7 +5,7 @@
 // What can be repaired is said by the error's own field, never read from its text.
 
 import type { Repair } from "../errors.ts";
-import { isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
+import { hasFile, isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -40,17 +40,11 @@ function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
 function changes(repair: Repair, state: State): boolean {
   if (repair === "reasoning") return hasReasoning(state);
   const dropped = state.run?.dropped ?? [];
-  if (repair === "files") return hasFile((one) => !dropped.includes(one), state);
-  if (isOfOneFile(repair)) return !dropped.includes("files") && hasFile((one) => one === repair, state);
+  if (repair === "files") return hasFile(state, (one) => !dropped.includes(repairOfFile(one)));
+  if (isOfOneFile(repair))
+    return !dropped.includes("files") && hasFile(state, (one) => repairOfFile(one) === repair);
   const { [settingOf(repair)]: setting } = state.options?.settings ?? {};
   return setting !== undefined;
-}
-
-/** Whether there is a file of which this holds. Looks at the history, but only after a refusal. */
-function hasFile(holds: (repair: Repair) => boolean, { history }: State): boolean {
-  for (const { content } of history)
-    if (content.some((part) => part.type === "file" && holds(repairOfFile(part)))) return true;
-  return false;
 }
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
