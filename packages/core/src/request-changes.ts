@@ -2,6 +2,7 @@
 //
 // Names stand in the words the options have; values are whole, whoever shows them cuts them.
 
+import { written } from "./copy-json.ts";
 import { canonical } from "./digest.ts";
 import type { Json, Message } from "./message.ts";
 import type { ModelRequest } from "./model.ts";
@@ -61,4 +62,4 @@ export function valueChange(what: string, was: unknown, is: unknown): ValueChang
 }
 
 const json = (value: unknown): Json | undefined =>
-  value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as Json);
+  value === undefined ? undefined : (written(value) as Json);

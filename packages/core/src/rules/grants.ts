@@ -5,6 +5,7 @@
 // grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
 // interrupted call run again: that is another question.
 
+import { written } from "../copy-json.ts";
 import { canonical } from "../digest.ts";
 import { RondoError } from "../errors.ts";
 import type { Json, JsonObject } from "../message.ts";
@@ -115,7 +116,7 @@ export function checkGrant(grant: Grant): Grant {
     id,
     tool,
     // A copy as plain JSON: what is changed afterwards, or is no data, is not what was allowed.
-    ...(args === undefined ? {} : { args: JSON.parse(JSON.stringify(args)) as ArgsPattern }),
+    ...(args === undefined ? {} : { args: written(args) }),
     ...(until === undefined ? {} : { until }),
     ...(uses === undefined ? {} : { uses }),
   };
