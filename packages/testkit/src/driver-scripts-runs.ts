@@ -1,6 +1,6 @@
 // The room of scripts in which nobody says anything: answers, tools, failures, limits, hooks, rules.
 
-import { DoneSignal } from "@rondo/core";
+import { DoneSignal, type Rule } from "@rondo/core";
 import { type DriverScript, echo, go, scene, taking, until, write } from "./driver-scenes.ts";
 import { scripted } from "./scripted.ts";
 import { badArgs, call, calls, fail, refuse, say, usage } from "./scripted-turns.ts";
@@ -175,46 +175,18 @@ export const runScripts: readonly DriverScript[] = [
     ),
     play: go,
   },
-  {
-    name: "a rule that throws",
-    agent: scene(
-      () => [call("echo", { text: "a" }), say("never")],
-      () => [echo],
-      {
-        rules: [
-          {
-            name: "broken",
-            version: 1,
-            decide(_memory, { run }) {
-              if (run?.steps === 1) throw new Error("no such thing");
-              return undefined;
-            },
-          },
-        ],
-      },
-    ),
-    play: go,
-  },
-  {
-    name: "a rule that throws at what happened",
-    agent: scene(
-      () => [call("echo", { text: "a" }), say("never")],
-      () => [echo],
-      {
-        rules: [
-          {
-            name: "broken",
-            version: 1,
-            fold(_memory, { type }) {
-              if (type === "tool_finished") throw new Error("no such thing");
-              return undefined;
-            },
-          },
-        ],
-      },
-    ),
-    play: go,
-  },
+  withRule("a rule that throws", {
+    decide(_memory, { run }) {
+      if (run?.steps === 1) throw new Error("no such thing");
+      return undefined;
+    },
+  }),
+  withRule("a rule that throws at what happened", {
+    fold(_memory, { type }) {
+      if (type === "tool_finished") throw new Error("no such thing");
+      return undefined;
+    },
+  }),
   {
     name: "the same call over and over",
     agent: scene(
@@ -250,3 +222,16 @@ export const runScripts: readonly DriverScript[] = [
 ];
 
 let pages = 0;
+
+/** A run in which a rule of the user's own has a word. */
+function withRule(name: string, rule: Partial<Rule>): DriverScript {
+  return {
+    name,
+    agent: scene(
+      () => [call("echo", { text: "a" }), say("never")],
+      () => [echo],
+      { rules: [{ name: "broken", version: 1, ...rule }] },
+    ),
+    play: go,
+  };
+}
