@@ -14,7 +14,7 @@ const joinBeyond = 1_024;
 
 /** A queue between one who pushes and one who pulls. */
 export class EventQueue<T> implements AsyncIterator<T, undefined> {
-  readonly #items: T[] = [];
+  readonly #items: (T | undefined)[] = [];
   readonly #join: (last: T, item: T) => T | undefined;
   readonly #joinBeyond: number;
   readonly #onReturn: () => void;
@@ -71,6 +71,8 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   next(): Promise<IteratorResult<T, undefined>> {
     if (this.length > 0) {
       const value = this.#items[this.#head] as T;
+      // Let go of at once: what is held here when young objects are collected is kept for long.
+      this.#items[this.#head] = undefined;
       this.#head += 1;
       if (this.#head > 1024) {
         this.#items.splice(0, this.#head);

@@ -1,5 +1,7 @@
 // A stream's reader may be slow: what waits for it is bounded by the transcript, and nothing of it is lost or out of order.
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Agent, type Model, type ModelEvent, type RondoEvent } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 
@@ -80,5 +82,26 @@ describe("a reader who comes late", () => {
       "b []",
       "text_delta 0 0.0 0.1 ",
     ]);
+  });
+});
+
+describe("a reader who keeps nothing", () => {
+  test("has pulled events let go of, though the stream goes on", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const stream = new Agent({ model: saying(texts(100)) }).stream("go");
+    await stream.result;
+    const reader = stream[Symbol.asyncIterator]();
+    const pulled: WeakRef<RondoEvent>[] = [];
+    for (let pull = 0; pull < 50; pull += 1) {
+      const { value } = await reader.next();
+      if (value !== undefined) pulled.push(new WeakRef(value));
+    }
+    // What a weak reference was asked for lives to the end of its turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    // The last pull's is still on the way to its reader.
+    expect(pulled.slice(0, -1).filter((one) => one.deref() !== undefined)).toEqual([]);
+    expect(pulled).toHaveLength(50);
   });
 });
