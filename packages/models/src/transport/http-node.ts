@@ -60,7 +60,9 @@ function addressOf(url: string): Address {
   if (lastAddress?.url !== url) {
     const { urlToHttpOptions }: typeof Url = process.getBuiltinModule("node:url");
     const target = new URL(url);
-    lastAddress = { url, tls: target.protocol === "https:", options: { ...urlToHttpOptions(target) } };
+    // What is left out says the same once more, and Node copies all it is given, slowly, for each request.
+    const { hostname, port, path, auth } = urlToHttpOptions(target);
+    lastAddress = { url, tls: target.protocol === "https:", options: { hostname, port, path, auth } };
   }
   return lastAddress;
 }
