@@ -5,27 +5,7 @@
 // in records. Else replay, resume and fork would come out differently from the run they repeat.
 
 import { dirname, join } from "node:path";
-import { parseAst } from "rolldown/parseAst";
-
-interface Node {
-  type: string;
-  start: number;
-  end: number;
-  [key: string]: unknown;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
-
-const childrenOf = (node: Node): Node[] =>
-  Object.values(node).flatMap((value) =>
-    Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
-  );
-
-function parse(text: string, path: string): Node {
-  const lang = path.endsWith(".d.ts") ? "dts" : path.endsWith("ts") ? "ts" : "js";
-  return parseAst(text, { lang, sourceType: "module" }, path) as unknown as Node;
-}
+import { childrenOf, isNode, type Node, parse } from "./syntax.ts";
 
 export interface Specifier {
   value: string;

@@ -5,20 +5,7 @@
 // that is no literal. An assertion in a function of the same file that the test calls counts; one in another file does
 // not, for it cannot be seen from here.
 
-import { parseAst } from "rolldown/parseAst";
-
-interface Node {
-  type: string;
-  [key: string]: unknown;
-}
-
-const isNode = (value: unknown): value is Node =>
-  typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
-
-const childrenOf = (node: Node): Node[] =>
-  Object.values(node).flatMap((value) =>
-    Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
-  );
+import { childrenOf, isNode, type Node, parse } from "../syntax.ts";
 
 function some(node: Node, test: (node: Node) => boolean): boolean {
   return test(node) || childrenOf(node).some((child) => some(child, test));
@@ -34,7 +21,7 @@ interface TestInSource {
 
 /** Whether the tests of a file assert anything, by their titles. Undefined: no such test is in the source. */
 export function assertionsOf(source: string, path: string): (title: string) => boolean | undefined {
-  const program = parseAst(source, { lang: "ts", sourceType: "module" }, path) as unknown as Node;
+  const program = parse(source, path);
   const asserting = assertingFunctions(program);
   const tests: TestInSource[] = [];
   const visit = (node: Node): void => {

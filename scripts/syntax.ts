@@ -1,0 +1,28 @@
+// The room of syntax: a source as a tree, of which nobody knows more than the nodes they look for.
+
+import { parseAst } from "rolldown/parseAst";
+
+export interface Node {
+  type: string;
+  /** Where it stands in the text. */
+  start: number;
+  end: number;
+  [key: string]: unknown;
+}
+
+export const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+
+export const childrenOf = (node: Node): Node[] =>
+  Object.values(node).flatMap((value) =>
+    Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : [],
+  );
+
+/**
+ * The tree of a module.
+ * @param path its name tells the language: `.d.ts`, TypeScript or JavaScript
+ */
+export function parse(text: string, path: string): Node {
+  const lang = path.endsWith(".d.ts") ? "dts" : path.endsWith("ts") ? "ts" : "js";
+  return parseAst(text, { lang, sourceType: "module" }, path) as unknown as Node;
+}
