@@ -297,6 +297,22 @@ describe("the flow", () => {
     expect(model.calls).toBe(2);
   });
 
+  test("E2.4 a round without calls is the last, also when its answer was paused or repeats itself", async () => {
+    for (const end of [
+      [say("part"), stop("pause")],
+      [say("so on and ".repeat(60)), stop("max_tokens")],
+    ]) {
+      const model = scripted([end, say("more")]);
+      const { messages, result } = await play({ model });
+      expect([model.calls, result.steps]).toEqual([1, 1]);
+      expect(order(messages).filter((one) => one.includes("ROUND"))).toEqual([
+        "start ROUND 1",
+        "finish ROUND 1",
+      ]);
+      expect(textsOf(messages)).toEqual([result.text]);
+    }
+  });
+
   test("a word for tools without a call is an answer, and not asked for again", async () => {
     const model = scripted([[stop("tool_use")]]);
     const { result } = await play({ model });

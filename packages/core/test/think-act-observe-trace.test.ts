@@ -13,7 +13,7 @@ import {
   trace,
   traceLines,
 } from "@rondo/core";
-import { call, calls, empty, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
+import { call, calls, emit, empty, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo } from "./support.ts";
 
@@ -77,6 +77,17 @@ describe("the lines", () => {
       "[THINK] No tool calls found - ending loop",
     ]);
     expect((await linesOf([empty()])).slice(3)).toEqual(["[LLM] Response stop_reason: end_turn", endTurn]);
+  });
+
+  test("A4.25 show what the client warns of while the model is asked, and no other warning", async () => {
+    const emits = (message: string): Turn => emit({ type: "warning", code: "odd", message });
+    const logged: string[] = [];
+    const hear = trace({ to: (line) => logged.push(line) });
+    hear({ type: "warning", code: "elsewhere", message: "not the model's" });
+    await agentOf([[emits("half\nread"), say("so")]]).run("go", { onEvent: hear });
+    hear({ type: "warning", code: "elsewhere", message: "nor this one" });
+    expect(logged.filter((line) => line.includes("Warning"))).toEqual(["[LLM] Warning: half read"]);
+    expect(logged.indexOf("[LLM] Warning: half read")).toBe(3);
   });
 
   test("A5.29 show nothing of a call that end_turn left behind, whose result only keeps the history whole", async () => {

@@ -174,6 +174,35 @@ describe("the step limit", () => {
   });
 });
 
+describe("the calls of one answer", () => {
+  test("X6 all run, in their order, however many there are; only the default stops at 32", async () => {
+    const places = Array.from({ length: 33 }, (_, at) => at);
+    for (const system of systemNames) {
+      const script = [calls(places.map((at) => ["look", { at }])), done];
+      const { ran } = await course(system, script, { toolOrder: "sequential" });
+      const all = system === "default" ? places.slice(0, 32) : places;
+      expect([system, ran]).toEqual([system, all.map((at) => `look ${at}`)]);
+    }
+  });
+});
+
+describe("an answer without calls", () => {
+  const looped: Turn = [say("again and again, ".repeat(50)), stop("max_tokens")];
+  const paused: Turn = [say("part"), stop("pause")];
+
+  test("X1 is the last, also when it was paused or repeats itself; only the default asks again", async () => {
+    for (const [turn, text] of [
+      [paused, "partdone"],
+      [looped, "done"],
+    ] as const)
+      for (const system of systemNames) {
+        const { model, result } = await course(system, [turn, done]);
+        const asked = system === "default" ? 2 : 1;
+        expect([system, model.calls, result.text === text]).toEqual([system, asked, asked === 2]);
+      }
+  });
+});
+
 describe("calls that cannot run", () => {
   const whole = `Expected ',' or '}' after property value in JSON at position 8 (line 1 column 9)`;
 

@@ -1,4 +1,5 @@
-import type { Message } from "@rondo/core";
+import { Agent, type Message, thinkActObserve, trace } from "@rondo/core";
+import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { promptedJson } from "../src/index.ts";
 import { ask, heard, list, said, speaking, weather } from "./prompted-model.ts";
@@ -61,7 +62,18 @@ describe("the strict text protocol", () => {
     expect([text, calls, answer.stop.kind]).toEqual([says, [], "end_turn"]);
     const warning = events.find((event) => event.type === "warning");
     expect(warning).toMatchObject({ code: "prompted_json_invalid" });
-    expect(warning?.type === "warning" && warning.message).toContain("Failed to parse JSON response: ");
+    expect(warning?.type === "warning" && warning.message).toMatch(/^Failed to parse JSON response: \S/);
+  });
+
+  test("A4.25 the trace tells of invalid JSON in one line", async () => {
+    const lines: string[] = [];
+    const model = promptedJson(scripted([say("no JSON")]), { mode: "strict" });
+    await new Agent(thinkActObserve({ model })).run("go", {
+      onEvent: trace({ to: (line) => lines.push(line) }),
+    });
+    expect(
+      lines.filter((line) => line.startsWith("[LLM] Warning: Failed to parse JSON response: ")),
+    ).toHaveLength(1);
   });
 
   test.each([

@@ -150,12 +150,16 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     rules: [skipRepeatedFailures({ runtimeParameters })],
     texts: strategyTexts(maximum),
     toolOrder: "sequential",
+    maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     onTruncated: "run_complete",
     retry: null,
     repairs: null,
     repeats: null,
     malformedRetries: 0,
     emptyNudges: 0,
+    // A round without calls is the last one, however its answer ended.
+    pauseResumes: null,
+    degenerateRetries: null,
     // A strategy shows its model every result whole.
     throwOnError: true,
     context: noContext,

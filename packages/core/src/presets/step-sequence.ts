@@ -107,6 +107,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     tools: tools.map(namingErrors),
     toolChoice: tools.length === 0 ? "none" : "auto",
     toolOrder: "sequential",
+    maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     autoExecuteTools: options.autoExecuteTools ?? true,
     continueRule: continueBy("step_sequence", limited),
     maxSteps,

@@ -93,6 +93,8 @@ class TraceView {
   #place: number | undefined;
   /** The answer may be the last: its calls are told once they have run. */
   #holds = false;
+  /** The model is at work: what is warned of now is about its answer. */
+  #asking = false;
 
   constructor(write: (line: string) => void, colors: boolean, maxIterations: number | null | undefined) {
     this.#write = write;
@@ -114,8 +116,13 @@ class TraceView {
         return;
       case "request":
         this.#line("THINK", "Calling LLM for next action...");
+        this.#asking = true;
+        return;
+      case "warning":
+        if (this.#asking) this.#line("LLM", `Warning: ${word(event.message)}`);
         return;
       case "message":
+        this.#asking = false;
         this.#message(event.message);
         return;
       case "tool_start":
@@ -132,6 +139,7 @@ class TraceView {
       case "run_end":
         if (this.#ending !== undefined && event.end.reason === "completed") this.#line("THINK", this.#ending);
         this.#ending = undefined;
+        this.#asking = false;
         return;
       default:
         return;

@@ -153,7 +153,7 @@ class PromptedModel implements Model {
       throw live.failed(thrown);
     }
     for (const { code, message } of reading.warnings)
-      io.emit({ type: "warning", code, message: `${this.id}: ${message}` });
+      io.emit({ type: "warning", code, message: this.#strict ? message : `${this.id}: ${message}` });
     if (reading.text !== "") answer.textWhole("text", "text", reading.text);
     else answer.drop("text");
     const calls = request.settings.parallelToolCalls === false ? reading.calls.slice(0, 1) : reading.calls;
