@@ -108,6 +108,8 @@ describe("one text", () => {
     expect(capText(text, 100, { suffix: "[cut]", minKeep: 300 })).toBe(`${"x".repeat(300)}[cut]`);
     const late = `${"x".repeat(900)}\n${"y".repeat(9_000)}`;
     expect(capText(late, 1_005, { suffix: "[cut]", minKeep: 10 })).toBe(`${"x".repeat(900)}[cut]`);
+    const near = `${"x".repeat(801)}\n${"y".repeat(9_000)}`;
+    expect(capText(near, 1_005, { suffix: "[cut]", minKeep: 10 })).toBe(`${"x".repeat(801)}[cut]`);
     const early = `${"x".repeat(800)}\n${"y".repeat(9_000)}`;
     expect(capText(early, 1_005, { suffix: "[cut]", minKeep: 10 })).toBe(`${early.slice(0, 1_000)}[cut]`);
   });
@@ -126,6 +128,10 @@ describe("one text", () => {
         `${text.slice(0, head)}${marker}${text.slice(-3_000)}[cut]`,
       );
     }
+    const at = (fromEnd: number): string =>
+      `${"x".repeat(20_000)} done ${"y".repeat(fromEnd - "done ".length)}`;
+    expect(capText(at(2_000), 10_005, { suffix: "[cut]" })).toContain(marker);
+    expect(capText(at(2_001), 10_005, { suffix: "[cut]" })).not.toContain(marker);
     const json = `{"a": "${"x".repeat(20_000)}"}\n `;
     expect(capText(json, 10_005, { suffix: "[cut]" })).toContain(marker);
     for (const plain of [`${"x".repeat(20_000)} results undone`, `error ${"x".repeat(20_000)}`])
@@ -151,6 +157,16 @@ describe("one text", () => {
     expect(text.endsWith(`\n${tail}`)).toBe(true);
     expect(head.length).toBeGreaterThan((5_000 - 1_500 - marker.length) * 0.8);
     expect(tail.length).toBeGreaterThan(1_500 * 0.8);
+    // The head has so many characters, and the tail 1,500: a fifth of it is 300.
+    const room = 5_000 - 1_500 - marker.length;
+    const split = (headLine: number, tailLine: number): string[] => {
+      const start = `${"h".repeat(headLine)}\n${"x".repeat(20_000)}`;
+      const whole = `${start}${"t".repeat(tailLine)}\n${"u".repeat(1_500 - tailLine - 6)} done`;
+      return capText(whole, 5_005, { suffix: "[cut]", minKeep: 100 }).slice(0, -5).split(marker);
+    };
+    const first = Math.floor(room * 0.8);
+    expect(split(first + 1, 299).map((part) => part.length)).toEqual([first + 1, 1_200]);
+    expect(split(first, 300).map((part) => part.length)).toEqual([room, 1_500]);
     const long = `${"x".repeat(20_000)} done`;
     expect(capText(long, 5_005, { suffix: "[cut]", minKeep: 100 }).length).toBe(5_005);
   });

@@ -68,6 +68,10 @@ describe("the guard that truncates and replaces", () => {
     const room = 5_000 - note.length;
     const late = `${long(4_000)}\n${long(9_000)}`;
     const early = `${long(3_000)}\n${long(9_000)}`;
+    const seven = Math.floor(room * 0.7);
+    const lined = (length: number): string => `${long(length)}\n${long(9_000)}`;
+    const [beyond, not] = results(guard(history(lined(seven + 1), lined(seven)), replacing, at).messages);
+    expect([beyond?.length, not?.length]).toEqual([seven + 1 + note.length, 5_000]);
     const { messages } = guard(history(late, early, "small"), replacing, at);
     expect(results(messages)).toEqual([
       `${long(4_000)}${note}`,

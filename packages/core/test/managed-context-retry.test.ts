@@ -183,6 +183,25 @@ describe("by kind", () => {
     expect(failureKind({ kind: "aborted" })).toBe("cancelled");
   });
 
+  test.each([
+    [400, "validation", 1],
+    [401, "auth", 1],
+    [402, "hard_quota", 1],
+    [403, "permission", 1],
+    [404, "validation", 1],
+    [408, "timeout", 2],
+    [409, "provider", 2],
+    [422, "validation", 1],
+    [429, "rate_limit", 2],
+    [499, "provider", 1],
+    [500, "provider", 2],
+    [503, "overloaded", 2],
+    [529, "overloaded", 2],
+  ])("D7.35 status %i alone is %s, and %i calls are made", async (status, word, calls) => {
+    const played = await run([again("protocol", { status }), say("done")], byKind);
+    expect([played.calls, failureKind({ kind: "protocol", status })]).toEqual([calls, word]);
+  });
+
   test("D7.35 a stranger's error is read by its name, and one nobody can name is thrown unchanged", async () => {
     class APIConnectionTimeoutError extends Error {}
     class ConnectionError extends Error {}

@@ -119,6 +119,7 @@ describe("the state of the loop", () => {
     await agent.run("again", { session: "s" });
     const state = new LoopState(await journal.read("s"));
     expect([state.currentStep, state.history.length]).toEqual([1, 0]);
+    expect([state.maxSteps, state.remainingSteps]).toEqual([10, 9]);
   });
 });
 

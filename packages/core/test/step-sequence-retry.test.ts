@@ -56,6 +56,13 @@ describe("the policies", () => {
     const retry = { ...retryPolicies.standard, attempts: 9 };
     await new Agent({ ...stepSequence({ model: long, retry }), clock }).run("go").catch(() => {});
     expect(clock.waits).toEqual(seconds(1, 2, 4, 8, 16, 32, 60, 60));
+    const careful = jumpingClock(0);
+    const more = { ...retryPolicies.conservative, attempts: 7 };
+    const again = scripted([fail("overloaded")], { repeatLast: true });
+    await new Agent({ ...stepSequence({ model: again, retry: more }), clock: careful })
+      .run("go")
+      .catch(() => {});
+    expect(careful.waits).toEqual(seconds(2, 4, 8, 16, 30, 30));
     const asked = await waits("rate_limit", { retryAfterMs: 90_000 }, "conservative", 0.5);
     expect(asked.waits).toEqual([94_500, 94_500, 94_500]);
   });

@@ -1,7 +1,19 @@
 // The strategy view: what the user reads, what the logs hold, and the bill.
 
 import { Agent, agentStrategy, type JsonObject, type StrategyMessage, strategyMessages } from "@rondo/core";
-import { badArgs, call, calls, fail, hold, say, scripted, stall, think, usage } from "@rondo/testkit";
+import {
+  badArgs,
+  call,
+  calls,
+  fail,
+  hold,
+  say,
+  scripted,
+  stall,
+  type Turn,
+  think,
+  usage,
+} from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { dataOf, logsOf, noting, order, play, textsOf } from "./strategy-support.ts";
 import { deferred } from "./support.ts";
@@ -34,6 +46,13 @@ describe("display", () => {
       );
     expect(await shown(true)).toEqual(["<think>\none\n</think>", "\n", "<think>\ntwo\n</think>", "\n"]);
     expect(await shown(false)).toEqual(["\n", "two", "\n"]);
+  });
+
+  test("E1.2 E4.18 the view's last iteration is the sixth unless it is told another, as the preset's is", async () => {
+    const script = [1, 2, 3, 4, 5, 6].map((at): Turn => [say(`text ${at}`), call("look", { at })]);
+    const strategy = { features: [], tools: [look], emitIntermediateThoughts: false };
+    const { messages } = await play({ model: scripted(script), ...strategy });
+    expect(textsOf(messages)).toEqual(["\n", "\n", "\n", "\n", "\n", "text 6", "\n"]);
   });
 
   test("E4.19 thoughts are shown with calls too, or taken out of what the user sees", async () => {
