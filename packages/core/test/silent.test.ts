@@ -10,6 +10,7 @@ import {
   silentTokens,
   steerable,
   stripSilentToken,
+  textOf,
   withoutSilentReplies,
 } from "@rondo/core";
 import { call, cut, say, scripted, type Turn, think } from "@rondo/testkit";
@@ -64,6 +65,7 @@ describe("what is silent", () => {
     expect(stripSilentToken("interject.NO_REPLY")).toBe("interject.NO_REPLY");
     expect(stripSilentToken("NO_REPLY, he said")).toBe("NO_REPLY, he said");
     expect(stripSilentToken("ok __SILENT__")).toBe("ok");
+    expect(stripSilentToken("ok HEARTBEAT_OK __SILENT__")).toBe("ok HEARTBEAT_OK");
     expect(stripSilentToken("ok no_reply")).toBe("ok no_reply");
     expect(stripSilentToken("ok no_reply", { anyCase: true })).toBe("ok");
   });
@@ -151,6 +153,36 @@ describe("what is shown", () => {
     const indexes = events.flatMap((event) => (event.type === "text_delta" ? [event.index] : []));
     expect(indexes).toEqual([0, 0, 1]);
     expect(JSON.stringify(events)).not.toContain("NO_REPLY");
+  });
+
+  test("C9.65 deltas, message and run tell the same text, whatever tokens it ends in and wherever its parts part", async () => {
+    const word = fc.constantFrom(
+      "NO_REPLY",
+      "__SILENT__",
+      "HEARTBEAT_OK",
+      "NO",
+      "_",
+      " ",
+      "\n",
+      "**",
+      "ok.",
+      "ü",
+    );
+    const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer({ min: 1, max: 4 }), async (parts, chunk) => {
+        const script = parts.map((words) => say(words.join("")));
+        const { text, events } = await shown([script], chunk);
+        const told = events.find((event) => event.type === "message");
+        const end = events.find((event) => event.type === "run_end");
+        const whole = parts.flat().join("");
+        const kept = stripSilentToken(whole);
+        expect(text.trim()).toBe(kept);
+        expect(told?.type === "message" && textOf(told.message).trim()).toBe(kept);
+        expect(end?.type === "run_end" && end.text.trim()).toBe(kept);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("what an answer that broke off left behind is shown at the end of the run, not in the next answer", async () => {

@@ -28,13 +28,13 @@ export function isSilentAnswer(message: AssistantMessage, options: SilentOptions
   return quiet && isSilentReply(textOf(message), options);
 }
 
-/** The text without a silent token at its end, trimmed. A token elsewhere, or grown into a word, stays; without one the text is only trimmed. */
+/** The text without the silent token at its end, trimmed. A token elsewhere, or grown into a word, stays; without one the text is only trimmed. */
 export function stripSilentToken(text: string, options: SilentOptions = {}): string {
-  let kept = text.trim();
+  const kept = text.trim();
   for (const token of tokensOf(options)) {
     const at = kept.length - token.length;
     if (at < 0 || !same(kept.slice(at), token, options) || !isBoundary(kept, at, true)) continue;
-    kept = kept.slice(0, runStart(kept, at)).trim();
+    return kept.slice(0, runStart(kept, at)).trim();
   }
   return kept;
 }

@@ -4,7 +4,7 @@
 // Reasoning passes: it is another channel, and holding it would end its being live.
 
 import type { RondoEvent } from "../events.ts";
-import type { AssistantMessage, Part } from "../message.ts";
+import { type AssistantMessage, type Part, textOf } from "../message.ts";
 import {
   isSilentAnswer,
   isSilentReply,
@@ -92,13 +92,22 @@ function quieter(message: AssistantMessage, options: SilentOptions): AssistantMe
   const { content } = message;
   if (isSilentAnswer(message, options))
     return { ...message, content: content.filter((part) => part.type !== "text") };
-  const last = content.findLastIndex((part) => part.type === "text");
-  const part = content[last];
-  if (part?.type !== "text") return message;
-  const text = tidy(part.text, options);
-  if (text === part.text) return message;
-  const without: Part[] = text === "" ? [] : [{ ...part, text }];
-  return { ...message, content: [...content.slice(0, last), ...without, ...content.slice(last + 1)] };
+  // An answer's texts are one text, as its deltas are: a token at the end of one is inside it.
+  const whole = textOf(message);
+  const text = tidy(whole, options);
+  if (text === whole) return message;
+  const from = whole.length - whole.trimStart().length;
+  const to = from + text.length;
+  let at = 0;
+  return {
+    ...message,
+    content: content.flatMap((part): Part[] => {
+      if (part.type !== "text") return [part];
+      const kept = part.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+      at += part.text.length;
+      return kept === "" && part.text !== "" ? [] : [{ ...part, text: kept }];
+    }),
+  };
 }
 
 /** Untouched unless a token is taken off its end. */
