@@ -241,6 +241,15 @@ describe("each pull", () => {
     expect(ran.steps.some((step) => step.startsWith("thinking"))).toBe(false);
   });
 
+  test("B2.9 B3.18 gives the thought of an answer whose calls were passed over, also when no step is left", async () => {
+    const cutOff = [say("so far"), call("look"), stop("max_tokens")];
+    const output = { type: "object", properties: { a: { type: "number" } } } as const;
+    const { agent } = sequence([cutOff], { tools: [look], output, maxSteps: 1 });
+    const { steps, thrown } = await pulled(agent);
+    expect(steps).toEqual(["thinking so far"]);
+    expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
+  });
+
   test("B2.9 has put the answer into the conversation before the policy is asked about it", async () => {
     const { agent } = sequence([call("look"), [say("and"), call("look")]], {
       tools: [look],

@@ -5,7 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import type { ResultCode } from "../loop/records.ts";
-import { type AssistantMessage, type ContentPart, callsOf, type UserMessage } from "../message.ts";
+import type { AssistantMessage, ContentPart, UserMessage } from "../message.ts";
 import type { RunResult } from "../result.ts";
 
 export type StepEvent<Output = unknown> =
@@ -68,21 +68,17 @@ export class StepView {
         return;
       case "run_end":
         // Met where the model would be asked once more: what it said last was a thought.
-        if (event.end.rule === "max_steps" && !event.end.landed && !this.#calls()) this.asking();
+        if (event.end.rule === "max_steps" && !event.end.landed) this.asking();
         return;
       default:
         return;
     }
   }
 
-  /** The model is about to be asked: the answer before was not final, and if it brought no calls, it was thinking. */
+  /** The model is about to be asked: the answer before was not final, and if none of its calls ran, it was thinking. */
   asking(): void {
     if (this.#message !== undefined) this.#push({ type: "thinking", message: this.#message });
     this.#message = undefined;
-  }
-
-  #calls(): boolean {
-    return this.#message !== undefined && callsOf(this.#message).length > 0;
   }
 
   #drain(): void {
