@@ -491,7 +491,7 @@ describe("a judgement", () => {
 
   test("of a paused answer is half a step: its rest goes on with its text", () => {
     const pause = { stop: { kind: "pause" } };
-    const again = { follows: { do: "ask_again" } };
+    const again = { rule: "pauses", follows: { do: "ask_again" } };
     const paused = judged({ turn: turn([text], [], pause), pausedText: "and " }, again).run;
     expect(paused).toMatchObject({ paused: true, pausedText: "and so", steps: 0, lastText: "and so" });
     const whole = judged(
@@ -504,6 +504,9 @@ describe("a judgement", () => {
       steps: 1,
     });
     expect(judged({ turn: turn([text]) }, again).run).toMatchObject({ paused: false, steps: 1 });
+    // Asked by another rule it is an answer of its own, or no limit would ever be met.
+    const other = { ...again, rule: "require_done_tool" };
+    expect(judged({ turn: turn([text], [], pause) }, other).run).toMatchObject({ paused: false, steps: 1 });
     expect(judged({ turn: turn([text], [], pause) }, { follows: { do: "finish" } }).run).toMatchObject({
       paused: false,
     });

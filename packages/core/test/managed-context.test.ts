@@ -293,6 +293,12 @@ describe("more work", () => {
     const limited = await play({ model: endless, requireDoneTool: true, maxIterations: 3 });
     expect([endless.calls, limited.result?.end?.reason]).toEqual([4, "max_steps"]);
   });
+
+  test("D2.6 D2.15 an answer that only paused is an iteration like any other: the limit holds", async () => {
+    const model = scripted((_request, n) => (n > 20 ? say("far too late") : [say("hm"), stop("pause")]));
+    const { result } = await play({ model, requireDoneTool: true, maxIterations: 3 });
+    expect([model.calls, result?.steps, result?.end?.reason]).toEqual([4, 4, "max_steps"]);
+  });
 });
 
 describe("an abort", () => {

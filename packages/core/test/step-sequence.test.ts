@@ -241,6 +241,16 @@ describe("each pull", () => {
     expect(ran.steps.some((step) => step.startsWith("thinking"))).toBe(false);
   });
 
+  test("B2.9 B2.13 counts a paused answer after which the policy goes on", async () => {
+    const { agent, model } = sequence((_request, n) => (n > 20 ? say("late") : [say("hm"), stop("pause")]), {
+      policy: () => continueWithThinking,
+      maxSteps: 3,
+    });
+    const { steps, thrown } = await pulled(agent);
+    expect([model.calls, steps]).toEqual([3, ["thinking hm", "thinking hm", "thinking hm"]]);
+    expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
+  });
+
   test("B2.9 B3.18 gives the thought of an answer whose calls were passed over, also when no step is left", async () => {
     const cutOff = [say("so far"), call("look"), stop("max_tokens")];
     const output = { type: "object", properties: { a: { type: "number" } } } as const;

@@ -34,7 +34,8 @@ describe("C7: ids and policies by provider", () => {
     const nine = idForm("strict9");
     expect(nine("call_abcdefgh")).toBe("callabcde");
     expect(nine("")).toBe("defaultid");
-    for (const id of [nine("ab"), nine("call_abcdefgh", new Set(["callabcde"]))])
+    expect(nine("abc-defghi")).toBe("abcdefghi");
+    for (const id of [nine("ab"), nine("abcdefgh"), nine("call_abcdefgh", new Set(["callabcde"]))])
       expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(nine("ab")).not.toBe(nine("ac"));
   });

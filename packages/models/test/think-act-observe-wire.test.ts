@@ -253,7 +253,7 @@ describe("the classic Gemini", () => {
     const missing =
       "GEMINI_API_KEY is required. Set it as an environment variable or pass it to the constructor.";
     for (const given of [{}, { apiKey: "" }, { apiKey: " " }])
-      expect(() => classicGemini(given)).toThrow(missing);
+      expect(() => classicGemini(given)).toThrow(expect.objectContaining({ message: missing }));
     expect(classicGemini({ apiKey: "k" }).origin).toEqual({
       api: "google-generative-ai",
       provider: "google",

@@ -95,7 +95,9 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
   const text = run.pausedText + textOf(turn.message);
-  const paused = record.follows.do === "ask_again" && record.store && turn.message.stop.kind === "pause";
+  // Another rule that asks again wants another answer: taken for the rest of this one, it would never count.
+  const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
+  const paused = resumed && turn.message.stop.kind === "pause";
   const judged: Run = {
     ...run,
     failures: 0,
