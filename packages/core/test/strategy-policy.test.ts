@@ -44,6 +44,7 @@ describe("the prompt policy", () => {
     "E3.14 takes %j, which is no JSON object, as the extra policy at the end",
     (overrides) => {
       expect(promptPolicy({ overrides })).toBe(`${promptPolicy()}\n\n${overrides}`);
+      expect(promptPolicy({ overrides: ` ${overrides}\n` })).toBe(`${promptPolicy()}\n\n${overrides}`);
     },
   );
 

@@ -4,7 +4,9 @@ import {
   Agent,
   type AgentStrategyOptions,
   agentStrategy,
+  callsOf,
   DoneSignal,
+  type Json,
   type JsonObject,
   memoryJournal,
   parseToolArguments,
@@ -14,6 +16,7 @@ import {
 } from "@rondo/core";
 import { badArgs, call, calls, part, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { answersOf, dataOf, noting, play, type Strategy, textsOf } from "./strategy-support.ts";
 
 const done = say("done");
@@ -190,6 +193,64 @@ describe("arguments", () => {
     expect((await once(strictSchema, { q: "a", n: -3, f: 2, b: false })).seen).toEqual([
       { q: "a", n: -3, f: 2, b: false },
     ]);
+  });
+
+  test.each<[string, readonly Json[], readonly Json[]]>([
+    [
+      "n",
+      ["2", "+2", "-2", " 2\n", 2],
+      ["2.0", "2e0", "a2", "2a", "2 2", "", "+", "--2", "²", 2.5, true, null],
+    ],
+    [
+      "f",
+      ["2", "+1.5", "-.5", "1.", "15e3", "1E-2", " 10.25 ", "1e+2", 0.5],
+      ["x1", "1x", ".", "e3", "1e", "1,5", "", "0x10", "Infinity", "1e999", "NaN", false, null],
+    ],
+    ["b", ["true", "FALSE", " True ", "false", false], ["yes", "1", "", "truely", "untrue", 1, 0, null]],
+  ])("E5.30 parameter %s is read from %j, and from none of %j", async (name, good, bad) => {
+    const read = (value: Json): Json => {
+      if (typeof value !== "string") return value;
+      return name === "b" ? value.trim().toLowerCase() === "true" : Number(value);
+    };
+    for (const value of good)
+      expect((await once(strictSchema, { q: "a", [name]: value })).seen).toEqual([
+        { q: "a", [name]: read(value) },
+      ]);
+    const type = { n: "integer", f: "number", b: "boolean" }[name];
+    for (const value of bad) {
+      const { seen, answer } = await once(strictSchema, { q: "a", [name]: value });
+      expect([value, answer, seen]).toEqual([
+        value,
+        `tool arguments validation error: parameter '${name}' requires ${type}`,
+        [],
+      ]);
+    }
+  });
+
+  test("E5.29 E5.30 are merged and checked alike where the tool's own schema takes its time", async () => {
+    const late = z.object({ q: z.string(), region: z.string() }).refine(async ({ q }) => q !== "no");
+    const seen: unknown[] = [];
+    const look = tool({
+      name: "look",
+      description: "look",
+      inputSchema: late,
+      execute: (args) => void seen.push(args),
+    });
+    const strategy = {
+      model: scripted([call("look", { q: "a" }), call("look", { q: "no" }), call("look", { x: 1 }), done]),
+      tools: [look],
+      runtimeParameters: { look: { region: "there", hidden: 1 } },
+    };
+    const { result } = await play(strategy);
+    expect(seen).toEqual([{ q: "a", region: "there", hidden: 1 }]);
+    expect(answersOf(result).slice(1)).toEqual([
+      expect.stringMatching(/^tool arguments validation error: /),
+      "tool arguments validation error: unknown parameters ['x']",
+    ]);
+    const written = result.messages.flatMap((message) =>
+      message.role === "assistant" ? callsOf(message).map((one) => one.args) : [],
+    );
+    expect(written[0]).toEqual({ q: "a" });
   });
 
   test("E5.30 count a runtime parameter as given, and refuse unknown keys only where asked to be strict", async () => {
@@ -417,6 +478,10 @@ describe("files", () => {
       strategy(() => Promise.reject(new Error("local file is too large: /files/cat.png"))),
     );
     expect(textsOf(messages)).toEqual(["Failed to process generated image file.", "\n", "done"]);
+    // What only the user reads is no part of what the tool said.
+    expect(dataOf(messages, "CALL draw")).toMatchObject({
+      output: { tool_response: "image generated and sent to user. Tell user to review it now." },
+    });
     expect(messages.filter((one) => one.type === "file")).toEqual([original("/files/cat.png")]);
     expect(JSON.stringify([textsOf(messages), answersOf(result)])).not.toContain("cat.png");
   });
