@@ -102,6 +102,8 @@ describe("the state of the loop", () => {
       second.lastToolCall?.name,
     ]).toEqual([3, 3, "touch"]);
     expect(second.countDuplicateToolCalls(toolCallRecord({ name: "touch", rawArgs: '{"n":1}' }, 0))).toBe(0);
+    const third = at(3, "turn_judged");
+    expect([third.countConsecutiveSameToolCalls(), third.lastToolCall?.name]).toEqual([1, "look"]);
     const limit = at(4, "model_started");
     expect([limit.remainingSteps, limit.isAtLimit, limit.canContinue]).toEqual([0, true, false]);
     // Over the limit there is never less than nothing left, and what is over cannot go on.
