@@ -507,9 +507,8 @@ describe("a judgement", () => {
     // Asked by another rule it is an answer of its own, or no limit would ever be met.
     const other = { ...again, rule: "require_done_tool" };
     expect(judged({ turn: turn([text], [], pause) }, other).run).toMatchObject({ paused: false, steps: 1 });
-    expect(judged({ turn: turn([text], [], pause) }, { follows: { do: "finish" } }).run).toMatchObject({
-      paused: false,
-    });
+    const ended = { rule: "pauses", follows: { do: "finish" } };
+    expect(judged({ turn: turn([text], [], pause) }, ended).run).toMatchObject({ paused: false, steps: 1 });
   });
 
   test("gives each call its verdict, once, and keeps the turn open for them", () => {
