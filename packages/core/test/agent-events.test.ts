@@ -85,6 +85,20 @@ describe("in one iteration", () => {
   });
 });
 
+test("D3.17 calls that a word from outside skipped are not told, neither their beginning nor their result", async () => {
+  const heard: AgentEvent[] = [];
+  const view = new AgentEventsView({}, (event) => heard.push(event));
+  const speaking = doing("look", () => {
+    session.steer("wait");
+    return "seen";
+  });
+  const script = [calls([["look"], ["look"], ["look"]]), say("done")];
+  const session = await new Agent(managedContext({ model: scripted(script), tools: [speaking] })).open("s");
+  session.subscribe((event) => view.hear(event));
+  await session.send("go");
+  expect(typesOf(heard)).toEqual(["step_start", "tool_call", "tool_result", "step_complete", "final"]);
+});
+
 describe("shapes", () => {
   test("D3.18 texts, reasoning, steps, calls, results and the final text have exactly these members", async () => {
     const boom = doing("boom", () => {
