@@ -1,6 +1,6 @@
 import { Agent, tool } from "@rondo/core";
 import { expect, test } from "vitest";
-import { call, say, scripted, stop } from "../../testkit/src/index.ts";
+import { call, refuse, say, scripted, stop } from "../../testkit/src/index.ts";
 
 test("a paused answer and its rest are one answer, whose text is all of it", async () => {
   const model = scripted([
@@ -23,6 +23,24 @@ test("what came before a pause is no part of the answers after it", async () => 
   ]);
   const { text } = await new Agent({ model }).run("go");
   expect(text).toBe("Last.");
+});
+
+test.each([
+  ["a refusal", [refuse("I will not.")], "I will not."],
+  ["a filtered answer", [say("Half of"), stop("content_filter")], "Half of"],
+  ["a refusal without a word", [stop("refusal")], "so far"],
+])("at the limit %s is told as the run's text, and not kept", async (_what, last, told) => {
+  const model = scripted([[say("so far"), call("gone")], last]);
+  const { text, end, messages } = await new Agent({ model, maxSteps: 1 }).run("go");
+  expect([text, end?.reason, end?.landed]).toEqual([told, "max_steps", true]);
+  expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
+});
+
+test("where the answer is to be typed, a refusal at the limit leaves what was said before to be checked", async () => {
+  const output = { type: "object", properties: { a: { type: "number" } } } as const;
+  const model = scripted([[say('{"a":1}'), call("gone")], refuse("I will not.")]);
+  const { text, end } = await new Agent({ model, maxSteps: 1, output }).run("go");
+  expect([text, end?.reason]).toEqual(['{"a":1}', "max_steps"]);
 });
 
 test("typed output that was cut off at the output limit is an error of the output, however much of it there is", async () => {

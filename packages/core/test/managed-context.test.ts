@@ -385,6 +385,12 @@ describe("the iteration limit", () => {
     }
   });
 
+  test("D6.32 D3.19 words of refusal are the summary's text", async () => {
+    const model = scripted([call("look"), refuse("I will not sum up.")]);
+    const { events } = await play({ model, tools: [look], maxIterations: 1 });
+    expect(finalIn(events)).toBe("[Max Iterations Reached]\n\nI will not sum up.");
+  });
+
   test("D6.31 D6.32 a summary that fails is a fixed text and no error", async () => {
     const model = scripted([call("look"), fail("server_error", { status: 500 })]);
     const { events, failure, result } = await play({ model, tools: [look], maxIterations: 1 });

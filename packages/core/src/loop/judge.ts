@@ -4,6 +4,7 @@
 // verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
 
 import { textOf } from "../message.ts";
+import { isRefused, wordsOf } from "../rules/answers.ts";
 import { firstSaid, type Rules } from "../rules/rule.ts";
 import { knownTools } from "./offered.ts";
 import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
@@ -65,8 +66,12 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
   const run = runOf(state);
   if (run.landing === undefined) return undefined;
   const { reason, rule, evidence } = run.landing;
-  const said = run.turn === undefined ? undefined : textOf(run.turn.message);
-  const text = rules.texts.landed(reason, said);
+  const message = run.turn?.message;
+  // A refusal is kept nowhere: nobody would read it unless it is the run's text. What is to be typed is checked instead.
+  const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
+  const said = refused ?? (message === undefined ? undefined : textOf(message));
+  const told = state.options?.output === undefined && refused ? refused : undefined;
+  const text = rules.texts.landed(reason, said) ?? told;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined)
     return {

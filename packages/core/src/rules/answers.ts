@@ -30,7 +30,7 @@ export function refusals(): Rule {
       const message = state.run?.turn?.message;
       if (message === undefined) return undefined;
       const { stop } = message;
-      if (stop.kind !== "refusal" && stop.kind !== "content_filter") return undefined;
+      if (!isRefused(message)) return undefined;
       return {
         follows: { do: "stop", reason: "refused", text: wordsOf(message) },
         store: false,
@@ -44,8 +44,13 @@ export function refusals(): Rule {
   };
 }
 
+/** Whether the answer is a refusal, or was filtered. */
+export function isRefused({ stop }: AssistantMessage): boolean {
+  return stop.kind === "refusal" || stop.kind === "content_filter";
+}
+
 /** What the provider said of its refusal: the refusal itself, the text, or the explanation. */
-function wordsOf(message: AssistantMessage): string {
+export function wordsOf(message: AssistantMessage): string {
   const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
   return refusal || textOf(message) || message.stop.detail || "";
 }
