@@ -337,6 +337,20 @@ describe("how a response ended", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
+  test("calls that share an id are all there, also where only the terminal event tells them (F052)", () => {
+    const twins = [
+      call(),
+      call({ id: "fc_2", name: "g", arguments: "{}" }),
+      call({ name: "h", arguments: "{}" }),
+    ];
+    const names = (events: readonly Loose[]): string[] =>
+      decodeStream(openaiResponses, origin, sse(events), "frames").message.content.flatMap((part) =>
+        part.type === "tool_call" ? [part.name] : [],
+      );
+    expect(names([completed(twins)])).toEqual(["f", "g", "h"]);
+    expect(names([...twins.map((twin, at) => done(at, twin)), completed(twins)])).toEqual(["f", "g", "h"]);
+  });
+
   test("an error that is told twice is thrown once (F153)", () => {
     const decoder = openaiResponses.decoder(origin, () => {});
     const push = (event: Loose): void =>

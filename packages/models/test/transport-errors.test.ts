@@ -173,6 +173,19 @@ describe("responses only told in the catalogue's words", () => {
     ],
     ["a redirect", "invalid_request", 308, ""],
     [
+      "Google's broken-off work, which nobody here cancelled",
+      "server_error",
+      499,
+      [{ error: { code: 499, message: "The operation was cancelled.", status: "CANCELLED" } }],
+    ],
+    [
+      "a model of Bedrock's that failed",
+      "server_error",
+      424,
+      { message: "The model returned the following errors: x", originalStatusCode: 500 },
+      { "x-amzn-errortype": "ModelErrorException:http://internal.amazon.com/" },
+    ],
+    [
       "a prototype's name as a code",
       "invalid_request",
       400,
@@ -288,6 +301,40 @@ describe("errors inside a successful answer", () => {
       "a rate limit that says it is busy too",
       "rate_limit",
       { error: { message: "Rate limit reached: the model is overloaded. Please try again in 2s." } },
+    ],
+    [
+      "OpenAI's policy, by its code",
+      "content_filter",
+      { code: "cyber_policy", message: "This content was flagged." },
+    ],
+    [
+      "OpenAI's policy, in the words of a bad prompt",
+      "content_filter",
+      {
+        error: {
+          code: "invalid_prompt",
+          message: "Invalid prompt: we've limited access to this content for safety reasons.",
+        },
+      },
+    ],
+    ["a prompt that is bad in itself", "invalid_request", { code: "invalid_prompt", message: "m" }],
+    ["an image that cannot be read", "invalid_request", { code: "invalid_base64_image", message: "m" }],
+    ["an image too small", "invalid_request", { code: "image_too_small", message: "m" }],
+    [
+      "an image of a kind that is not taken",
+      "invalid_request",
+      { code: "unsupported_image_media_type", message: "m" },
+    ],
+    [
+      "an image that breaks a policy",
+      "content_filter",
+      { code: "image_content_policy_violation", message: "m" },
+    ],
+    ["a model that Bedrock does not have", "invalid_request", { message: "m" }, "resourceNotFoundException"],
+    [
+      "Google's broken-off work",
+      "server_error",
+      { error: { code: 499, message: "The operation was cancelled.", status: "CANCELLED" } },
     ],
     ["nothing known", "stream_error", {}],
   ];

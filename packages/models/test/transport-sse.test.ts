@@ -34,6 +34,21 @@ describe("server-sent events", () => {
     ["a byte order mark", "\uFEFFdata: a\n\n", ["a"]],
     ["fields nobody knows", "foo: 1\ndata: a\nbar\n\n", ["a"]],
     ["blank lines", "\n\n\ndata: a\n\n\n\n", ["a"]],
+    [
+      "an object that stands bare between events, in one line or in several",
+      'data: a\n\n{"error": {"code": 503}}\ndata: b\n\n{\n  "error": {\n    "code": 503\n  }\n}\n',
+      ["a", '{"error": {"code": 503}}', "b", '{\n  "error": {\n    "code": 503\n  }\n}'],
+    ],
+    [
+      "no object that stands bare and is not whole",
+      'data: a\n\n{\n  "error": {\n\ndata: b\n\n}\n',
+      ["a", "b"],
+    ],
+    [
+      "a line in braces in the middle of an event as no event",
+      'data: {"a":\n{"b":1}\ndata: 2}\n\n',
+      ['{"a":\n2}'],
+    ],
     ["a colon in a value", 'data: {"a": "b: c"}\n\n', ['{"a": "b: c"}']],
   ])("reads %s", (_title, text, expected) => {
     expect(data(text)).toEqual(expected);
@@ -66,6 +81,14 @@ describe("server-sent events", () => {
     expect(decode([bytes("data: a\n\n: bye")]).cut).toBe(false);
   });
 
+  it("says that a bare object was cut off", () => {
+    expect(decode([bytes('data: a\n\n{\n  "error": {')])).toEqual({
+      frames: [{ event: undefined, data: "a" }],
+      cut: true,
+    });
+    expect(decode([bytes('data: a\n\n{\n  "error": 1\n}')]).cut).toBe(false);
+  });
+
   it("gives the same frames whatever the chunking", () => {
     const text =
       '\uFEFFevent: m\r\ndata: {"t":"你好 😀 é"}\r\n\r\n: c\n\ndata: a\ndata: b\r\rid: 1\ndata: [DONE]\n\n';
@@ -90,8 +113,9 @@ describe("server-sent events", () => {
         fc.constantFrom("a", "b", "", ":", " ", "data: x", '{"a":1}', "[DONE]", "é"),
       )
       .map((parts) => parts.join(""));
+    const bare = fc.constantFrom("{", "}", '{"a":1}', '  "error": {', ' "a": 1');
     const end = fc.constantFrom("\n", "\n", "\n", "\r\n", "\r");
-    const lines = fc.array(fc.tuple(fc.oneof(line, line, fc.constant("")), end), { maxLength: 30 });
+    const lines = fc.array(fc.tuple(fc.oneof(line, line, bare, fc.constant("")), end), { maxLength: 30 });
     fc.assert(
       fc.property(lines, fc.boolean(), (given, whole) => {
         const text = given.map((one) => one.join("")).join("") + (whole ? "\n\n" : "");

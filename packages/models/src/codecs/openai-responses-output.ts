@@ -86,24 +86,16 @@ export class ResponseItems {
 
   /** The terminal event's list, for what the stream did not bring. */
   fill(output: readonly Json[]): void {
+    // The list's own items are told apart by their places: calls of one answer may share an id (F052).
+    const streamed = new Map(this.#items);
     for (const [index, given] of output.entries()) {
       const item = objectIn(given);
-      if (item === undefined) continue;
-      const known = this.#items.get(index);
-      if (known?.done === true) continue;
-      if (known === undefined && this.#seen(item)) continue;
+      const known = streamed.get(index);
+      if (item === undefined || known?.done === true) continue;
+      if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      if (known !== undefined && known.type !== textIn(item.type)) {
-        if (!this.#seen(item)) this.#done(this.#free(), item);
-      } else this.#done(index, item);
+      else if (!isAmong(streamed, item)) this.#done(this.#items.has(index) ? this.#free() : index, item);
     }
-  }
-
-  #seen(item: JsonObject): boolean {
-    const ids = [textIn(item.id), textIn(item.call_id)];
-    for (const known of this.#items.values())
-      if (ids.some((id) => id !== undefined && known.ids.has(id))) return true;
-    return false;
   }
 
   #free(): number {
@@ -263,6 +255,11 @@ export class ResponseItems {
     this.#answer.attach(key, { citation: annotation });
     item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
   }
+}
+
+function isAmong(items: ReadonlyMap<number, Item>, given: JsonObject): boolean {
+  const ids = [textIn(given.id), textIn(given.call_id)].filter((id) => id !== undefined);
+  return [...items.values()].some((item) => ids.some((id) => item.ids.has(id)));
 }
 
 function partKey(item: Item, position: number): string {

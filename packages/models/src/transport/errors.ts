@@ -99,6 +99,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 401) return "auth";
   if (status === 403) return moneyWords.test(text) ? "quota_exhausted" : "permission";
   if (status === 408) return "timeout";
+  // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
+  if (status === 499 || status === 424) return "server_error";
   if (status === 529) return "overloaded";
   if (status !== undefined && status >= 500) {
     // Sent again unchanged it fails again, for ever: the server chokes on arguments in the history.
@@ -128,7 +130,7 @@ function kindOfWords(
   if (status === 413) return "payload_too_large";
   if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
   if (byCode !== undefined) return byCode;
-  if (facts.codes.some((code) => requestCodes.has(code.toLowerCase()))) return "invalid_request";
+  if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text)) return "overloaded";
   if (rateWords.test(text)) return limitKind(facts, []);
@@ -199,7 +201,7 @@ const moneyWords =
 const keyWords =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating)|content exists risk|may contain inappropriate content|敏感内容/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|content exists risk|may contain inappropriate content|敏感内容/i;
 const capabilityWords =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|function calling|image input|vision|streaming) (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
@@ -216,7 +218,16 @@ const requestCodes: ReadonlySet<string> = new Set([
   "not_found",
   "model_not_found",
   "failed_precondition",
+  "resourcenotfoundexception",
+  "invalid_prompt",
 ]);
+
+/** An image that cannot be read is no better the next time: OpenAI has a dozen codes for it. */
+const imageCodes =
+  /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image(?:_\w+)?|image_\w+|failed_to_download_image)$/;
+
+const isRequestCode = (code: string): boolean =>
+  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code);
 
 const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   Object.entries({
@@ -269,6 +280,9 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     data_inspection_failed: "content_filter",
     datainspectionfailed: "content_filter",
     responsibleaipolicyviolation: "content_filter",
+    image_content_policy_violation: "content_filter",
+    bio_policy: "content_filter",
+    cyber_policy: "content_filter",
     tool_use_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
     server_error: "server_error",

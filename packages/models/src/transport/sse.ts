@@ -1,8 +1,9 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with three leniencies the field asks for: a payload that itself starts with a colon is a comment
-// that a gateway wrapped, a payload that is empty is none, and a last event without its blank line counts when its payload
-// is whole. (WHATWG drops that one, and with it the finish signal of small servers.)
+// The WHATWG algorithm, with four leniencies the field asks for: a payload that itself starts with a colon is a comment
+// that a gateway wrapped, a payload that is empty is none, a last event without its blank line counts when its payload
+// is whole (WHATWG drops that one, and with it the finish signal of small servers), and so does a JSON object that stands
+// between events bare, in as many lines as it likes: so Google breaks off an answer, and WHATWG drops the error.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -15,6 +16,9 @@ import { Utf8Stream } from "./utf8.ts";
 
 /** Characters that may wait for the end of their event before the stream counts as broken. */
 const maxEventChars = 64 * 1024 * 1024;
+
+/** An object that stands there bare is an error's: it is no longer than this. */
+const maxBareChars = 64 * 1024;
 
 const colon = 58;
 const space = 32;
@@ -33,6 +37,8 @@ export class SseDecoder {
   /** What the lines since the last blank one said. */
   #event: string | undefined;
   #data: string | undefined;
+  /** Lines since the last blank one that are no fields, the first of which opens a JSON object. */
+  #bare: string | undefined;
   /** The line that said the event's name. */
   #named = "";
   /** How an event began, up to its payload, and its name: most of those that follow begin as it did. */
@@ -71,12 +77,13 @@ export class SseDecoder {
     this.#take(this.#utf8.end());
     const last = this.#open.join("");
     // A line that is no field is nothing to us, but as the last one it is the beginning of one.
-    const cutInField = last !== "" && !/^(data|event|id|retry)?(:|$)/.test(last);
+    const cutInField = last !== "" && !this.#isBare(last) && !/^(data|event|id|retry)?(:|$)/.test(last);
     if (last !== "") this.#line(last);
+    const cutInBare = this.#bare !== undefined;
     this.#open = [];
     const whole = this.#data === undefined || !isPayload(this.#data) || isWhole(this.#data);
     if (whole) this.#dispatch();
-    return cutInField || !whole;
+    return cutInField || cutInBare || !whole;
   }
 
   #take(chunk: string): void {
@@ -137,7 +144,9 @@ export class SseDecoder {
 
   /** Whether an event was seen, and none has begun since. */
   get #isBetween(): boolean {
-    return this.#data === undefined && this.#event === undefined && this.#head !== "";
+    return (
+      this.#data === undefined && this.#event === undefined && this.#bare === undefined && this.#head !== ""
+    );
   }
 
   /** Makes a frame of an event that begins as the last one did and has one line of payload; where the next one begins. */
@@ -167,9 +176,14 @@ export class SseDecoder {
       this.#dispatch();
       return;
     }
+    if (this.#isBare(line)) {
+      this.#bareLine(line);
+      return;
+    }
     const nameEnd = line.indexOf(":");
     const start = line.charCodeAt(nameEnd + 1) === space ? nameEnd + 2 : nameEnd + 1;
     const [name, value] = nameEnd === -1 ? [line, ""] : [line.slice(0, nameEnd), line.slice(start)];
+    this.#bare = undefined;
     if (name === "data") {
       if (this.#data === undefined && nameEnd !== -1) {
         this.#head = this.#named + line.slice(0, start);
@@ -182,7 +196,24 @@ export class SseDecoder {
     }
   }
 
+  /** Whether a line belongs to an object that stands there bare, or opens one. */
+  #isBare(line: string): boolean {
+    if (this.#bare !== undefined) return !/^(?:data|event):/.test(line);
+    return this.#data === undefined && /^\s*\{/.test(line);
+  }
+
+  #bareLine(line: string): void {
+    const text = this.#bare === undefined ? line : `${this.#bare}\n${line}`;
+    this.#bare = text.length > maxBareChars ? undefined : text;
+    // The last line of an object in several lines is its closing bracket.
+    if ((text === line || line.trimEnd() === "}") && isWhole(text)) {
+      this.#bare = undefined;
+      this.#onFrame({ event: undefined, data: text });
+    }
+  }
+
   #dispatch(): void {
+    this.#bare = undefined;
     const data = this.#data;
     const event = this.#event || undefined;
     this.#data = undefined;
