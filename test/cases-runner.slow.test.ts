@@ -194,6 +194,91 @@ describe("what is not known makes a case fail, by name", () => {
   });
 });
 
+describe("what may be put in more than one way", () => {
+  const tools = [{ name: "f", parameters: { type: "object" }, behaviour: { returns: "ok" } }];
+
+  test("arguments as a text, for numbers that JSON cannot hold", async () => {
+    const raw = '{"id":2512292042121000001}';
+    const played = (arguments_raw: string): Promise<string> =>
+      reasonsOf({
+        ...plain,
+        given: { tools },
+        wire: calls("f", raw),
+        expect: {
+          stop_reason: "tool_use",
+          tool_calls: [{ id: "call_1", name: "f", arguments_raw }],
+          loop_outcome: "run_tools_then_continue",
+        },
+      });
+    expect(await played('{ "id": 2512292042121000001 }')).toBe("");
+    expect(await played('{"id":2512292042121000000}')).toContain("tool_calls");
+  });
+
+  test.each([
+    ["stream_truncated", { eof: "reset" }],
+    ["network", { eof: "reset" }],
+    ["stream_truncated", { eof: "clean" }],
+  ])("a stream that breaks: %s %j", async (error_kind, end) => {
+    const cut = { ...says("he"), sse: [chunk({ role: "assistant", content: "he" })], ...end };
+    const one = { ...plain, wire: cut, expect: { stop_reason: "error", text: "he", error_kind } };
+    expect(await reasonsOf(one)).toBe("");
+  });
+
+  test("an end of a stream that nothing broke is no failure of the network", async () => {
+    const cut = { ...says("he"), sse: [chunk({ role: "assistant", content: "he" })] };
+    expect(
+      await reasonsOf({ ...plain, wire: cut, expect: { stop_reason: "error", error_kind: "network" } }),
+    ).toContain("error_kind");
+  });
+
+  test("a time-out that the server tells", async () => {
+    const body = { error: { message: "too slow", type: "timeout_error" } };
+    const wire = { status: 504, headers: { "content-type": "application/json" }, body };
+    for (const error_kind of ["timeout", "server_error"])
+      expect(await reasonsOf({ ...plain, wire, expect: { stop_reason: "error", error_kind } })).toBe("");
+  });
+
+  test.each(["idle_timeout_ms", "stream_idle_ms", "content_idle_timeout_ms", "first_token_timeout_ms"])(
+    "a clock by another name: %s",
+    async (name) => {
+      const wire = { ...says("he"), sse: [], eof: "hang" };
+      const given = { options: { [name]: 300 } };
+      const expect_ = { stop_reason: "error", error_kind: "stream_idle", settles_within_ms: 400 };
+      expect(await reasonsOf({ ...plain, given, wire, expect: expect_ })).toBe("");
+    },
+  );
+
+  test("a tool that is to be called, by its name alone", async () => {
+    const given = { tools, options: { tool_choice: "f" } };
+    const must = { path: "tool_choice.function.name", op: "eq", value: "f" };
+    expect(await reasonsOf({ ...plain, given, expect: { ...plain.expect, this_request_must: [must] } })).toBe(
+      "",
+    );
+  });
+
+  test("one of those that a filter has left, and a message of a text and parts", async () => {
+    const history = [
+      { role: "user", text: "one", parts: [{ text: "two" }] },
+      { role: "assistant", text: "three", parts: [{ tool_call: { id: "c", name: "f", arguments: {} } }] },
+      { role: "tool", results: [{ id: "c", text: "four" }] },
+    ];
+    const this_request_must = [
+      { path: "messages[?role=user][0].content", op: "matches", value: "one.*two" },
+      { path: "messages[?role=assistant][-1].content", op: "eq", value: "three" },
+      { path: "messages[?role=assistant][0].tool_calls[0].function.name", op: "eq", value: "f" },
+      { path: "messages[?role=tool][0].content", op: "eq", value: "four" },
+      { path: "messages[?role=tool][1].content", op: "absent" },
+    ];
+    expect(
+      await reasonsOf({
+        ...plain,
+        given: { history, tools },
+        expect: { ...plain.expect, this_request_must },
+      }),
+    ).toBe("");
+  });
+});
+
 describe("what is wrong is seen", () => {
   test.each([
     ["the stop reason", { stop_reason: "max_tokens" }],

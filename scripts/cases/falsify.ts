@@ -175,6 +175,14 @@ function otherCalls(calls: ExpectedCall[] | null): Other[] {
     ...calls.flatMap((call, at): Other[] => [
       [`[${at}].name`, changed(at, { name: `${call.name}_` })],
       [`[${at}].arguments`, changed(at, { arguments: { ...(call.arguments as object | null), [never]: 1 } })],
+      ...(call.arguments_raw === undefined
+        ? []
+        : [
+            [
+              `[${at}].arguments_raw`,
+              changed(at, { arguments_raw: `${call.arguments_raw} ${never}` }),
+            ] as Other,
+          ]),
       ...(call.id === undefined || call.id === "*"
         ? []
         : [[`[${at}].id`, changed(at, { id: `${call.id}_` })] as Other]),

@@ -46,7 +46,9 @@ export interface RetryLimits {
 export interface ExpectedCall {
   id?: string;
   name: string;
-  arguments: unknown;
+  arguments?: unknown;
+  /** Their text, where JSON cannot hold what it says. */
+  arguments_raw?: string;
 }
 
 export type Expect = Data & {

@@ -74,8 +74,8 @@ function textIn(one: Data): string | undefined {
 
 function contentOf(one: Data): ContentPart[] {
   const text = textIn(one);
-  if (text !== undefined) return [{ type: "text", text }];
-  return ((one.parts ?? []) as Data[]).map((part) => contentPart(part));
+  const parts = ((one.parts ?? []) as Data[]).map((part) => contentPart(part));
+  return text === undefined ? parts : [{ type: "text", text }, ...parts];
 }
 
 export function contentPart(part: Data): ContentPart {
@@ -107,10 +107,8 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
     model: String(one.model ?? (provider === own ? sameModel : defaultModel(protocol))),
   };
   const text = textIn(one);
-  const content: Part[] =
-    text === undefined
-      ? ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol))
-      : [{ type: "text", text }];
+  const parts = ((one.parts ?? []) as Data[]).map((part) => assistantPart(part, names, protocol));
+  const content: Part[] = text === undefined ? parts : [{ type: "text", text }, ...parts];
   const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };
 }

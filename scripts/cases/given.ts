@@ -51,6 +51,23 @@ function strictTools(value: boolean, to: MappedOptions): void {
   to.compat = { ...to.compat, strictTools: value, adaptStrict: value };
 }
 
+/** Other names that cases may have for a clock. */
+const clockNames: readonly (readonly [RegExp, string])[] = [
+  [
+    /^(?:first_(?:token|chunk|event|delta)|time_to_first_token|ttft|prefill)(?:_timeout)?_ms$/,
+    "first_byte_timeout_ms",
+  ],
+  [/^first_byte_ms$/, "first_byte_timeout_ms"],
+  [/^(?:socket|network|transport)_idle(?:_timeout)?_ms$|^bytes?_idle_ms$/, "byte_idle_timeout_ms"],
+  [
+    /^(?:(?:content|event|token|delta|model|chunk|response)_)?(?:idle|inactivity|silence|stall)(?:_timeout)?_ms$/,
+    "idle_timeout_ms",
+  ],
+  [/^(?:stream|semantic)_(?:idle|inactivity)_ms$/, "semantic_idle_timeout_ms"],
+  [/^connect_ms$/, "connect_timeout_ms"],
+  [/^(?:request|call|overall|model)_timeout_ms$/, "total_timeout_ms"],
+];
+
 const mappers: { readonly [option: string]: Mapper } = {
   max_tokens: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, maxOutputTokens: value };
@@ -73,8 +90,10 @@ const mappers: { readonly [option: string]: Mapper } = {
     };
     const word = typeof value === "string" ? value : (value.type ?? "");
     const name = typeof value === "string" ? undefined : (value.name ?? value.function?.name);
-    const choice = name === undefined ? words[word] : { tool: name };
-    if (choice === undefined) throw new Unsupported(`given.options.tool_choice ${JSON.stringify(value)}`);
+    // A word that is none of these is a tool's name.
+    const choice = name === undefined ? (words[word] ?? { tool: word }) : { tool: name };
+    if (word === "" && name === undefined)
+      throw new Unsupported(`given.options.tool_choice ${JSON.stringify(value)}`);
     agent.toolChoice = choice;
   },
   thinking: think,
@@ -209,7 +228,8 @@ export function mappedOptions(given: Given): MappedOptions {
   };
   if (given.tools?.some((tool) => tool.strict === true) === true) strictTools(true, mapped);
   for (const [name, value] of Object.entries(given.options ?? {})) {
-    const mapper = Object.hasOwn(mappers, name) ? mappers[name] : undefined;
+    const usual = clockNames.find(([names]) => names.test(name))?.[1] ?? name;
+    const mapper = Object.hasOwn(mappers, usual) ? mappers[usual] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);
     mapper(value as never, mapped);
   }

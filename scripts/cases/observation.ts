@@ -17,6 +17,8 @@ export interface SeenCall {
   name: string;
   /** As the tool gets them, or as the model wrote them; null when they cannot be read. */
   args: unknown;
+  /** Their text, as the model wrote it. */
+  rawArgs: string;
   ok: boolean;
   started: number;
   result?: { text: string; isError: boolean; code?: string };

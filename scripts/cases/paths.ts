@@ -1,7 +1,7 @@
 // The room of paths: `messages[-1].content[*].text`, `input[?type=function_call].call_id`, `$`, `$.messages`.
 //
 // A path with `[*]` or `[?…]` names many values, among them `undefined` for an element that lacks the last member. Such a
-// step over something that is no list names nothing.
+// step over something that is no list names nothing. Behind a filter an index is one of those it has left.
 
 import { Unsupported } from "./format.ts";
 import type { SeenRequest } from "./observation.ts";
@@ -48,7 +48,16 @@ function stepsOf(path: string): Step[] {
 function walk(steps: readonly Step[], from: unknown): Found {
   let values: unknown[] = [from];
   let many = false;
+  let filtered = false;
   for (const step of steps) {
+    // One of those that a filter has left.
+    if (filtered && "index" in step && !values.some(Array.isArray)) {
+      values = [values.at(step.index)];
+      many = false;
+      filtered = false;
+      continue;
+    }
+    filtered = "where" in step;
     if ("all" in step || "where" in step) {
       many = true;
       values = values.flatMap((value) => (Array.isArray(value) ? (value as unknown[]) : []));

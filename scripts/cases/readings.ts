@@ -48,10 +48,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
   // The cases have one word for a stream that says nothing, whether it ever said anything or not.
   if (failure?.kind === "timeout")
-    return [
-      { stop: "error", error: "timeout" },
-      { stop: "error", error: "stream_idle" },
-    ];
+    return [...failedReadings(failure, response.status), { stop: "error", error: "stream_idle" }];
   if (failure !== undefined) return failedReadings(failure, response.status);
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
@@ -83,6 +80,15 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   // Refused for what the prompt says: the provider calls it an error, and a filter it is all the same.
   if (failure.kind === "content_filter")
     readings.push({ stop: "content_filter", error: failure.kind }, { stop: "content_filter", error: null });
+  // The server's own clock, and not ours: what it had no time for it failed at.
+  if (failure.kind === "timeout" && failure.raw !== undefined)
+    readings.push({ stop: "error", error: "server_error" });
+  // A connection that breaks in the middle is both the network's failure and an answer cut off.
+  if (failure.kind === "stream_truncated" && / broke off /.test(failure.message))
+    readings.push({ stop: "error", error: "network" });
+  // Bytes that are no frames break the protocol as well as the stream.
+  if (failure.kind === "stream_error" && /event stream is broken/.test(failure.message))
+    readings.push({ stop: "error", error: "protocol" });
   // An error that an answer begun well ended in.
   if (status === 200 && (failure.kind === "server_error" || failure.kind === "invalid_request"))
     readings.push({ stop: "error", error: "stream_error" });

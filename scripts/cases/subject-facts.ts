@@ -43,10 +43,13 @@ export const compactions = ({ seen }: Subject): number =>
 
 export function matchesCall(expected: ExpectedCall, call: SeenCall): boolean {
   for (const member of Object.keys(expected))
-    if (!["id", "name", "arguments"].includes(member))
+    if (!["id", "name", "arguments", "arguments_raw"].includes(member))
       throw new Unsupported(`unknown member tool_calls[].${member}`);
   const id = expected.id === undefined || (expected.id === "*" ? call.id !== "" : call.id === expected.id);
-  return id && call.name === expected.name && isDeepStrictEqual(call.args, expected.arguments);
+  const { arguments: args, arguments_raw: raw } = expected;
+  const said = raw === undefined || raw.replace(/\s+/g, "") === call.rawArgs.replace(/\s+/g, "");
+  const meant = raw !== undefined && args === undefined ? true : isDeepStrictEqual(call.args, args);
+  return id && call.name === expected.name && said && meant;
 }
 
 export function requestChecks(

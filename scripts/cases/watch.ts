@@ -286,6 +286,7 @@ function callsSeen(
       id: part.id,
       name: part.name,
       args: part.argsError !== undefined ? null : check?.ok === true ? check.args : part.args,
+      rawArgs: part.rawArgs,
       ok: part.argsError === undefined,
       started: 0,
     };
