@@ -114,6 +114,17 @@ describe("calls", () => {
     expect(message.content[0]).not.toHaveProperty("argsError");
   });
 
+  it("arguments that a gateway tells as a value, not as text, count (F087)", () => {
+    const whole = {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: { a: 1 } },
+    };
+    expect(answer([start(), tool(0), whole, stop(0), end("tool_use"), over]).content).toMatchObject([
+      { args: { a: 1 } },
+    ]);
+  });
+
   it("arguments that came whole with the block's start count", () => {
     const whole = open(0, { type: "tool_use", id: "toolu_1", name: "f", input: { a: 1 } });
     expect(answer([start(), whole, stop(0), end("tool_use"), over]).content).toMatchObject([

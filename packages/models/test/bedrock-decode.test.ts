@@ -64,6 +64,12 @@ describe("Converse streams", () => {
     ]);
   });
 
+  it("takes arguments that a gateway tells as a value, not as text (F087)", () => {
+    const told = delta(0, { toolUse: { input: { a: 1 } } });
+    const message = decode([call(0, "tooluse_A", "weather"), told, close(0), end("tool_use")]);
+    expect(message.content).toMatchObject([{ name: "weather", args: { a: 1 } }]);
+  });
+
   it("makes blocks when first heard of, and takes usage before the stop", () => {
     const message = decode([
       ["contentBlockStart", { contentBlockIndex: 0, start: {} }],

@@ -337,6 +337,28 @@ describe("how a response ended", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
+  test("a part's final value counts where nothing else brings its text (F080)", () => {
+    const part = (given: Loose, content_index = 0): Loose => ({
+      type: "response.content_part.done",
+      output_index: 0,
+      content_index,
+      part: given,
+    });
+    const text = part({ type: "output_text", text: "Hi", annotations: [] });
+    const delta = { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "H" };
+    expect(read([text, completed()]).content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(read([delta, text, completed([said("Hi")])]).content).toMatchObject([{ text: "Hi" }]);
+    expect(read([part({ type: "refusal", refusal: "No." }), completed()]).content).toEqual([
+      { type: "refusal", text: "No." },
+    ]);
+    expect(read([part({ type: "reasoning_text", text: "hm" }), text, completed()]).content).toHaveLength(1);
+  });
+
+  test("an error by another name is an error", () => {
+    const error = { code: "server_error", message: "boom" };
+    expect(thrown([{ type: "response.error", error }])).toMatchObject({ kind: "server_error" });
+  });
+
   test("calls that share an id are all there, also where only the terminal event tells them (F052)", () => {
     const twins = [
       call(),

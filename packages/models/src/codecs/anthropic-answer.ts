@@ -223,6 +223,13 @@ export class AnthropicAnswer {
         return;
       case "input_json_delta": {
         if (open.kind !== "call") return;
+        // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+        const whole = asObject(delta.partial_json);
+        if (whole !== undefined) {
+          open.input = JSON.stringify(whole);
+          this.#answer.argsWhole(index, whole);
+          return;
+        }
         this.#saying((piece) => {
           if (open.input.trim() === "") open.input += piece;
           this.#answer.args(index, piece);

@@ -154,9 +154,12 @@ class BedrockAnswer implements Decoder {
     if (text !== undefined) this.#answer.text(index, text);
     const use = asObject(delta.toolUse);
     if (use !== undefined) {
-      const piece = asString(use.input) ?? "";
+      // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+      const whole = asObject(use.input);
+      const piece = whole === undefined ? (asString(use.input) ?? "") : JSON.stringify(whole);
       this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
-      this.#answer.args(index, piece);
+      if (whole === undefined) this.#answer.args(index, piece);
+      else this.#answer.argsWhole(index, whole);
     }
     const reasoning = asObject(delta.reasoningContent);
     if (reasoning !== undefined) this.#reasoning(index, reasoning);

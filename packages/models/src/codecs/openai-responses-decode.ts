@@ -86,6 +86,7 @@ export class ResponsesDecoder implements Decoder {
   #event(type: string, event: JsonObject): void {
     switch (type) {
       case "error":
+      case "response.error":
         throw this.#fail(
           objectIn(event.error) === undefined ? { error: flatError(event) } : { error: event.error ?? null },
         );

@@ -53,6 +53,9 @@ export class ResponseItems {
       case "response.output_text.done":
         this.#answer.textWhole(this.#part(index, event, "message"), "text", textIn(event.text) ?? "");
         return;
+      case "response.content_part.done":
+        this.#partDone(index, event);
+        return;
       case "response.output_text.annotation.added":
         this.#cite(index, numberIn(event.content_index) ?? 0, event.annotation);
         return;
@@ -245,6 +248,19 @@ export class ResponseItems {
       }
       if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
     }
+  }
+
+  /** The final value of a part, where nothing else brings its text. */
+  #partDone(index: number, event: JsonObject): void {
+    const part = objectIn(event.part);
+    const type = part?.type;
+    if (type !== "output_text" && type !== "refusal") return;
+    const text = textIn(type === "refusal" ? part?.refusal : part?.text) ?? "";
+    this.#answer.textWhole(
+      this.#part(index, event, "message"),
+      type === "refusal" ? "refusal" : "text",
+      text,
+    );
   }
 
   #cite(index: number, position: number, annotation: Json | undefined): void {
