@@ -288,6 +288,9 @@ describe("what is wrong is seen", () => {
     ["a retry", { retry: true }],
     ["the outcome", { loop_outcome: "fail" }],
     ["the number of requests", { model_calls: 2 }],
+    ["the least number of requests", { min_model_calls: 2 }],
+    ["the least number of tools that ran", { tools_executed_min: 1 }],
+    ["what the history must not hold", { history_not_contains: "😀" }],
     ["the following request", { next_request_must: [{ path: "model", op: "present" }] }],
   ])("%s", async (_what, change) => {
     expect(await reasonsOf({ ...plain, expect: { ...plain.expect, ...change } })).not.toBe("");

@@ -126,6 +126,7 @@ function othersOf(
     }
     case "sinks_must_not_contain":
       return [["something that is there", seen.sinks.find((sink) => sink !== "")?.slice(0, 20) ?? value]];
+    case "history_not_contains":
     case "error_message_not_contains":
       return [["the empty text", ""]];
     case "structured":
@@ -152,6 +153,7 @@ const other = (value: unknown, first: string, second: string): Other => {
 /** Bounds are made too narrow, numbers, words and truths are made others, member by member. */
 function otherValue(member: string, value: unknown): Other[] {
   const isBound = /^max_|_max$|within_ms$/.test(member);
+  if (typeof value === "number" && /^min_|_min$/.test(member)) return [["a million", 1e6]];
   if (typeof value === "number") return [[isBound ? "-1" : "one more", isBound ? -1 : value + 1]];
   if (typeof value === "boolean") return [[String(!value), !value]];
   if (typeof value === "string")

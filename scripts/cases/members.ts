@@ -10,6 +10,7 @@ import { judgeOutcome, mayEnd } from "./outcomes.ts";
 import { callsListed, errorWords, rawStop, readingsOf, strangers, textsOf } from "./readings.ts";
 import {
   about,
+  atLeast,
   atMost,
   compactions,
   endedUnasked,
@@ -114,7 +115,10 @@ export const members: { readonly [member: string]: Member } = {
       output_tokens: "outputTokens",
       cached_input_tokens: "cachedInputTokens",
       cache_read_tokens: "cachedInputTokens",
+      cached_tokens: "cachedInputTokens",
+      cache_read_input_tokens: "cachedInputTokens",
       cache_write_tokens: "cacheWriteTokens",
+      cache_creation_input_tokens: "cacheWriteTokens",
       reasoning_tokens: "reasoningTokens",
     };
     const wrong = Object.entries(value ?? {}).filter(([name, count]) => {
@@ -130,6 +134,8 @@ export const members: { readonly [member: string]: Member } = {
   model_calls: (value, subject) => exactly("model calls", modelCalls(subject), value),
   max_model_calls: (value, subject) => atMost("model calls", modelCalls(subject), value),
   tools_executed: (value, subject) => exactly("tools run", executed(subject), value),
+  min_model_calls: (value, subject) => atLeast("model calls", modelCalls(subject), value),
+  tools_executed_min: (value, subject) => atLeast("tools run", executed(subject), value),
   tools_executed_max: (value, subject) => atMost("tools run", executed(subject), value),
   tool_calls_length: about((value: number, response) => exactly("calls", response.calls.length, value)),
   compactions: (value, subject) => exactly("compactions", compactions(subject), value),
@@ -207,6 +213,10 @@ export const members: { readonly [member: string]: Member } = {
     JSON.stringify(seen.history).includes(String(value))
       ? undefined
       : `must contain ${shown(value)}; got ${shown(seen.history)}`,
+  history_not_contains: (value, { seen }) =>
+    JSON.stringify(seen.history).includes(String(value))
+      ? `must not contain ${shown(value)}; got ${shown(seen.history)}`
+      : undefined,
   history_interleaved(value, { seen }) {
     const texts = seen.history.filter((message) => message.role === "user").map(textOf);
     const second = seen.second.map((one) => one.text).filter((text) => texts.includes(text));

@@ -27,6 +27,9 @@ export function about(
 export const atMost = (what: string, count: number, limit: unknown): string | undefined =>
   count <= Number(limit) ? undefined : `at most ${shown(limit)} ${what}; there were ${count}`;
 
+export const atLeast = (what: string, count: number, limit: unknown): string | undefined =>
+  count >= Number(limit) ? undefined : `at least ${shown(limit)} ${what}; there were ${count}`;
+
 export const exactly = (what: string, count: number, wanted: unknown): string | undefined =>
   count === wanted ? undefined : `must be ${shown(wanted)} ${what}; got ${count}`;
 
