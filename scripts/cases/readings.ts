@@ -83,6 +83,9 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   // The server's own clock, and not ours: what it had no time for it failed at.
   if (failure.kind === "timeout" && failure.raw !== undefined)
     readings.push({ stop: "error", error: "server_error" });
+  // The limit of a fetch is one of its ways to lose a connection.
+  if (failure.kind === "timeout" && /\(UND_ERR_/.test(failure.message))
+    readings.push({ stop: "error", error: "network" });
   // A connection that breaks in the middle is both the network's failure and an answer cut off.
   if (failure.kind === "stream_truncated" && / broke off /.test(failure.message))
     readings.push({ stop: "error", error: "network" });

@@ -498,7 +498,8 @@ describe("failures", () => {
 
   it.each([
     ["a plain text", "error: CUDA out of memory", "CUDA out of memory"],
-    ["a bare string", '"message"', "no JSON object"],
+    ["a bare string", '"message"', 'no JSON object: "message"'],
+    ["a server's plain words", "Internal Server Error", "Internal Server Error"],
     ["half an object", '{"candidates":[{"content":{"par', "no JSON object"],
   ])("in the form of %s are stream errors that show it (F157)", (_name, data, words) => {
     const decoder = googleGenerativeAi.decoder(target, () => {});

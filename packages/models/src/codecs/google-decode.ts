@@ -374,6 +374,8 @@ function listOf<T>(value: T[] | undefined | null): T[] {
 
 function notJson(data: string, target: Target): RondoError {
   const { provider, model } = target.origin;
-  const words = /^error\b/i.test(data) ? data : `${provider}/${model} sent an event that is no JSON object`;
+  const words = /^error\b/i.test(data)
+    ? data
+    : `${provider}/${model} sent an event that is no JSON object: ${data.slice(0, 200)}`;
   return new RondoError("stream_error", cutRaw(words, 500) as string, { raw: cutRaw(data) });
 }
