@@ -214,6 +214,24 @@ describe("what may be put in more than one way", () => {
     expect(await played('{"id":2512292042121000000}')).toContain("tool_calls");
   });
 
+  test("names that are a prototype's, kept as data or left out", async () => {
+    const wire = calls("f", '{"a":{"b":1,"__proto__":{"isAdmin":true}},"constructor":{"prototype":{}}}');
+    const played = (args: object): Promise<string> =>
+      reasonsOf({
+        ...plain,
+        given: { tools },
+        wire,
+        expect: {
+          stop_reason: "tool_use",
+          tool_calls: [{ id: "call_1", name: "f", arguments: args }],
+          loop_outcome: "run_tools_or_reject",
+          prototype_unchanged: true,
+        },
+      });
+    expect(await played({ a: { b: 1 } })).toBe("");
+    expect(await played({ a: {} })).toContain("tool_calls");
+  });
+
   test.each([
     ["stream_truncated", { eof: "reset" }],
     ["network", { eof: "reset" }],

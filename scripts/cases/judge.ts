@@ -4,7 +4,7 @@
 
 import type { Subject } from "./followed.ts";
 import { type Assertion, type Case, type Expect, Unsupported } from "./format.ts";
-import { members } from "./members.ts";
+import { memberNamed } from "./members.ts";
 import type { Observation } from "./observation.ts";
 import { runOf } from "./readings.ts";
 
@@ -75,7 +75,7 @@ function subjectOf(one: Case, seen: Observation, at: number, expect: Expect): Su
 function* part(name: string, expect: Expect, subject: Subject): Generator<string> {
   for (const [member, value] of Object.entries(expect)) {
     if (member === "note") continue;
-    const judgeMember = Object.hasOwn(members, member) ? members[member] : undefined;
+    const judgeMember = memberNamed(member);
     if (judgeMember === undefined) throw new Unsupported(`unknown member ${name}.${member}`);
     const wrong = judgeMember(value, subject);
     if (wrong !== undefined) yield `${name}.${member}: ${wrong}`;

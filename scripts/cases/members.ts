@@ -30,7 +30,7 @@ import {
   wasRetried,
 } from "./subject-facts.ts";
 
-export const members: { readonly [member: string]: Member } = {
+const members: { readonly [member: string]: Member } = {
   loop_outcome: (value, subject) => (value === null ? undefined : judgeOutcome(String(value), subject)),
 
   stop_reason: (value, subject) => {
@@ -309,3 +309,13 @@ export const members: { readonly [member: string]: Member } = {
   stale_lock_recovered: (value, { seen }) =>
     seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
+
+/** Other words for the prototype of all objects being as it was. */
+const untouched = /^(?:object_|global_)?prototype_(?:un(?:changed|touched|polluted)|intact|clean)$/;
+
+export function memberNamed(name: string): Member | undefined {
+  if (Object.hasOwn(members, name)) return members[name];
+  return untouched.test(name)
+    ? (value, subject) => members.prototype_polluted?.(value === false, subject)
+    : undefined;
+}
