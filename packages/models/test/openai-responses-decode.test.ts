@@ -337,6 +337,57 @@ describe("how a response ended", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
+  test("items that a gateway gives one output index are told apart by their ends and their calls (F068)", () => {
+    const twin = call({ id: "fc_2", call_id: "call_2", name: "g", arguments: '{"b":2}' });
+    const piece = (item_id: string, delta: string): Loose => ({
+      type: "response.function_call_arguments.delta",
+      output_index: 0,
+      item_id,
+      delta,
+    });
+    const calls = (events: readonly Loose[]): Json[] =>
+      read(events).content.map((part) =>
+        part.type === "tool_call" ? [part.id, part.name, part.args] : part.type,
+      );
+    const both = [
+      ["call_1", "f", { a: 1 }],
+      ["call_2", "g", { b: 2 }],
+    ];
+    expect(calls([done(0, call()), done(0, twin), completed()])).toEqual(both);
+    expect(calls([done(0, call()), done(0, twin), completed([call(), twin])])).toEqual(both);
+    // Interleaved: only the call's id says whose the pieces are.
+    expect(
+      calls([
+        added(0, call({ arguments: "" })),
+        added(0, { ...twin, arguments: "" }),
+        piece("fc_1", '{"a"'),
+        piece("fc_2", '{"b"'),
+        piece("fc_1", ":1}"),
+        piece("fc_2", ":2}"),
+        done(0, call()),
+        done(0, twin),
+        completed(),
+      ]),
+    ).toEqual(both);
+    // What is told twice, or under ids that change, is one item all the same (F079).
+    expect(
+      calls([
+        added(0, call()),
+        added(0, call()),
+        done(0, call()),
+        done(0, call({ id: "fc_9" })),
+        completed(),
+      ]),
+    ).toEqual([both[0]]);
+    const renamed = call({ call_id: "call_9" });
+    expect(calls([added(0, call()), done(0, renamed), completed()])).toEqual([["call_9", "f", { a: 1 }]]);
+    expect(calls([done(0, call()), done(0, { ...twin, id: "fc_1" }), completed()])).toEqual(both);
+    const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" };
+    expect(
+      calls([done(0, reasoning), done(0, said("Hi")), done(0, call()), done(1, twin), completed()]),
+    ).toEqual(["reasoning", "text", ...both]);
+  });
+
   test("a part's final value counts where nothing else brings its text (F080)", () => {
     const part = (given: Loose, content_index = 0): Loose => ({
       type: "response.content_part.done",

@@ -1,7 +1,8 @@
 // The room of a response's output items as they come in: deltas, final values, and the gaps between them.
 //
-// Everything is kept under its output index. A final value replaces what was put together from deltas; a snapshot of
-// what is there already changes nothing. An item whose type is not known here is kept whole and sent back as it came.
+// Everything is kept under its output index; where a gateway gives several items one index, an item that has ended, or
+// another call's id, tells them apart. A final value replaces what was put together from deltas; a snapshot of what is
+// there already changes nothing. An item whose type is not known here is kept whole and sent back as it came.
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../answer.ts";
@@ -14,7 +15,10 @@ interface Item {
   /** The keys of its parts, made once: they are asked for with every delta. */
   parts: string[];
   type: string;
+  /** It was announced, and did not begin with a delta. */
+  added: boolean;
   done: boolean;
+  callId: string | undefined;
   /** Ids it was seen under: they may change. */
   ids: Set<string>;
   /** Annotations told so far, by content part. */
@@ -28,6 +32,8 @@ export class ResponseItems {
   readonly #names: NameTable;
   readonly #alive: () => void;
   readonly #items = new Map<number, Item>();
+  /** Places of items by output index: one each, but where an index came again for another item. */
+  readonly #places = new Map<number, number[]>();
   #last = -1;
 
   constructor(answer: Answer, target: Target, alive: () => void) {
@@ -37,12 +43,12 @@ export class ResponseItems {
   }
 
   event(type: string, event: JsonObject): void {
-    const index = this.#indexOf(event);
+    const index = this.#placeOf(event, type === "response.output_item.added");
     const item = objectIn(event.item);
     const delta = textIn(event.delta) ?? "";
     switch (type) {
       case "response.output_item.added":
-        if (item !== undefined) this.#open(index, item);
+        if (item !== undefined) this.#open(index, item).added = true;
         return;
       case "response.output_item.done":
         if (item !== undefined) this.#done(index, item);
@@ -97,7 +103,7 @@ export class ResponseItems {
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      else if (!isAmong(streamed, item)) this.#done(this.#items.has(index) ? this.#free() : index, item);
+      else if (!isAmong(streamed, item)) this.#done(this.#newPlace(index), item);
     }
   }
 
@@ -105,17 +111,55 @@ export class ResponseItems {
     return Math.max(-1, ...this.#items.keys()) + 1;
   }
 
-  /** The item an event is of: by output index, else by the id it was seen under, else the last one. */
-  #indexOf(event: JsonObject): number {
+  /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
+  #placeOf(event: JsonObject, isNew: boolean): number {
     const index = numberIn(event.output_index);
+    const given = objectIn(event.item);
+    const id = textIn(event.item_id) ?? textIn(given?.id);
     if (index !== undefined) {
-      this.#last = index;
-      return index;
+      const places = this.#places.get(index) ?? [];
+      const place = this.#placeAmong(places, id, given, isNew) ?? this.#newPlace(index);
+      if (!places.includes(place)) this.#places.set(index, [...places, place]);
+      this.#last = place;
+      return place;
     }
-    const id = textIn(event.item_id) ?? textIn(objectIn(event.item)?.id);
     if (id !== undefined) for (const [known, item] of this.#items) if (item.ids.has(id)) return known;
-    if (objectIn(event.item) !== undefined || this.#last === -1) this.#last = this.#free();
+    if (given !== undefined || this.#last === -1) this.#last = this.#free();
     return this.#last;
+  }
+
+  /** Of the places under one output index the one that is meant; undefined for an item that is new there (F068). */
+  #placeAmong(
+    places: readonly number[],
+    id: string | undefined,
+    given: JsonObject | undefined,
+    isNew: boolean,
+  ): number | undefined {
+    const last = places.at(-1);
+    if (last === undefined) return undefined;
+    const item = this.#items.get(last);
+    if (item === undefined) return last;
+    const callId = textIn(given?.call_id) || undefined;
+    const known = places.findLast((place) => {
+      const at = this.#items.get(place);
+      if (callId !== undefined && at?.callId === callId) return true;
+      // OpenAI itself may change a call's id between its item's beginning and its end, and some give all items one id.
+      const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
+      return id !== undefined && at?.ids.has(id) === true && !isOver;
+    });
+    if (known !== undefined) return known;
+    // Ids change from event to event (F079): alone they tell nothing of an item that has not ended.
+    const isOther = item.done
+      ? id !== undefined
+      : given !== undefined &&
+        (textIn(given.type) !== item.type ||
+          (callId !== undefined && item.callId !== undefined) ||
+          (isNew && item.added && callId === undefined));
+    return isOther ? undefined : last;
+  }
+
+  #newPlace(index: number): number {
+    return this.#items.has(index) ? this.#free() : index;
   }
 
   #item(index: number, type: string): Item {
@@ -125,7 +169,9 @@ export class ResponseItems {
         key: `item ${index}`,
         parts: [],
         type,
+        added: false,
         done: false,
+        callId: undefined,
         ids: new Set(),
         cited: new Map(),
         reasoning: undefined,
@@ -158,6 +204,7 @@ export class ResponseItems {
   #open(index: number, given: JsonObject): Item {
     const type = textIn(given.type) ?? "unknown";
     const item = this.#item(index, type);
+    item.callId = textIn(given.call_id) || item.callId;
     for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) item.ids.add(id);
     switch (type) {
       case "message":
