@@ -69,7 +69,7 @@ describe("a rendered run", () => {
     expect(text).toMatch(/result {5}\d+\.4 press, denied, error/);
     expect(text).toContain("completed, rule answer: steps 2");
     expect(text).toContain("All seen.");
-    expect(text).toContain("2 steps, ");
+    expect(text).toContain("2 steps (3 model calls), ");
     expect(text).toContain("at least 1,000 tokens in");
   });
 

@@ -22,6 +22,7 @@ import {
   onlyNull,
   orNull,
   real,
+  share,
   text,
   whole,
 } from "./checks.ts";
@@ -41,8 +42,9 @@ import type { Model, Settings, ToolChoice } from "./model.ts";
 import type { OutputReading } from "./output/structured.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
+import { truncatedWords } from "./rules/answers.ts";
 import type { Budget, OnLimit } from "./rules/limits.ts";
-import { budgetAmounts } from "./rules/limits.ts";
+import { budgetAmounts, limitWords } from "./rules/limits.ts";
 import type { Repeats } from "./rules/repeats.ts";
 import { repeatsOptions } from "./rules/repeats.ts";
 import type { Retry } from "./rules/retry.ts";
@@ -264,9 +266,12 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   system: text,
   tools: listOf(tool),
   rules: listOf(rule),
-  continueRule: rule,
+  continueRule: having("a rule that judges answers, as byContent() or continueBy(name, policy) gives it,", {
+    name: text,
+    judge: callable,
+  }),
   maxSteps: whole,
-  onLimit: oneOf("land", "error", "refuse_tools", "stop"),
+  onLimit: limitWords,
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
     tools: oneOf("declared", "omitted"),
     store: flag,
@@ -292,7 +297,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   onInterrupted: oneOf("tell", "ask"),
   onChanged: oneOf("continue", "refuse"),
   abortGraceMs: finite0,
-  onTruncated: oneOf("fail_calls", "run_complete", "ignore_calls"),
+  onTruncated: truncatedWords,
   maxTruncations: orNull(whole),
   malformedRetries: orNull(whole),
   pauseResumes: orNull(whole),
@@ -327,7 +332,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
     guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
     compaction: orNull(compaction),
     estimator: anything,
-    tell: listOf(number),
+    tell: listOf(share),
   }),
   blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
   settings,

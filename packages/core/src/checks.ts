@@ -36,6 +36,12 @@ export function checkGiven(check: Check, given: unknown, owner?: string): void {
   );
 }
 
+/**
+ * Checks the one number that a rule is given: how often something may happen.
+ * @throws RondoError `invalid_request` when it is none: it would be no limit, and nobody would hear of it
+ */
+export const checkMax = (max: number, owner: string): void => checkGiven(maxOption, { max }, owner);
+
 /** A value that `fits`. @param what it must be, in words: `a list of names` */
 export const needed =
   (what: string, fits: (value: unknown) => boolean): Check =>
@@ -46,6 +52,7 @@ function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return Number.isFinite(value.getTime()) ? "a Date" : "a Date of no time";
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
@@ -76,6 +83,11 @@ export const above0: Check = needed("a number above 0", (value) => isNumber(valu
 export const finite: Check = needed(
   "a finite number above 0",
   (value) => isNumber(value) && value > 0 && value < Number.POSITIVE_INFINITY,
+);
+/** A part of a whole, and neither none of it nor all. */
+export const share: Check = needed(
+  "a number between 0 and 1",
+  (value) => isNumber(value) && value > 0 && value < 1,
 );
 /** A whole number of at least 0. */
 export const whole: Check = needed(
@@ -186,3 +198,5 @@ export const having = (what: string, members: { readonly [name: string]: Check }
 /** An object that can do these things. */
 export const able = (what: string, ...methods: readonly string[]): Check =>
   having(what, Object.fromEntries(methods.map((name) => [name, callable])));
+
+const maxOption: Check = membersOf<{ max: number }>({ max: whole }, ["max"]);

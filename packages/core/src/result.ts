@@ -28,6 +28,8 @@ export interface RunResult<Output = unknown> {
   usd?: number;
   /** Model answers. */
   steps: number;
+  /** Requests to models: retries, summaries and the last one of a landing among them, those of sub-agents not. */
+  modelCalls: number;
   toolCalls: number;
   /** The whole conversation of the session. Where the session can be gone on with, they are its history itself, and frozen. */
   messages: Message[];
@@ -54,6 +56,7 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
     usage: { ...usage },
     ...(usd === undefined ? {} : { usd }),
     steps: run.steps,
+    modelCalls: run.modelCalls,
     toolCalls: run.toolCalls,
     messages: isPassing ? state.history.slice() : shown(state.history),
     session,

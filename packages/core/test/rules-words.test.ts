@@ -1,6 +1,7 @@
 // What the loop says to a model: the words, their digest, and how much room is left.
 
-import { defaultTexts, emptyState, type State, type Texts, userText } from "@rondo/core";
+import { Agent, defaultTexts, emptyState, type State, type Texts, userText } from "@rondo/core";
+import { scripted } from "@rondo/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Log } from "../src/loop/log.ts";
 import { tellRoom } from "../src/rules/room.ts";
@@ -227,8 +228,8 @@ describe("the room that is left", () => {
 
   test("is told at shares between 0 and 1", () => {
     for (const share of [0, 1, -0.5, 1.5, Number.NaN])
-      expect(() => tellRoom([0.5, share], rules.estimator)).toThrow(
-        `context.tell takes shares between 0 and 1, not ${share}`,
+      expect(() => new Agent({ model: scripted([]), context: { tell: [0.5, share] } })).toThrow(
+        `option context.tell[1]: a number between 0 and 1 is needed, not ${share}`,
       );
   });
 });

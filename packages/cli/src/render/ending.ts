@@ -39,10 +39,11 @@ export function endText(end: RunEnd): string {
   return `${word}${because}${error}`;
 }
 
-/** The counts of a run: `3 steps, 2 calls, 1,200 tokens in, 34 out, 2.1 s`. */
+/** The counts of a run: `3 steps (5 model calls), 2 calls, 1,200 tokens in, 34 out, 2.1 s`. One model call a step goes without saying. */
 export function countsText(run: Run, ms: number): string {
+  const asked = run.modelCalls === run.steps ? "" : ` (${counted(run.modelCalls, "model call")})`;
   return [
-    counted(run.steps, "step"),
+    `${counted(run.steps, "step")}${asked}`,
     counted(run.toolCalls, "call"),
     spendText(run.spend, run.modelCalls),
     costText(run.spend),

@@ -3,6 +3,7 @@
 // Each is a small rule of its own with its own bound, asked in this order before anything is read out of the content.
 // What is asked for again is not stored; nothing of a cut-off or malformed answer runs.
 
+import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { runOf, type State } from "../loop/state.ts";
@@ -57,6 +58,7 @@ export function wordsOf(message: AssistantMessage): string {
 
 /** A paused answer is sent again as it is, nothing added. @param max resumes in a row. */
 export function pauses(max: number = 5): Rule<number> {
+  checkMax(max, "pauses");
   return {
     name: "pauses",
     version: 1,
@@ -78,12 +80,20 @@ export function pauses(max: number = 5): Rule<number> {
 /** What happens to the calls of an answer that was cut off at the output limit. */
 export type OnTruncated = "fail_calls" | "run_complete" | "ignore_calls";
 
+export const truncatedWords: Check = oneOf("fail_calls", "run_complete", "ignore_calls");
+
+const truncationsOptions: Check = membersOf<{ max?: number; onTruncated?: OnTruncated }>({
+  max: whole,
+  onTruncated: truncatedWords,
+});
+
 /**
  * An answer cut off at the output limit. Text alone ends the run as `truncated`, with the text so far. Calls do not
  * run: the limit is raised once where the model allows it, then they are answered with what happened, and after
  * `max` such answers the run lands.
  */
 export function truncations(options: { max?: number; onTruncated?: OnTruncated } = {}): Rule<number> {
+  checkGiven(truncationsOptions, options, "truncations");
   const { max = 2, onTruncated = "fail_calls" } = options;
   return counting("truncations", (count, state, texts) => {
     const turn = state.run?.turn;
@@ -141,6 +151,7 @@ function raisedLimit(state: State): number | undefined {
 
 /** An answer whose calls could not be read is not stored and is asked for again, at most `max` times in a row. */
 export function malformedCalls(max: number = 2): Rule<number> {
+  checkMax(max, "malformedCalls");
   const name = "malformed_calls";
   return {
     name,
@@ -178,6 +189,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
 
 /** An answer without text and without calls (reasoning is no answer) is asked for again with a word, at most `max` times a run; then the run ends. */
 export function emptyAnswers(max: number = 1): Rule<number> {
+  checkMax(max, "emptyAnswers");
   return counting("empty_answers", (count, state, texts) => {
     const turn = state.run?.turn;
     if (turn === undefined || turn.calls.length > 0 || textOf(turn.message).trim() !== "") return undefined;

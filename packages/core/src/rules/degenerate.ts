@@ -3,6 +3,7 @@
 // Only an answer that ran into the output limit is suspected: where it ended by itself, somebody may have asked for
 // repetition. Stored, such text teaches the model to go on with it, so it is not.
 
+import { checkMax } from "../checks.ts";
 import type { Run } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -14,6 +15,7 @@ const window = 20_000;
 
 /** An answer that repeats itself until it is cut off is asked for again, at most `max` times a run; then the run ends. It is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
+  checkMax(max, "degenerateAnswers");
   const name = "degenerate_answers";
   return {
     name,

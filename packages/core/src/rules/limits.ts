@@ -3,7 +3,7 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
-import { above0, type Check, checkGiven, membersOf } from "../checks.ts";
+import { above0, type Check, checkGiven, count, membersOf, needed, oneOf, text, whole } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
@@ -12,17 +12,25 @@ import type { Decision, Judgement, Rule } from "./rule.ts";
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
 export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
 
+export const limitWords: Check = oneOf("land", "error", "refuse_tools", "stop");
+
+const maxStepsOptions = (max: Check): Check =>
+  membersOf<{ max: number; onLimit?: OnLimit; message?: string }>(
+    { max, onLimit: limitWords, message: text },
+    ["max"],
+  );
+
 /**
  * Ends a run that has used its model calls.
  * @param max answers allowed, each with its tools run; a paused answer and its rest are one. 0: none, where that is an error or a stop
  * @param options.onLimit default `land`: one more call without tools for a best-effort answer
  * @param options.message what the error says where `onLimit` is `error`. Default: that the limit was reached
+ * @throws RondoError `invalid_request` naming what cannot be used
  */
 export function maxSteps(max: number, options: { onLimit?: OnLimit; message?: string } = {}): Rule {
   const onLimit = options.onLimit ?? "land";
-  const least = onLimit === "error" || onLimit === "stop" ? 0 : 1;
-  if (!Number.isInteger(max) || max < least)
-    throw new RangeError(`maxSteps takes a whole number of at least ${least}, not ${String(max)}`);
+  const isNone = onLimit === "error" || onLimit === "stop";
+  checkGiven(maxStepsOptions(isNone ? whole : count), { ...options, max }, "maxSteps");
   return {
     name: "max_steps",
     version: 1,
@@ -146,10 +154,23 @@ function spentAlone(state: State): Spent {
   return spentSince(spentBy(state), runOf(state).below ?? nothingSpent);
 }
 
-/** Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled. */
+const deadlineOptions: Check = membersOf<{ when: Date | number }>(
+  {
+    when: needed(
+      "a Date, or milliseconds since 1970,",
+      (when) => (typeof when === "number" || when instanceof Date) && Number.isFinite(Number(when)),
+    ),
+  },
+  ["when"],
+);
+
+/**
+ * Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled.
+ * @throws RondoError `invalid_request` for what is no such point
+ */
 export function deadline(when: Date | number): Rule {
-  const at = typeof when === "number" ? when : when.getTime();
-  if (!Number.isFinite(at)) throw new RangeError(`deadline takes a date, not ${String(when)}`);
+  checkGiven(deadlineOptions, { when }, "deadline");
+  const at = Number(when);
   return {
     name: "deadline",
     version: 1,

@@ -4,6 +4,7 @@
 // that did not fit and errors a tool returned are words to the model, which may well try again. There is no way back
 // within a run; with one argument changed it is another call.
 
+import { type Check, checkGiven, text as isText, membersOf, object, recordOf } from "../checks.ts";
 import { canonical } from "../digest.ts";
 import { Names } from "../loop/log.ts";
 import type { Call } from "../loop/state.ts";
@@ -17,10 +18,16 @@ export interface SkipRepeatedFailures {
   text?: string;
 }
 
+const ownOptions: Check = membersOf<SkipRepeatedFailures>({
+  runtimeParameters: recordOf(object),
+  text: isText,
+});
+
 const defaultText = "tool invoke error: repeated failure detected; skipped duplicate call";
 
 /** Answers calls that failed before in this run, instead of making them again. Two equal calls of one answer are told apart only when they run one after the other (`toolOrder: "sequential"`). */
 export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule<Names> {
+  checkGiven(ownOptions, options, "skipRepeatedFailures");
   const { runtimeParameters = {}, text = defaultText } = options;
   const nameOf = (call: Call): string => {
     const runtime = Object.hasOwn(runtimeParameters, call.name) ? runtimeParameters[call.name] : {};

@@ -9,11 +9,8 @@ import type { Decision, Rule } from "./rule.ts";
 /** The highest threshold that was told since the history last became smaller. */
 type Told = { at: number };
 
-/** Tells the model at each share of the window (0 to 1) how much is left. */
+/** Tells the model at each share of the window (between 0 and 1) how much is left. */
 export function tellRoom(shares: readonly number[], estimator: Estimator): Rule<Told> {
-  for (const share of shares)
-    if (!(share > 0 && share < 1))
-      throw new RangeError(`context.tell takes shares between 0 and 1, not ${String(share)}`);
   const thresholds = [...shares].sort((one, other) => one - other);
   return {
     name: "room",

@@ -307,11 +307,9 @@ function unlikeNumber(name: string, value: number | undefined, wanted: WantedNum
 }
 
 /** Where a number that is not told here can be had. */
-function whereTold(name: keyof ToldSpending, { from, spent }: Story): string[] {
-  if (spent[name] !== undefined) return [];
-  if (name === "usd") return ["usd is counted where the model has a price (facts.price), or is a known one"];
-  return name === "modelCalls"
-    ? [`${from} does not tell modelCalls: the session, its records and its events do`]
+function whereTold(name: keyof ToldSpending, { spent }: Story): string[] {
+  return name === "usd" && spent.usd === undefined
+    ? ["usd is counted where the model has a price (facts.price), or is a known one"]
     : [];
 }
 

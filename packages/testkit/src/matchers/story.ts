@@ -70,7 +70,7 @@ export function storyOf(subject: unknown): Story {
         ? ofRecords(subject as LogRecord[])
         : ofEvents(subject as RondoEvent[]);
   }
-  if (isResult(subject)) return ofResult(subject);
+  if (isResult(subject)) return ofResult(subject, "the result");
   throw new TypeError(
     `a run is needed: a RunResult (await it), a Session, or a list of its records or events; this is ${
       subject instanceof Promise
@@ -87,8 +87,8 @@ function isResult(subject: unknown): subject is RunResult {
   return Array.isArray(one?.messages) && typeof one.steps === "number";
 }
 
-function ofResult(result: RunResult, from: string = "the result"): Story {
-  const { end, parked, output, usage, usd, steps, toolCalls } = result;
+function ofResult(result: RunResult, from: string): Story {
+  const { end, parked, output, usage, usd, steps, modelCalls, toolCalls } = result;
   return {
     from,
     calls: callsIn(result.messages, parked?.pending ?? []),
@@ -97,17 +97,15 @@ function ofResult(result: RunResult, from: string = "the result"): Story {
     ...(output === undefined ? {} : { output }),
     asked: (parked?.pending ?? []).map(({ name, args }) => ({ name, args })),
     askedNow: true,
-    spent: { ...counted(usage), steps, toolCalls, ...(usd === undefined ? {} : { usd }) },
+    spent: { ...counted(usage), steps, modelCalls, toolCalls, ...(usd === undefined ? {} : { usd }) },
   };
 }
 
 function ofSession(session: Session): Story {
-  const { result, state } = session;
-  if (result === undefined)
-    return { from: "the session", calls: [], text: "", asked: [], askedNow: true, spent: {} };
-  const told = ofResult(result, "the session");
-  const { run } = state;
-  return { ...told, spent: { ...told.spent, ...(run === undefined ? {} : { modelCalls: run.modelCalls }) } };
+  const { result } = session;
+  return result === undefined
+    ? { from: "the session", calls: [], text: "", asked: [], askedNow: true, spent: {} }
+    : ofResult(result, "the session");
 }
 
 function ofRecords(records: readonly LogRecord[]): Story {

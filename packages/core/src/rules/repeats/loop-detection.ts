@@ -4,6 +4,7 @@
 // more. What is critical is not run: the call is answered, or the run ends. A blocked call is not counted, so that it
 // stays blocked until something else has happened.
 
+import { type Check, callable, checkGiven, count, listOf, membersOf, oneOf, recordOf } from "../../checks.ts";
 import type { Call } from "../../loop/state.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
 import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
@@ -39,13 +40,14 @@ const name = "loop_detection";
 /** One warning for this many more repeats. */
 const warnAgainAfter = 10;
 
-/** Watches for calls that go in circles. Off unless it is among the rules. @throws RangeError for a number that cannot be used, naming it */
+/** Watches for calls that go in circles. Off unless it is among the rules. @throws RondoError `invalid_request` naming the option that cannot be used */
 export function loopDetection(options: LoopDetection = {}): Rule<Memory> {
+  checkGiven(loopDetectionOptions, options, "loopDetection");
   const { window: size = 30, onCritical = "block", isPoll = isKnownPoll } = options;
   const { warnAt = 10, unknownToolAt = 10, criticalAt = 20, globalAt = 30 } = options;
   const thresholds: Thresholds = { warnAt, unknownToolAt, criticalAt, globalAt };
   const asked = new Set(options.detectors ?? detectorNames);
-  check({ window: size, ...thresholds });
+  checkGiven(within(size), thresholds, "loopDetection");
   const look = ({ window }: Memory, call: Call): Finding | undefined =>
     detect(window, { call: nameOf(call), tool: call.name, poll: isPoll(call) }, thresholds, asked);
   const blocking = (memory: Memory, call: Call): Finding | undefined => {
@@ -115,19 +117,24 @@ export function loopDetection(options: LoopDetection = {}): Rule<Memory> {
   };
 }
 
-function check(numbers: { [option: string]: number }): void {
-  for (const [option, value] of Object.entries(numbers))
-    if (!Number.isInteger(value) || value < 1)
-      throw new RangeError(
-        `loopDetection: ${option} must be a whole number of at least 1, not ${String(value)}`,
-      );
-  const { window = 0, ...thresholds } = numbers;
-  for (const [option, value] of Object.entries(thresholds))
-    if (value > window)
-      throw new RangeError(
-        `loopDetection: ${option} (${value}) is more than the window of ${window} calls can hold: raise window`,
-      );
-}
+const loopDetectionOptions: Check = membersOf<LoopDetection>({
+  window: count,
+  warnAt: count,
+  unknownToolAt: count,
+  criticalAt: count,
+  globalAt: count,
+  detectors: listOf(oneOf(...detectorNames)),
+  isPoll: callable,
+  onCritical: oneOf("block", "land", "stop"),
+});
+
+/** A threshold above what is looked back at would never be met. */
+const within = (size: number): Check =>
+  recordOf((value) =>
+    Number(value) <= size
+      ? undefined
+      : { at: "", says: `${value} is more than the window of ${size} calls can hold: raise window` },
+  );
 
 function add(memory: Memory, entry: Entry, size: number): Memory {
   const window = [...memory.window.slice(memory.window.length >= size ? 1 : 0), entry];

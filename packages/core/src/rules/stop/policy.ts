@@ -3,6 +3,7 @@
 // A policy says one of four things. It can be wrapped by another (duplicate detection), or asked after another
 // (composite). `continueBy` makes the run's continue rule of one.
 
+import { type Check, checkGiven, checkMax, from0, membersOf, orNull } from "../../checks.ts";
 import { digest } from "../../digest.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import type { Run } from "../../loop/state.ts";
@@ -79,6 +80,11 @@ export const standardPolicy: Policy = ({ stop, text, calls }) => {
   }
 };
 
+const duplicateLimits: Check = membersOf<{ maxDuplicates?: number; maxToolCallsPerTool?: number | null }>({
+  maxDuplicates: from0,
+  maxToolCallsPerTool: orNull(from0),
+});
+
 /**
  * A policy that ends the run instead of running a call once too often.
  * @param limits.maxDuplicates equal calls that may run; default 2
@@ -88,6 +94,7 @@ export function duplicateDetection(
   policy: Policy = standardPolicy,
   limits: { maxDuplicates?: number; maxToolCallsPerTool?: number | null } = {},
 ): Policy {
+  checkGiven(duplicateLimits, limits, "duplicateDetection");
   const { maxDuplicates = 2, maxToolCallsPerTool = 5 } = limits;
   return (answer, history) => {
     const decided = policy(answer, history);
@@ -106,6 +113,7 @@ export function duplicateDetection(
 
 /** A policy that ends the run with its `max`th answer, whatever that says: it is thrown away. */
 export function stepLimited(policy: Policy, max: number): Policy {
+  checkMax(max, "stepLimited");
   return (answer, history) =>
     history.step >= max
       ? terminateImmediately({ reason: "max_steps", steps: history.step })
