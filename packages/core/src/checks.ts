@@ -89,6 +89,11 @@ export const share: Check = needed(
   "a number between 0 and 1",
   (value) => isNumber(value) && value > 0 && value < 1,
 );
+/** A point in time. */
+export const moment: Check = needed(
+  "a Date, or milliseconds since 1970,",
+  (value) => (typeof value === "number" || value instanceof Date) && Number.isFinite(Number(value)),
+);
 /** A whole number of at least 0. */
 export const whole: Check = needed(
   "a whole number of at least 0",

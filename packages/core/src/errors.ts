@@ -2,6 +2,7 @@
 //
 // Decisions (retry, fall back, compact, give up) are made from `kind` and `retryable`, never from the text.
 
+import { jsonCopy } from "./copy-json.ts";
 import type { AssistantMessage, Json, Usage } from "./message.ts";
 
 /** Every kind of failure there is. */
@@ -139,18 +140,27 @@ export class RondoError extends Error {
     if (usage !== undefined) this.usage = usage;
   }
 
-  /** The error as plain JSON, for a journal. */
+  /** The error as plain JSON, for a journal. Of a provider's own what is no JSON is left out: it must not keep the error from being told. */
   toJSON(): ErrorData {
+    const raw = asJson(this.raw);
     return {
       kind: this.kind,
       message: this.message,
       retryable: this.retryable,
       ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
       ...(this.status === undefined ? {} : { status: this.status }),
-      ...(this.raw === undefined ? {} : { raw: this.raw }),
+      ...(raw === undefined ? {} : { raw }),
       ...(this.repair === undefined ? {} : { repair: this.repair }),
       ...(this.maxOutputTokens === undefined ? {} : { maxOutputTokens: this.maxOutputTokens }),
     };
+  }
+}
+
+function asJson(raw: Json | undefined): Json | undefined {
+  try {
+    return raw === undefined ? undefined : jsonCopy(raw, "raw", "lenient");
+  } catch {
+    return undefined;
   }
 }
 

@@ -90,13 +90,17 @@ describe("a model call", () => {
     ["another's message", { ...answer, role: "user" }],
     ["no list of parts", { ...answer, content: "so" }],
     ["no word on why it stopped", { ...answer, stop: undefined }],
+    ["no kind of stop", { ...answer, stop: {} }],
   ])("that comes back with %s has failed", async (_what, message) => {
     const { model, posted } = begun();
     await model.answers(message);
     expect(posted).toMatchObject([
       {
         type: "model_failed",
-        error: { kind: "protocol", message: "the model returned something that is no assistant message" },
+        error: {
+          kind: "protocol",
+          message: "first: the model returned something that is no assistant message",
+        },
       },
     ]);
   });
@@ -114,7 +118,7 @@ describe("a model call", () => {
     for (const [place, content] of [[...answer.content, part], [part]].entries()) {
       const { model, posted } = begun();
       await model.answers({ ...answer, content });
-      const message = `the model returned a message whose part ${1 - place} is none`;
+      const message = `first: the model returned a message whose part ${1 - place} is none`;
       expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
     }
   });
@@ -124,7 +128,8 @@ describe("a model call", () => {
     async (usage) => {
       const { model, posted } = begun();
       await model.answers({ ...answer, usage });
-      expect(posted).toMatchObject([{ type: "model_finished", message: { usage } }]);
+      const told = JSON.parse(JSON.stringify(usage));
+      expect(posted).toMatchObject([{ type: "model_finished", message: { usage: told } }]);
     },
   );
 

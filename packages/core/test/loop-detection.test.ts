@@ -258,8 +258,8 @@ describe("what comes of it", () => {
   });
 
   test("numbers that cannot be used are refused by name", () => {
-    expect(() => loopDetection({ warnAt: 0 })).toThrow(/warnAt must be a whole number of at least 1, not 0/);
-    expect(() => loopDetection({ globalAt: 40 })).toThrow(/globalAt \(40\).*window of 30/);
+    expect(() => loopDetection({ warnAt: 0 })).toThrow(/warnAt: a whole number above 0 is needed, not 0/);
+    expect(() => loopDetection({ globalAt: 40 })).toThrow(/globalAt: 40.*window of 30/);
     expect(() => loopDetection({ window: 2.5 })).toThrow(/window/);
   });
 });

@@ -7,7 +7,6 @@ import { capArrival } from "../context/cap-arrival.ts";
 import { resolver } from "../dependency.ts";
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
-import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import { renderThrown } from "../render.ts";
@@ -18,6 +17,7 @@ import { viewOf } from "./announce.ts";
 import { askHook, askKey } from "./ask-hooks.ts";
 import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
+import { answerFrom, failureFrom } from "./model-answer.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
 import { placeOf } from "./same-model.ts";
@@ -101,19 +101,10 @@ export class AtWork {
     const hear = this.#hearing(controller, action.step);
     think(model, action.request, controller, options.clocks, this.#shell.clock, hear)
       .then(async (said) => {
-        const message = valid(said);
+        const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
       })
-      .catch((thrown: unknown) => {
-        const error = toRondoError(thrown);
-        const { partial, usage } = error;
-        came({
-          type: "model_failed",
-          error: error.toJSON(),
-          ...(partial === undefined ? {} : { partial }),
-          ...(usage === undefined ? {} : { usage }),
-        });
-      });
+      .catch((thrown: unknown) => came({ type: "model_failed", ...failureFrom(model, thrown) }));
   }
 
   /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */
@@ -130,11 +121,10 @@ export class AtWork {
     }
     const { controller, came } = this.#modelBegins();
     think(model, request, controller, options.clocks, clock, () => {})
-      .then((message) => came({ type: "summary_finished", message: valid(message) }))
+      .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
-        const error = toRondoError(thrown);
-        const { usage } = error;
-        came({ type: "summary_failed", error: error.toJSON(), ...(usage === undefined ? {} : { usage }) });
+        const { partial: _, ...failure } = failureFrom(model, thrown);
+        came({ type: "summary_failed", ...failure });
       });
   }
 
@@ -348,41 +338,6 @@ const neverStarted = (what: string): ErrorData => ({
   message: `${what} was not started: the run was cancelled`,
   retryable: false,
 });
-
-/** What a model returned must be an answer; a wrong one is its failure, not the loop's. */
-function valid(message: AssistantMessage): AssistantMessage {
-  const shaped = message as Partial<AssistantMessage> | undefined;
-  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || shaped.stop === undefined)
-    throw new RondoError("protocol", "the model returned something that is no assistant message");
-  const wrong = shaped.content.findIndex((part) => !isPart(part));
-  if (wrong >= 0)
-    throw new RondoError("protocol", `the model returned a message whose part ${wrong} is none`);
-  if (Object.values(message.usage ?? {}).every(isAmount)) return message;
-  // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
-  const { usage: _, ...without } = message;
-  return without;
-}
-
-const isAmount = (value: unknown): boolean =>
-  value === undefined || (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY);
-
-/** What is read of a part without another look. In the history a wrong one would fail every run to come. */
-function isPart(part: Partial<Part> | null | undefined): boolean {
-  switch (part?.type) {
-    case "text":
-    case "reasoning":
-    case "refusal":
-      return typeof part.text === "string";
-    case "tool_call":
-      return (
-        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") &&
-        typeof part.args === "object" &&
-        part.args !== null
-      );
-    default:
-      return typeof part?.type === "string";
-  }
-}
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

@@ -3,7 +3,7 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
-import { above0, type Check, checkGiven, count, membersOf, needed, oneOf, text, whole } from "../checks.ts";
+import { above0, type Check, checkGiven, count, membersOf, moment, oneOf, text, whole } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
@@ -154,15 +154,7 @@ function spentAlone(state: State): Spent {
   return spentSince(spentBy(state), runOf(state).below ?? nothingSpent);
 }
 
-const deadlineOptions: Check = membersOf<{ when: Date | number }>(
-  {
-    when: needed(
-      "a Date, or milliseconds since 1970,",
-      (when) => (typeof when === "number" || when instanceof Date) && Number.isFinite(Number(when)),
-    ),
-  },
-  ["when"],
-);
+const deadlineOptions: Check = membersOf<{ when: Date | number }>({ when: moment }, ["when"]);
 
 /**
  * Lands a run at a point in time: a Date, or milliseconds since 1970. What is in flight then is cancelled.
