@@ -9,6 +9,7 @@ import {
   callable,
   checkGiven,
   count,
+  data,
   either,
   finite,
   finite0,
@@ -256,7 +257,7 @@ const settings = membersOf<Settings>({
   reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
   parallelToolCalls: flag,
   headers: object,
-  providerOptions: object,
+  providerOptions: data,
 });
 
 /** What each option of an agent must be; presets look at theirs by the same. */
@@ -354,7 +355,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
     ),
   ),
   logger: able("a logger (debug, info, warn, error)", "debug", "info", "warn", "error"),
-  about: object,
+  about: data,
   redact: membersOf<RedactOptions>({
     secrets: listOf(text),
     patterns: anything,

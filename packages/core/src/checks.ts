@@ -6,7 +6,8 @@
 //
 // A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
-import { RondoError } from "./errors.ts";
+import { jsonCopy } from "./copy-json.ts";
+import { messageOf, RondoError } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 
 export { nearest } from "./nearest.ts";
@@ -110,6 +111,18 @@ export const callable: Check = needed("a function", (value) => typeof value === 
 export const object: Check = needed("an object", isObject);
 /** What can only be switched off. */
 export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
+
+/** An object that can be kept with a run as it is. */
+export const data: Check = (value) => {
+  const fault = object(value);
+  if (fault !== undefined) return fault;
+  try {
+    jsonCopy(value);
+    return undefined;
+  } catch (thrown) {
+    return { at: "", says: messageOf(thrown) };
+  }
+};
 
 /** One of these words. */
 export const oneOf = (...words: readonly string[]): Check =>

@@ -5,6 +5,7 @@
 
 import { written } from "./copy-json.ts";
 import { canonical } from "./digest.ts";
+import { RondoError } from "./errors.ts";
 import type { LogRecord, RunEnd } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
@@ -53,8 +54,20 @@ export interface SessionDiff {
   b: Side;
 }
 
-/** Lays two sessions side by side. `rules` are only folded with. */
+/**
+ * Lays two sessions side by side. `rules` are only folded with.
+ * @throws RondoError `invalid_request` for a session without records: a journal gives as much for one it does not know
+ */
 export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Rules): SessionDiff {
+  for (const [which, { length }] of [
+    ["first", a],
+    ["second", b],
+  ] as const)
+    if (length === 0)
+      throw new RondoError(
+        "invalid_request",
+        `diff: the ${which} session has no records: nothing was begun in it, or the journal does not know it`,
+      );
   const [left, right] = [ordered(a), ordered(b)];
   let shared = 0;
   let state = emptyState;

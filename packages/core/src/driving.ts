@@ -7,7 +7,7 @@
 export type { AgentParts } from "./agent.ts";
 export { newsOf } from "./changes.ts";
 export { capArrival } from "./context/cap-arrival.ts";
-export { readInput, readMessage } from "./input.ts";
+export { readArgs, readInput, readMessage } from "./input.ts";
 export { logEvent } from "./logger.ts";
 export { checkArgs } from "./loop/act.ts";
 export { announce } from "./loop/announce.ts";

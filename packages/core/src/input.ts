@@ -1,10 +1,18 @@
 // The room of input: what a run may be started with, as messages.
 
 import { repairHistory } from "./context/repair.ts";
-import { copyJson } from "./copy-json.ts";
-import { RondoError } from "./errors.ts";
+import { jsonCopy } from "./copy-json.ts";
+import { messageOf, RondoError } from "./errors.ts";
 import { harmlessResult } from "./harmless.ts";
-import type { BlobRef, ContentPart, FilePart, Message, TextPart, UserMessage } from "./message.ts";
+import type {
+  BlobRef,
+  ContentPart,
+  FilePart,
+  JsonObject,
+  Message,
+  TextPart,
+  UserMessage,
+} from "./message.ts";
 import { holdsFile, userText } from "./message.ts";
 
 /** A file whose data may also be bytes. */
@@ -31,7 +39,8 @@ export function readInput(given: Input): Start {
   if (!Array.isArray(given) || given.length === 0)
     throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
   if (isHistory(given)) {
-    const history = copyJson([...repairHistory(given.map(inText))]).map((message) =>
+    const own = given.map((message, at) => ownPart(inText(message), `message ${at}`));
+    const history = repairHistory(own).map((message) =>
       message.role === "tool" ? harmlessResult(message) : message,
     );
     if (history.length === 0)
@@ -67,9 +76,9 @@ export function readPart(part: TextPart | FileInput, at: number): ContentPart {
   const given = part as Partial<TextPart & Omit<FileInput, "type">> | null | undefined;
   if (part?.type === "text" && typeof given?.text === "string")
     // Half a character makes a whole request invalid.
-    return { ...copyJson(part), text: part.text.toWellFormed() };
+    return { ...ownPart(part, `part ${at}`), text: part.text.toWellFormed() };
   if (part?.type === "file" && typeof given?.mediaType === "string" && holdsFile(part)) {
-    return copyJson(fileInText(part));
+    return ownPart(fileInText(part), `part ${at}`);
   }
   throw new RondoError(
     "invalid_request",
@@ -98,4 +107,31 @@ export function base64(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length; at += 8192)
     binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return btoa(binary);
+}
+
+/**
+ * The arguments that somebody gives a call in place of its own.
+ * @throws RondoError `invalid_request` for what are none: no journal could hold them, and the run could not go on
+ */
+export function readArgs(given: JsonObject): JsonObject {
+  const wrong = (why: string): RondoError =>
+    new RondoError("invalid_request", `edit: the arguments must be an object of plain JSON: ${why}`);
+  let args: JsonObject | undefined;
+  try {
+    args = jsonCopy(given, "args");
+  } catch (thrown) {
+    throw wrong(messageOf(thrown));
+  }
+  if (typeof args !== "object" || args === null || Array.isArray(args))
+    throw wrong(`not ${JSON.stringify(args)}`);
+  return args;
+}
+
+/** What was given, in a copy of our own: what JSON has no word for is left out. @throws RondoError `invalid_request` for what no journal could hold */
+function ownPart<Part>(part: Part, where: string): Part {
+  try {
+    return jsonCopy(part, "", "lenient");
+  } catch (thrown) {
+    throw new RondoError("invalid_request", `${where} cannot be used: ${messageOf(thrown)}`);
+  }
 }

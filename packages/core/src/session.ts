@@ -4,6 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
+import { checkGiven, flag, membersOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
@@ -32,6 +33,9 @@ export type Listener = (event: RondoEvent) => void;
 
 /** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
+
+const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
+const queuedId = membersOf<{ id?: string }>({ id: text });
 
 export class Session<Output = unknown> {
   readonly id: string;
@@ -199,6 +203,7 @@ export class Session<Output = unknown> {
 
   /** Denies a call that waits. The model reads the reason. @param options.stop end the run as well */
   async deny(call: string, reason?: string, options: { stop?: boolean } = {}): Promise<RunResult<Output>> {
+    checkGiven(denial, { ...options, ...(reason === undefined ? {} : { reason }) }, "deny");
     return this.#approvals.answer(call, {
       answer: "deny",
       ...(reason === undefined ? {} : { reason }),
@@ -286,6 +291,7 @@ export class Session<Output = unknown> {
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
+    checkGiven(queuedId, { id }, lane === "steer" ? "steer" : "followUp");
     this.#queued += 1;
     const own = id ?? `${this.id}/${this.state.seq}/${this.#queued}`;
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });

@@ -5,8 +5,10 @@
 
 import type { BlobStore } from "./blobs.ts";
 import {
+  type Check,
   callable,
   checkGiven,
+  data,
   either,
   finite0,
   flag,
@@ -251,18 +253,20 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike> {
   executeRaw?: (raw: string, context: ToolContext) => unknown;
 }
 
+const aSchema = needed("a schema (a Standard Schema, or a JSON Schema of type object)", () => false);
+
+/** A Standard Schema is its library's own; a JSON Schema is sent and kept as it is. */
+const schema: Check = (value) => {
+  if (typeof value === "function" || "~standard" in Object(value)) return undefined;
+  return object(value) === undefined ? data(value) : aSchema(value);
+};
+
 /** What hosts write on their tools for themselves is theirs: it goes to no provider, and nobody minds it. */
 const toolOptions = membersOf<ToolOptions<SchemaLike>>(
   {
     name: text,
     description: text,
-    inputSchema: either(
-      object,
-      needed(
-        "a schema (a Standard Schema, or a JSON Schema of type object)",
-        (value) => typeof value === "function",
-      ),
-    ),
+    inputSchema: schema,
     execute: callable,
     effect: oneOf("read", "write", "idempotent"),
     keys: callable,

@@ -107,6 +107,20 @@ describe("a diff", () => {
     expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true, step: 2 });
   });
 
+  test("of a session that has no records is refused: a journal gives as much for an id that it does not know", async () => {
+    const { records, rules } = await ran([say("done")]);
+    for (const [a, b, which] of [
+      [[], records, "first"],
+      [records, memoryJournal().read("typo"), "second"],
+    ] as const)
+      expect(() => diff(a, b, rules)).toThrow(
+        expect.objectContaining({
+          kind: "invalid_request",
+          message: expect.stringMatching(`^diff: the ${which} session has no records`),
+        }),
+      );
+  });
+
   test("of a session and its fork says where they part and what each did then", async () => {
     const journal = memoryJournal();
     const agent = new Agent({

@@ -29,7 +29,7 @@ test.each([
   [
     "onFinish",
     [{ role: "user", content: [{ type: "text", text: "x", n: 5n }] }],
-    "Do not know how to serialize",
+    "part 0 cannot be used: n is a bigint",
   ],
   ["transformContext", [{ role: "user", content: [circle] }], "Converting circular structure to JSON"],
   ["prepareStep", { tools: "look" }, "its tools must be a list of names of tools"],

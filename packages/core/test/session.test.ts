@@ -415,8 +415,9 @@ describe("a word that comes while the last record is written", () => {
 });
 
 test.each([
-  ["a bigint", { n: 5n }, "Do not know how to serialize a BigInt"],
-  ["a circle", circle(), "Converting circular structure to JSON"],
+  ["a bigint", { n: 5n }, "args.n is a bigint, and JSON has no such value"],
+  ["a circle", circle(), "args.itself is a circle"],
+  ["a function", { f: () => 1 }, "args.f is a function"],
   ["a number", 5, "not 5"],
   ["a list", [], "not []"],
   ["nothing", undefined, "not undefined"],

@@ -31,6 +31,7 @@ import {
   awaitingApproval,
   checkGrant,
   inFlight,
+  readArgs,
   readInput,
   readMessage,
   resultOf,
@@ -143,8 +144,12 @@ export class RestateSession<Output = unknown> {
     return this.#sayAndWait({ type: "answer", call, said: { answer: "deny", ...why } });
   }
 
-  /** Lets a call run with other arguments; they are checked like the model's own, by the worker. */
-  async edit(call: string, args: JsonObject): Promise<RunResult<Output>> {
+  /**
+   * Lets a call run with other arguments; they are checked like the model's own, by the worker.
+   * @throws RondoError `invalid_request` for what are no arguments
+   */
+  async edit(call: string, given: JsonObject): Promise<RunResult<Output>> {
+    const args = readArgs(given);
     await this.#find(call);
     return this.#sayAndWait({ type: "answer", call, said: { answer: "edit", args } });
   }

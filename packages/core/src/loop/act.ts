@@ -94,10 +94,11 @@ const unknownTool = (name: string): CallCheck => ({
   error: `unknown tool ${JSON.stringify(name)}`,
 });
 
-/** A tool that cannot say what it touches is taken to touch anything. */
+/** A tool that cannot say what it touches, or says it in no words, is taken to touch anything. */
 function keysOf(tool: Tool, value: unknown): string[] | null {
   try {
-    return tool.keys === undefined ? null : [...tool.keys(value as never)];
+    const keys = tool.keys === undefined ? null : [...tool.keys(value as never)];
+    return keys?.every((key: unknown) => typeof key === "string") ? keys : null;
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@
 // A rule is asked before each model call, and when its time has come while something is in flight. What it decides
 // becomes one record, with its name and its evidence.
 
-import { type Decision, firstSaid, type Rule, type Rules, speakersOf } from "../rules/rule.ts";
+import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf } from "../rules/rule.ts";
 import { type Action, record } from "./action.ts";
 import { end } from "./ending.ts";
 import type { ResultCode } from "./records.ts";
@@ -84,7 +84,7 @@ function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
 }
 
 function recorded(state: State, rule: Rule, decision: Decision): Action {
-  const because = { rule: rule.name, evidence: decision.evidence };
+  const because = { rule: rule.name, evidence: evidenceOf(decision) };
   switch (decision.do) {
     case "land":
       return record({

@@ -5,7 +5,7 @@
 
 import { textOf } from "../message.ts";
 import { isRefused, wordsOf } from "../rules/answers.ts";
-import { firstSaid, type Rules } from "../rules/rule.ts";
+import { evidenceOf, firstSaid, type Rules } from "../rules/rule.ts";
 import { knownTools } from "./offered.ts";
 import type { Fact, Follows, ToolFacts, Verdict } from "./records.ts";
 import { type Call, type Run, runOf, type State } from "./state.ts";
@@ -48,7 +48,7 @@ function firstJudgement(state: State, rules: Rules): Judged {
   if (landed !== undefined) return landed;
   const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
     const judgement = rule.judge(memory, state, rules.texts);
-    return judgement === undefined ? undefined : { ...judgement, rule: rule.name };
+    return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
   });
   if (judged !== undefined) {
     if (judged.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
@@ -83,7 +83,9 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
     };
   const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
     const judgement = run.failures < 2 ? one.judge(memory, state, rules.texts) : undefined;
-    return judgement?.follows.do === "ask_again" ? { ...judgement, rule: one.name } : undefined;
+    return judgement?.follows.do === "ask_again"
+      ? { ...judgement, rule: one.name, evidence: evidenceOf(judgement) }
+      : undefined;
   });
   if (retried !== undefined) return retried;
   const { error } = run.failure;
@@ -121,7 +123,8 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
   const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
     const said = rule.judgeCall(memory, call, state);
-    return said === undefined ? undefined : { rule: rule.name, ...said };
+    if (said?.evidence === undefined) return said && { rule: rule.name, ...said };
+    return { rule: rule.name, ...said, evidence: evidenceOf({ evidence: said.evidence }) };
   });
   return verdict ?? { do: "run" };
 }

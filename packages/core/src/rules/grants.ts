@@ -5,9 +5,9 @@
 // grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
 // interrupted call run again: that is another question.
 
-import { written } from "../copy-json.ts";
+import { jsonCopy } from "../copy-json.ts";
 import { canonical } from "../digest.ts";
-import { RondoError } from "../errors.ts";
+import { messageOf, RondoError } from "../errors.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { matchesGlob, maxGlobLength } from "./glob.ts";
 
@@ -93,7 +93,8 @@ const isObject = (value: Json | undefined): value is JsonObject =>
  */
 export function checkGrant(grant: Grant): Grant {
   const wrong = (message: string): RondoError => new RondoError("invalid_request", `allow: ${message}`);
-  const { id, tool, args, until, uses } = grant;
+  const { id, tool, until, uses } = grant;
+  const args = ownPattern(grant.args, wrong);
   if (typeof tool !== "string" || tool === "") throw wrong("tool must be the name of a tool");
   if (typeof id !== "string" || id === "") throw wrong("id must be a text that is not empty");
   if (until !== undefined && !Number.isFinite(until))
@@ -115,11 +116,19 @@ export function checkGrant(grant: Grant): Grant {
   return {
     id,
     tool,
-    // A copy as plain JSON: what is changed afterwards, or is no data, is not what was allowed.
-    ...(args === undefined ? {} : { args: written(args) }),
+    ...(args === undefined ? {} : { args }),
     ...(until === undefined ? {} : { until }),
     ...(uses === undefined ? {} : { uses }),
   };
+}
+
+/** A copy as plain JSON: what is changed afterwards, or is no data, is not what was allowed. */
+function ownPattern(args: Grant["args"], wrong: (message: string) => RondoError): Grant["args"] {
+  try {
+    return jsonCopy(args, "args");
+  } catch (thrown) {
+    throw wrong(messageOf(thrown));
+  }
 }
 
 function longest(value: Json): number {

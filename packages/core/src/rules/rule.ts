@@ -6,6 +6,7 @@
 // carries its name and its evidence.
 
 import type { Estimator } from "../context/estimate.ts";
+import { jsonCopy } from "../copy-json.ts";
 import type { ErrorData } from "../errors.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { Amounts } from "../loop/child-facts.ts";
@@ -110,6 +111,13 @@ export function firstSaid<M extends Moment, Said>(
   }
   return undefined;
 }
+
+/**
+ * The evidence of what a rule said, as every journal can hold it.
+ * @throws TypeError naming the member that is no JSON
+ */
+export const evidenceOf = <Evidence>({ evidence }: { readonly evidence: Evidence }): Evidence =>
+  jsonCopy(evidence, "evidence", "lenient");
 
 /** A rule is somebody's code: where it throws, it is said which one, and when. */
 export function ruleFailed({ name }: Rule, moment: Moment | "init", thrown: unknown): RondoError {

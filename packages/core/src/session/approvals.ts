@@ -4,9 +4,9 @@
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
 import type { Clock } from "../clock.ts";
-import { written } from "../copy-json.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
+import { readArgs } from "../input.ts";
 import { checkArgs } from "../loop/act.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
 import type { Approval } from "../loop/records.ts";
@@ -20,21 +20,6 @@ import type { Driving } from "./driving.ts";
 export type Always =
   | true
   | (Pick<Grant, "until" | "uses"> & { id?: string; args?: "same" | "any" | ArgsPattern });
-
-/** @throws RondoError `invalid_request` for what are no arguments: no journal could hold them, and the run could not go on */
-function ownArgs(given: JsonObject): JsonObject {
-  const wrong = (why: string): RondoError =>
-    new RondoError("invalid_request", `edit: the arguments must be an object of plain JSON: ${why}`);
-  let args: JsonObject | undefined;
-  try {
-    args = given === undefined ? undefined : written(given);
-  } catch (thrown) {
-    throw wrong(messageOf(thrown));
-  }
-  if (typeof args !== "object" || args === null || Array.isArray(args))
-    throw wrong(`not ${JSON.stringify(args)}`);
-  return args;
-}
 
 interface ApprovalParts {
   readonly id: string;
@@ -79,7 +64,7 @@ export class Approvals<Output> {
 
   async edit(call: string, given: JsonObject): Promise<RunResult<Output>> {
     const view = this.#find(call);
-    const args = ownArgs(given);
+    const args = readArgs(given);
     // Inside a sub-agent it is checked there.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
