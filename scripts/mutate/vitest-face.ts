@@ -106,7 +106,9 @@ function faceOf(one: (name: string, body: Body, values: readonly unknown[]) => v
   const each: Each =
     (rows) =>
     (name, ...given) => {
-      for (const row of rows) one(name, bodyOf(given), Array.isArray(row) ? row : [row]);
+      // A list among rows of another kind is one value, as it is with vitest.
+      const spread = rows.every((row) => Array.isArray(row));
+      for (const row of rows) one(name, bodyOf(given), spread ? (row as unknown[]) : [row]);
     };
   return Object.assign(plain, {
     each,
