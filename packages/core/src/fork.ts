@@ -7,6 +7,20 @@
 
 import type { AgentOptions } from "./agent-options.ts";
 import { type BlobStore, copyBlobs } from "./blobs.ts";
+import {
+  able,
+  checkGiven,
+  count,
+  data,
+  either,
+  flag,
+  having,
+  listOf,
+  membersOf,
+  object,
+  text,
+  whole,
+} from "./checks.ts";
 import type { Clock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
 import type { Journal } from "./journal.ts";
@@ -49,6 +63,28 @@ export interface ForkParts {
   clock: Clock;
 }
 
+/** A point that is misspelt would be none, and the fork would stand at the end. */
+const forkOptions = membersOf<ForkOptions>({
+  at: count,
+  run: count,
+  seq: whole,
+  edit: membersOf<NonNullable<ForkOptions["edit"]>>(
+    {
+      call: text,
+      result: either(text, (value) => data(value) ?? result(value)),
+    },
+    ["call", "result"],
+  ),
+  model: able("a Model, e.g. offline() of @rondo/models,", "call"),
+  system: text,
+  agent: object,
+});
+
+const result = having("a text, or a result with its list of parts (content, isError),", {
+  content: listOf(object),
+  isError: flag,
+});
+
 /** The options of the agent that a fork changes. */
 export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentOptions> {
   return {
@@ -60,9 +96,10 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
 
 /**
  * Writes the records of a fork. Resolves with the options it goes on under.
- * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
+ * @throws RondoError `invalid_request` for a point or a call that is not there, an id that is taken, or an option there is not
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
+  checkGiven(forkOptions, options, "fork");
   const { from, journal, blobs, clock, about } = parts;
   checkSessionId(id);
   if ((await journal.read(id)).length > 0)

@@ -1,7 +1,7 @@
 // What no journal can hold (a bigint, a circle) is met where it comes in, in every journal alike: refused by its place
 // where somebody gave it, and the failure of the rule or the tool whose word it was.
 
-import { Agent, type Json, type Rule, tool } from "@rondo/core";
+import { Agent, type Json, memoryJournal, type Rule, tool } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo } from "./support.ts";
@@ -77,6 +77,45 @@ describe("what is given and cannot be kept is refused by its place", () => {
   test.each(refused)("%s", async (_what, give, message) => {
     const refusal = { kind: "invalid_request", message: expect.stringContaining(message) };
     await expect((async () => give())()).rejects.toMatchObject(refusal);
+  });
+});
+
+describe("a limit or a point that is misspelt would be none, and is refused by name", () => {
+  test("of leave: it held for ever, and for any number of calls", async () => {
+    const session = await opened();
+    for (const [misspelt, meant] of [
+      [{ use: 1 }, "uses"],
+      [{ untill: 5 }, "until"],
+      [{ arg: { exact: {} } }, "args"],
+    ] as const)
+      await expect(session.allow({ tool: "press", ...misspelt })).rejects.toMatchObject({
+        kind: "invalid_request",
+        message: `allow: option ${Object.keys(misspelt)[0]}: there is no such option; did you mean ${meant}?`,
+      });
+    expect(session.grants).toEqual([]);
+    const { id } = await session.allow({ tool: "press", uses: 2 });
+    const [held] = session.grants;
+    expect(await session.allow({ ...held, id, tool: "press" })).toEqual({ id, tool: "press", uses: 2 });
+  });
+
+  test.each([
+    [{ At: 1 }, "fork: option At: there is no such option; did you mean at?"],
+    [{ at: "1" }, 'fork: option at: a whole number above 0 is needed, not "1"'],
+    [{ edit: { call: "1.0" } }, "fork: option edit.result: "],
+    [
+      { edit: { call: "1.0", result: { content: "text" } } },
+      "fork: option edit.result: a text, or a result with its",
+    ],
+    [{ edit: { call: "1.0", result: { content: [{ n: 1n }], isError: false } } }, "content[0].n is a bigint"],
+  ])("of a fork: it stood at the end of its session, %#", async (options, words) => {
+    const journal = memoryJournal();
+    const agent = new Agent({ model: scripted([say("done")]), journal });
+    const session = await agent.open("s");
+    await session.send("go");
+    const refusal = { kind: "invalid_request", message: expect.stringContaining(words) };
+    await expect(session.fork("t", given(options))).rejects.toMatchObject(refusal);
+    await expect(agent.fork("s", "t", given(options))).rejects.toMatchObject(refusal);
+    expect(journal.read("t")).toEqual([]);
   });
 });
 

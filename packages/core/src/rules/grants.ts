@@ -5,6 +5,7 @@
 // grows with their size alone, whatever stands in them. A grant never stands over a denial, and never lets an
 // interrupted call run again: that is another question.
 
+import { anything, type Check, checkGiven, membersOf } from "../checks.ts";
 import { jsonCopy } from "../copy-json.ts";
 import { canonical } from "../digest.ts";
 import { messageOf, RondoError } from "../errors.ts";
@@ -87,12 +88,25 @@ function likeObject(pattern: JsonObject, value: JsonObject, othersToo: boolean):
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const grantMembers: Check = membersOf<HeldGrant>({
+  id: anything,
+  tool: anything,
+  args: anything,
+  until: anything,
+  uses: anything,
+  // One that is held elsewhere may be given here as it is shown.
+  used: anything,
+  revoked: anything,
+});
+
 /**
  * Checks a grant as it comes from a user.
  * @throws RondoError `invalid_request` saying what is wrong
  */
 export function checkGrant(grant: Grant): Grant {
   const wrong = (message: string): RondoError => new RondoError("invalid_request", `allow: ${message}`);
+  // A limit that is misspelt would be none.
+  checkGiven(grantMembers, grant, "allow");
   const { id, tool, until, uses } = grant;
   const args = ownPattern(grant.args, wrong);
   if (typeof tool !== "string" || tool === "") throw wrong("tool must be the name of a tool");
