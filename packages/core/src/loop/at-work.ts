@@ -5,7 +5,7 @@
 
 import { capArrival } from "../context/cap-arrival.ts";
 import { resolver } from "../dependency.ts";
-import { type ErrorData, messageOf, RondoError, toRondoError } from "../errors.ts";
+import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
@@ -15,6 +15,7 @@ import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
 import { viewOf } from "./announce.ts";
 import { askHook, askKey } from "./ask-hooks.ts";
+import { unstartedResult } from "./closing.ts";
 import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
@@ -88,7 +89,8 @@ export class AtWork {
     if (options === undefined || this.#state.run?.call === undefined) return;
     // An abort may have come while the journal was written: nothing starts after it.
     if (this.#state.run.cancelledAt !== undefined) {
-      this.#driving.post({ type: "model_failed", error: neverStarted("the model call") });
+      const message = "the model call was not started: the run was cancelled";
+      this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
       return;
     }
     if (model === undefined) {
@@ -171,9 +173,8 @@ export class AtWork {
     const { maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
-      const text = neverStarted(call.name).message;
-      const result = { content: [{ type: "text" as const, text }], isError: true, code: "aborted" as const };
-      this.#driving.post({ type: "tool_finished", call: key, result });
+      this.#driving.post({ type: "tool_finished", call: key, result: unstartedResult(call, rules) });
+      this.#children.unwanted(call);
       return;
     }
     if (tool === undefined) {
@@ -332,12 +333,6 @@ export class AtWork {
 /** The model a run means: it may have been begun when they stood in another order. */
 const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
   models[placeOf(models, options?.models[at], at)];
-
-const neverStarted = (what: string): ErrorData => ({
-  kind: "aborted",
-  message: `${what} was not started: the run was cancelled`,
-  retryable: false,
-});
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

@@ -57,6 +57,17 @@ export function abandonedResult(call: Call, _state: State, { texts }: Rules): Ca
     : result("not_executed", texts.notExecuted(name));
 }
 
+/** What a call gets whose run was cancelled after its intent was written, and before it was started: that it was not, unless it had been before. */
+export function unstartedResult(call: Call, { texts }: Rules): CallResult {
+  const { child, name, tool } = call;
+  const waited = child !== undefined && (child.waiting.length > 0 || child.spent.modelCalls > 0);
+  if (call.begun !== true && !waited)
+    return result("aborted", `${name} was not started: the run was cancelled`);
+  return tool?.effect === "write"
+    ? result("outcome_unknown", texts.outcomeUnknown(name))
+    : result("aborted", texts.aborted(name));
+}
+
 /** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
 export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
   if (!call.interrupted || state.options === undefined) return undefined;

@@ -12,7 +12,7 @@ import type { Journal } from "../journal.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { ChildPlace, ChildStart, Tool } from "../tool.ts";
 import { viewOf } from "./announce.ts";
-import type { ChildCall, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+import type { PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
 import { spentSince } from "./children.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
@@ -103,11 +103,14 @@ export class Children {
     if (record.type !== "tool_finished") return;
     const call = before.run?.turn?.calls.find((one) => one.key === record.call);
     // A run that is over left one behind: it waits for nobody any more.
-    if (call?.child !== undefined && call.result === undefined && call.startedAt === undefined)
-      this.#end(call, call.child);
+    if (call?.result === undefined && call?.startedAt === undefined) this.unwanted(call);
   }
 
-  #end({ key, name }: Call, { session, spent: told }: ChildCall): void {
+  /** Ends the sub-agent of a call that is not at work: nobody waits for it any more. */
+  unwanted(call: Call | undefined): void {
+    if (call?.child === undefined) return;
+    const { child, key, name } = call;
+    const { session, spent: told } = child;
     const ending = this.#place.tools.get(name)?.endChild?.(this.#placeOf(session), "its parent was ended");
     const ended = (spent: Spent | undefined): void => {
       if (spent === undefined) return;

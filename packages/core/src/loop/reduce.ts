@@ -122,6 +122,7 @@ function fold(state: State, record: LogRecord, last: number): State {
       return changeCall(state, countChild(run, record), record.call, (call) => ({
         ...call,
         startedAt: record.at,
+        ...(call.interrupted ? { begun: true as const } : {}),
         interrupted: false,
         reconciled: undefined,
         again: undefined,
@@ -272,7 +273,7 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
     compacting: run.compacting && { ...run.compacting, call: undefined },
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
-      const { startedAt: _startedAt, ...unstarted } = call;
+      const { startedAt: _startedAt, begun: _begun, ...unstarted } = call;
       // A write may have had its effect; anything else may simply run again, but where it does not come to that, it began.
       if (call.tool?.effect !== "write")
         return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;

@@ -51,7 +51,7 @@ export interface Call {
   readonly startedAt?: number;
   /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
-  /** It may do what it did again, and had started when a process died: it is to run again, and may have had its effect. */
+  /** It had started when a process died, and may have had its effect; it is to run again, or does: because it may do what it did again, or because somebody said so. */
   readonly begun?: true;
   /** What the tool found out about that: its result, or nothing. Absent: it has not been asked, or has no way to. */
   readonly reconciled?: CallResult | "unknown" | undefined;
