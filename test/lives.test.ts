@@ -47,6 +47,8 @@ class World {
   readonly plan: readonly (readonly string[])[];
   /** The loop is told that a note may be written again: to see whether anybody notices. */
   readonly lies: boolean;
+  /** Its journal writes asynchronously. */
+  readonly slow: boolean;
   life = 0;
   /** Groups of records until this life ends. */
   left = Number.POSITIVE_INFINITY;
@@ -54,6 +56,7 @@ class World {
   constructor(preset: string, trial: number, lies = false) {
     this.chance = new Chance("lives", preset, trial);
     this.lies = lies;
+    this.slow = trial % 2 === 1;
     const names = ["look", "big", "note", "set", "press", "helper"];
     this.plan = this.chance.many(3 + this.chance.below(3), () =>
       this.chance.many(this.chance.below(4), () => this.chance.pick(names)),
@@ -64,18 +67,26 @@ class World {
   mortal(): Journal {
     const mine = this.life;
     let dead = false;
+    const append: Journal["append"] = (session, seq, records) => {
+      this.left -= records.length > 0 ? 1 : 0;
+      const dies = dead || mine !== this.life || this.left < 0;
+      const kept = !dead && mine === this.life && (!dies || this.chance.is(0.5));
+      dead = dies;
+      if (kept) this.journal.append(session, seq, JSON.parse(JSON.stringify(records)) as LogRecord[]);
+      if (dead) throw new RondoError("storage", "the process is dead");
+    };
     return {
       blobs: this.blobs,
       read: (session, from) => this.journal.read(session, from),
       list: () => this.journal.list(),
-      append: (session, seq, records) => {
-        this.left -= records.length > 0 ? 1 : 0;
-        const dies = dead || mine !== this.life || this.left < 0;
-        const kept = !dead && mine === this.life && (!dies || this.chance.is(0.5));
-        dead = dies;
-        if (kept) this.journal.append(session, seq, JSON.parse(JSON.stringify(records)) as LogRecord[]);
-        if (dead) throw new RondoError("storage", "the process is dead");
-      },
+      // One that takes its time has instants of its own: between a group and what follows from it.
+      append: this.slow
+        ? async (...group) => {
+            await turn();
+            await append(...group);
+            if (this.chance.is(0.5)) await turn();
+          }
+        : append,
     };
   }
 
@@ -234,14 +245,18 @@ async function lives(world: World, preset: string, id: string, deaths: number): 
   }
 }
 
-/** P1, P6, P7, P8 of one session's records, and whether what they speak of can be read. */
+/** P1, P5, P6, P7, P8 of one session's records, and whether what they speak of can be read. */
 async function judge(world: World, preset: string, id: string): Promise<void> {
   const records = world.journal.read(id);
   world.left = Number.POSITIVE_INFINITY;
   const agent = agentOf(world, preset);
   let state = emptyState;
+  let aborted = false;
   for (const record of records) {
     state = reduce(state, record, agent.parts.resolved.rules);
+    if (record.type === "abort_asked" || record.type === "run_ended") aborted = record.type === "abort_asked";
+    const starts = ["model_started", "summary_started", "tool_started"].includes(record.type);
+    expect(aborted && starts, `${id}: record ${record.seq} starts something after an abort`).toBe(false);
     expect(isPaired([...state.history]), `${id}: record ${record.seq} leaves a call without its result`).toBe(
       true,
     );
