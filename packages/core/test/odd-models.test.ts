@@ -113,6 +113,15 @@ describe.each(journals)("what a model gives back that is no JSON, %s", (_where, 
   });
 });
 
+test("a member that every object has stays data, and what lies deep is kept whole", async () => {
+  let deep: unknown = "at the bottom";
+  for (let level = 0; level < 300; level += 1) deep = { deep };
+  const args = JSON.parse(`{"__proto__":{"at":1},"in":${JSON.stringify(deep)}}`) as object;
+  const { messages } = await new Agent({ model: own(() => called(args)), tools: [echo("look")] }).run("go");
+  const asked = messages.find(({ role }) => role === "assistant");
+  expect(JSON.stringify(asked)).toContain(JSON.stringify(args).slice(1, -1));
+});
+
 test("what a model writes into its answer later changes nothing, and it may: the history has its own", async () => {
   const mine = { ...(said({}) as AssistantMessage), content: [{ type: "text" as const, text: "first" }] };
   const model: Model = {
