@@ -153,7 +153,7 @@ describe("a grant as it is given", () => {
     expect(given({})).toStrictEqual({ id: "g", tool: "press" });
     const args = { like: { a: ["x"], n: 1, no: null } };
     const all = { args, until: 5, uses: 1 };
-    const grant = given({ ...all, more: true });
+    const grant = given({ ...all, used: 3 });
     expect(grant).toStrictEqual({ id: "g", tool: "press", ...all });
     args.like.a.push("y");
     expect(grant.args).toStrictEqual({ like: { a: ["x"], n: 1, no: null } });
@@ -162,6 +162,7 @@ describe("a grant as it is given", () => {
   });
 
   test.each([
+    [{ more: true }, /^allow: option more: there is no such option/],
     [{ tool: "" }, /^allow: tool must be/],
     [{ tool: 1 }, /tool must be/],
     [{ id: "" }, /id must be/],
