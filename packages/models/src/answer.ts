@@ -312,9 +312,12 @@ function callPart(block: CallBlock, cut: boolean): Part {
   };
 }
 
-/** A call's arguments from what the provider gave: nothing is `{}`, an object is itself, everything else says what is wrong. */
+/**
+ * A call's arguments from what the provider gave: nothing is `{}`, also where it is spelled out (blanks, `null`, `""`), an
+ * object is itself, everything else says what is wrong.
+ */
 export function parseArgs(given: Json | undefined): { args: JsonObject; argsError?: string } {
-  if (given === undefined || given === null || given === "") return { args: {} };
+  if (given === undefined || isNothing(given)) return { args: {} };
   let value: Json = given;
   try {
     if (typeof value === "string") value = JSON.parse(value) as Json;
@@ -323,10 +326,14 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   } catch (thrown) {
     return { args: {}, argsError: `the arguments are not valid JSON: ${(thrown as Error).message}` };
   }
+  if (isNothing(value)) return { args: {} };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { args: {}, argsError: "the arguments must be a JSON object" };
   return { args: value };
 }
+
+const isNothing = (value: Json): boolean =>
+  value === null || (typeof value === "string" && value.trim() === "");
 
 /** What the answer's end means, from the word and the content together. */
 export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {

@@ -99,7 +99,9 @@ class HttpModel implements Model {
         // It was mended as well as could be: leaving more out would ask a third time.
         throw unrepaired(again.refused);
       }
-      if (first.refused.status !== 401 || this.#options.credentials === undefined) throw first.refused;
+      // A 401 may speak of money: that no other token mends.
+      const renews = first.refused.status === 401 && first.refused.kind !== "quota_exhausted";
+      if (!renews || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
       const second = await this.#attempt(codec, wire, request, fresh, io, sent);

@@ -40,6 +40,49 @@ describe("which call a fragment belongs to", () => {
     expect(new Set(callsOf(message).map((call) => call.id)).size).toBe(2);
   });
 
+  test("calls that share one id and stand in deltas of their own are calls of their own (F052)", () => {
+    const pair = (more: Loose): Loose[] =>
+      ['{"a":1}', '{"a":2}'].map((args) => calls({ ...more, id: "c", function: fn("f", args) }));
+    for (const list of [pair({}), pair({ index: 0 })])
+      expect(called(whole(list))).toEqual([
+        ["f", { a: 1 }],
+        ["f", { a: 2 }],
+      ]);
+  });
+
+  test("a whole call that is told once more is one call (F085)", () => {
+    const again = calls({ index: 0, id: "c", function: fn("f", '{"a":1}') });
+    expect(called(whole([again, again]))).toEqual([["f", { a: 1 }]]);
+  });
+
+  test("an empty object before the arguments proper is no call, also under one id (F074)", () => {
+    const message = whole([
+      calls({ index: 0, id: "c", function: fn("f", "{}") }),
+      calls({ index: 0, id: "c", function: fn("f", '{"a":1}') }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ name: "f", argsError: expect.stringContaining("JSON") }]);
+  });
+
+  test("fragments with an id each belong to the call that was opened with its name", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      calls({ index: 0, id: "b", function: { arguments: '{"a"' } }),
+      calls({ index: 0, id: "c", function: { name: "", arguments: ":1}" } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each([" ", "null", '""', "\n"])("arguments that say nothing, as in %j, are none (F086)", (args) => {
+    expect(called(whole([calls({ index: 0, id: "c", function: fn("f", args) })]))).toEqual([["f", {}]]);
+  });
+
+  test.each([" f ", "\nf", "f\n"])(
+    "blanks that a parser left on a name, as in %j, are no part of it",
+    (name) => {
+      expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
+    },
+  );
+
   test("an index is a key and no position (F069)", () => {
     const message = whole([
       calls({ index: 1, id: "x", function: fn("read", "") }),

@@ -36,6 +36,37 @@ describe("how an answer ended", () => {
       });
   });
 
+  test.each([
+    ["MAX_TOKENS", "max_tokens"],
+    ["SAFETY", "content_filter"],
+    ["content-filter", "content_filter"],
+    ["content_filter: PROHIBITED_CONTENT", "content_filter"],
+    ["STOP", "end_turn"],
+  ])("%s, which a router hands through, means %s and is kept as it was said (F012)", (word, wire) => {
+    expect(read([text, finish(word), "[DONE]"]).stop).toEqual({ kind: wire, wire, raw: word });
+  });
+
+  test.each(["function_call_filter: MALFORMED_FUNCTION_CALL", "malformed_function_call"])(
+    "a call that could not be read is one under the word %s, too (F015)",
+    (word) => {
+      for (const said of [[], [text], [call]])
+        expect(thrown([...said, finish(word), "[DONE]"])).toMatchObject({ kind: "malformed_tool_call" });
+    },
+  );
+
+  test("a whole answer with an error beside it says how far it came (F014)", () => {
+    const error = { code: 502, message: "bad gateway" };
+    const body = {
+      choices: [{ finish_reason: "error", error, message: { content: "par", tool_calls: [] } }],
+    };
+    expect(() => openaiChat.decodeWhole(body, origin, () => {})).toThrow(
+      expect.objectContaining({
+        kind: "server_error",
+        partial: expect.objectContaining({ content: [{ type: "text", text: "par" }] }),
+      }),
+    );
+  });
+
   test.each(["stop", "end_turn", "totally_new_value"])("calls under %s are a tool turn (F002)", (word) => {
     expect(read([call, finish(word), "[DONE]"]).stop).toMatchObject({ kind: "tool_use", raw: word });
   });

@@ -431,6 +431,24 @@ describe("credentials", () => {
     });
   });
 
+  it("are not renewed for a 401 that speaks of money", async () => {
+    const broke = {
+      status: 401,
+      body: { error: { type: "insufficient_quota", message: "You exceeded your quota" } },
+    };
+    await served(
+      (_request, response) => {
+        response.writeHead(broke.status, { "content-type": "application/json" });
+        response.end(JSON.stringify(broke.body));
+      },
+      async ({ url, seen }) => {
+        const model = tiny(url, { credentials: ({ refresh }) => (refresh ? "new" : "old") });
+        expect((await errorFrom(model.call(tinyRequest, watch()))).kind).toBe("quota_exhausted");
+        expect(seen.length).toBe(1);
+      },
+    );
+  });
+
   it("that cannot be had are an auth error; a callback that hangs does not keep an abort waiting", async () => {
     const failing = tiny("http://127.0.0.1:1", {
       credentials: () => Promise.reject(new Error("no network")),

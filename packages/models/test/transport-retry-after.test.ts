@@ -25,6 +25,9 @@ describe("the retry-after headers", () => {
       { "retry-after": "Wed, 21 Oct 2026 09:00:05 GMT", date: "Wed, 21 Oct 2026 09:00:00 GMT" },
       5000,
     ],
+    ["an HTTP date in its oldest form", { "retry-after": "Wednesday, 21-Oct-26 07:28:05 GMT" }, 5000],
+    ["an HTTP date in C's form, which names no zone", { "retry-after": "Wed Oct 21 07:28:05 2026" }, 5000],
+    ["a date as a timestamp", { "retry-after": "2026-10-21T07:28:05Z" }, 5000],
     ["a duration", { "retry-after": "1m30s" }, 90_000],
   ])("are understood as %s", (_title, headers, expected) => {
     expect(wait(headers as unknown as { [name: string]: string })).toBe(expected);

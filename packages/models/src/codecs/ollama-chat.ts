@@ -19,7 +19,7 @@ import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { OllamaEncoder } from "./ollama-encode.ts";
 import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
-import { freshId } from "./openai-names.ts";
+import { bareName, freshId } from "./openai-names.ts";
 
 /** `POST /api/chat` of Ollama. */
 export const ollamaChat: Codec = {
@@ -115,11 +115,10 @@ class OllamaDecoder implements Decoder {
 
   #call(call: JsonObject | undefined): void {
     const told = objectIn(call?.function);
-    const name = textIn(told?.name);
-    if (call === undefined || told === undefined || name === undefined || name === "") return;
+    const name = bareName(textIn(told?.name) ?? "");
+    if (call === undefined || told === undefined || name === "") return;
     const key = `call/${this.#calls++}`;
-    const cut = name.indexOf("<|");
-    this.#answer.call(key, { id: textIn(call.id) || freshId(), name: cut > 0 ? name.slice(0, cut) : name });
+    this.#answer.call(key, { id: textIn(call.id) || freshId(), name });
     this.#answer.argsWhole(key, told.arguments ?? {});
     // A call comes in one piece, or not at all.
     this.#answer.callEnd(key);

@@ -3,7 +3,8 @@
 // OpenAI numbers calls; others send no number, or 0 for all, or start at 1, repeat id and name in every fragment, or send
 // the arguments before the name (F067 to F073). The rules, in order:
 //   a number is a key, never a position;
-//   another id under the same number is another call, and so is a name after the arguments were whole;
+//   another id under the same number is another call, and so is a name after the arguments were whole, or the same id
+//   and name with arguments that begin anew;
 //   without a number a new id or a new name opens a call, and all else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
@@ -51,13 +52,17 @@ export class CallTracker {
     const fn = objectIn(call.function);
     const id = textIn(call.id) ?? "";
     const name = textIn(fn?.name) ?? "";
-    const args = fn?.arguments ?? undefined;
+    const told = fn?.arguments ?? undefined;
     const index = numberIn(call.index);
     const slot =
-      index === undefined ? this.#unnumbered(id, name, position) : this.#numbered(index, id, name, args);
+      index === undefined
+        ? this.#unnumbered(id, name, told, position)
+        : this.#numbered(index, id, name, told);
+    // A whole call that is told once more is told, and not made, twice (F085).
+    const args = id !== "" && name !== "" && repeats(slot, told) ? undefined : told;
     if (slot.id === "") slot.id = id;
     if (name !== "") slot.name = name;
-    if (args !== undefined) slot.pieces.push(typeof args === "string" ? args : JSON.stringify(args));
+    if (args !== undefined) slot.pieces.push(textOf(args));
     this.#last = slot;
     return { key: slot.key, id: slot.id, name, args, extra: extraOf(call) };
   }
@@ -93,18 +98,20 @@ export class CallTracker {
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
     if (id !== "" && slot.id !== "" && id !== slot.id) {
       // Some servers give every fragment an id of its own: no name, and arguments that go on where they broke off.
-      return name !== "" || args === undefined || args === "" || started(slot) === whole(slot);
+      if (name !== "" || args === undefined || args === "") return true;
+      return started(slot) ? whole(slot) : slot.name === "";
     }
-    if (id !== "" && id === slot.id) return false;
+    if (id !== "" && id === slot.id) return anew(slot, name, args);
     return name !== "" && slot.name !== "" && started(slot) && (name !== slot.name || whole(slot));
   }
 
-  #unnumbered(id: string, name: string, position: number): Slot {
+  #unnumbered(id: string, name: string, args: Json | undefined, position: number): Slot {
     const last = this.#last;
     if (id !== "") {
-      const same = this.#slots.find((slot) => slot.id === id);
+      const same = this.#slots.findLast((slot) => slot.id === id);
       // One id for two calls of one list: two calls all the same (F052).
-      if (same !== undefined && !(position > 0 && name !== "" && whole(same))) return same;
+      if (same !== undefined && !(position > 0 && name !== "" && whole(same)) && !anew(same, name, args))
+        return same;
       if (same === undefined && last !== undefined && last.id === "" && (last.name === "" || name === ""))
         return last;
       return this.#open();
@@ -133,6 +140,21 @@ function extraOf(call: JsonObject): Fragment["extra"] {
 function started(slot: Slot): boolean {
   return slot.pieces.some((piece) => piece !== "");
 }
+
+/** A fragment with the id of a whole call that is no more of it: parallel calls may share their one id (F052). */
+function anew(slot: Slot, name: string, args: Json | undefined): boolean {
+  if (name === "" || args === undefined || !whole(slot) || repeats(slot, args)) return false;
+  // Some send an empty object before the arguments proper (F074).
+  return objectIn(typeof args === "string" ? parseJson(args) : args) !== undefined && !isEmpty(slot);
+}
+
+function repeats(slot: Slot, args: Json | undefined): boolean {
+  return args !== undefined && args !== "" && whole(slot) && slot.pieces.join("") === textOf(args);
+}
+
+const textOf = (args: Json): string => (typeof args === "string" ? args : JSON.stringify(args));
+
+const isEmpty = (slot: Slot): boolean => /^\s*\{\s*\}\s*$/.test(slot.pieces.join(""));
 
 function whole(slot: Slot): boolean {
   // Parsing what came so far at every fragment would be quadratic: look at its last character first.

@@ -116,8 +116,10 @@ export class ChatDecoder implements Decoder {
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
     if (failed) {
-      if (!isError && !told(chunk.error) && told(choice?.error)) this.#fail({ error: choice?.error ?? null });
-      else this.#fail(chunk);
+      // A whole answer says beside its error what there was before it.
+      this.#choice(choice, 0);
+      const inner = !isError && !told(chunk.error) && told(choice?.error);
+      this.#fail(inner ? { error: choice?.error ?? null } : chunk);
       return;
     }
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
@@ -315,7 +317,11 @@ export class ChatDecoder implements Decoder {
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const word = this.#word;
     const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
-    if (wire === "error" || (answer.empty && (word === undefined || isMalformed(this.#nativeWord))))
+    if (
+      wire === "error" ||
+      isMalformed(word) ||
+      (answer.empty && (word === undefined || isMalformed(this.#nativeWord)))
+    )
       throw this.#failure(word);
     // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
@@ -359,7 +365,7 @@ export class ChatDecoder implements Decoder {
         arrived(this.#answer),
       );
     return new RondoError(
-      isMalformed(native) ? "malformed_tool_call" : "server_error",
+      isMalformed(native) || isMalformed(word) ? "malformed_tool_call" : "server_error",
       `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
       {
         retryable: true,
@@ -394,7 +400,7 @@ function isFlatError(chunk: JsonObject): boolean {
 
 /** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
 const isMalformed = (native: string | undefined): boolean =>
-  native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/.test(native);
+  native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/i.test(native);
 
 function told(error: Json | undefined): boolean {
   if (typeof error === "string") return error !== "";

@@ -28,12 +28,17 @@ export class NameTable {
     return wire;
   }
 
-  /** The name the caller knows. Control tokens that a server glued to it are cut off (F064). */
+  /** The name the caller knows. */
   own(told: string): string {
-    const cut = told.indexOf("<|");
-    const name = cut === -1 ? told : told.slice(0, cut);
+    const name = bareName(told);
     return this.#own.get(name) ?? name;
   }
+}
+
+/** A name without what a server's parser left on it: control tokens (F064), blanks and line ends. */
+export function bareName(told: string): string {
+  const cut = told.indexOf("<|");
+  return (cut === -1 ? told : told.slice(0, cut)).trim();
 }
 
 // Encoder and decoder of one model are made apart and meet only in the model's origin.

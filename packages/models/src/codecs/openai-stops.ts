@@ -28,6 +28,15 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   error_finish: "error",
   abort: "error",
   insufficient_system_resource: "error",
+  // Words of the houses behind a router that hands them through.
+  max_output_tokens: "max_tokens",
+  safety: "content_filter",
+  recitation: "content_filter",
+  blocklist: "content_filter",
+  prohibited_content: "content_filter",
+  spii: "content_filter",
+  content_filtered: "content_filter",
+  guardrail_intervened: "content_filter",
 };
 
 /** `status` of a response, or the reason of its `incomplete_details`. */
@@ -42,7 +51,12 @@ export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
   cancelled: "error",
 };
 
-/** What a word means. Own members only: a word like `constructor` is unknown. */
+/**
+ * What a word means, however it is spelled: routers say `MAX_TOKENS` and `content-filter`, and Google's own
+ * `content_filter: PROHIBITED_CONTENT`. Own members only: a word like `constructor` is unknown.
+ */
 export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
-  return Object.hasOwn(stops, word) ? (stops[word] ?? "unknown") : "unknown";
+  const folded = word.toLowerCase().replaceAll("-", "_").replace(/:.*/s, "");
+  for (const one of [word, folded]) if (Object.hasOwn(stops, one)) return stops[one] ?? "unknown";
+  return "unknown";
 }

@@ -106,10 +106,10 @@ function detailReasons(details: Json | undefined): (Json | undefined)[] {
   return Array.isArray(details) ? details.map((one) => (isObject(one) ? one.reason : undefined)) : [];
 }
 
-/** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`. */
+/** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = Array.isArray(detail) ? detail[0] : detail;
-  return isObject(first) ? (words(first.msg) ?? words(first.message)) : undefined;
+  return isObject(first) ? (words(first.msg) ?? words(first.message) ?? words(first.error)) : undefined;
 }
 
 function words(value: Json | undefined): string | undefined {

@@ -97,7 +97,10 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return "auth";
-  if (status === 403) return moneyWords.test(text) ? "quota_exhausted" : "permission";
+  if (status === 403) {
+    if (moneyWords.test(text)) return "quota_exhausted";
+    return filterWords.test(text) ? "content_filter" : "permission";
+  }
   if (status === 408) return "timeout";
   // What stands behind the server broke off: Google's 499 is no cancelling of ours, Amazon's 424 the model's own failure.
   if (status === 499 || status === 424) return "server_error";
@@ -105,6 +108,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status !== undefined && status >= 500) {
     // Sent again unchanged it fails again, for ever: the server chokes on arguments in the history.
     if (/failed to parse tool call arguments/i.test(text)) return "invalid_request";
+    // So does what is too long for llama.cpp, which finds that out as it goes.
+    if (status === 500 && isOverflowText(text)) return "context_overflow";
     return status === 503 && byCode === undefined ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
@@ -170,10 +175,10 @@ export function isOverflowText(text: string): boolean {
 
 const overflowWords = new RegExp(
   [
-    "(?:prompts?|inputs?|request|conversation|messages) (?:is |was |are )?too long",
-    "max(?:imum)? (?:context|prompt|input|model) length",
+    "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
+    "max(?:imum)? (?:context|prompt|input|model) (?:length|characters)",
     "context length is only",
-    "context[ _](?:length|window|size|limit)[^.]{0,60}exceed",
+    "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
     "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
     "(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)",
     "exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))",
@@ -181,11 +186,14 @@ const overflowWords = new RegExp(
     "prompt_tokens[^.]{0,40} must be less than",
     "inputs[`'\"]* must have less than \\d+ tokens",
     "when (?:the )?context (?:the )?overflows",
-    "prompt ?超长",
+    "(?:prompt|输入|上下文)[^。]{0,12}(?:超长|过长|超过|超出)",
     "exceeded (?:the )?model(?:'s)? token limit",
     "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
     "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
     "(?:prompt|input)(?: length)? exceeds? max",
+    "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input|request) has [\\d,]+ tokens?, but",
+    "max tokens of \\d+ exceeded",
     "range of input length should be",
     "max_new_tokens[`'\"]* must be <=",
     "reduce the length of the (?:messages|prompt|input)",
@@ -197,13 +205,13 @@ const overflowWords = new RegExp(
 const rateWords =
   /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 const moneyWords =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more) credits|spending limit|account is suspended|payment required/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
 const keyWords =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|content exists risk|may contain inappropriate content|敏感内容/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|may contain inappropriate content|敏感内容/i;
 const capabilityWords =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|function calling|image input|vision|streaming) (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
 const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
 
@@ -238,6 +246,12 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     billing_not_active: "quota_exhausted",
     insufficient_credits: "quota_exhausted",
     insufficient_balance: "quota_exhausted",
+    quota_exceeded: "quota_exhausted",
+    usage_limit_reached: "quota_exhausted",
+    usage_not_included: "quota_exhausted",
+    "allocationquota.freetieronly": "quota_exhausted",
+    setlimitexceeded: "quota_exhausted",
+    accountoverdueerror: "quota_exhausted",
     arrearage: "quota_exhausted",
     servicequotaexceededexception: "quota_exhausted",
     rate_limit_exceeded: "rate_limit",

@@ -54,10 +54,11 @@ function fromRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const duration = durationMs(value);
   if (duration !== undefined) return duration;
-  // Date.parse also takes "-5" and "soon 1"; a real HTTP date names a month.
-  return /[a-z]{3}/i.test(value) && /\d{4}|-\d\d-/.test(value)
-    ? positive(Date.parse(value) - now)
-    : undefined;
+  // Date.parse also takes "-5" and "soon 1"; a real HTTP date names a month and has a time.
+  const isDate = /[a-z]{3}.*\d:\d\d/i.test(value) || /^\s*\d{4}-\d\d-\d\dT/.test(value);
+  // Where it names no zone it is Greenwich's, wherever this runs.
+  const zoned = /[a-z]\s*$|[+-]\d\d:?\d\d\s*$/i.test(value) ? value : `${value.trim()} GMT`;
+  return isDate ? positive(Date.parse(zoned) - now) : undefined;
 }
 
 /** The response's own clock, since ours may be wrong by more than the wait. */

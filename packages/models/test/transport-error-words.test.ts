@@ -1,0 +1,90 @@
+// What servers of the Chat Completions family say of overflow, money, filters and abilities, in words of their own.
+
+import type { ErrorKind, Json } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { classifyHttpError } from "../src/transport/errors.ts";
+
+const kindOf = (status: number, body: Json): ErrorKind =>
+  classifyHttpError({ status, header: () => null, body: JSON.stringify(body) }).kind;
+
+const says = (message: string, more: { [member: string]: Json } = {}): Json => ({
+  error: { message, ...more },
+});
+
+type Row = [title: string, status: number, body: Json];
+
+const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
+  context_overflow: [
+    ["llama.cpp, which finds out as it goes", 500, says("Context size has been exceeded.", { code: 500 })],
+    [
+      "DeepInfra, under detail",
+      400,
+      {
+        detail: {
+          error: "This model's maximum context length is 32768 tokens. However, you requested 40000",
+        },
+      },
+    ],
+    ["LiteLLM by its class alone", 400, says("litellm.ContextWindowExceededError: prompt too large")],
+    ["an older vLLM", 400, says("Input prompt (40000 tokens) is too long and exceeds limit of 32768")],
+    ["an engine", 400, says("The engine prompt length 40000 exceeds the max_model_len 32768")],
+    ["Volcengine", 400, says("Input length 140000 exceeds the maximum length 131072.")],
+    ["Qianfan", 400, says("Prompt tokens too long", { code: "tokens_too_long" })],
+    ["Qianfan by characters", 400, { error_code: 336007, error_msg: "the max input characters is 24000" }],
+    ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
+    ["a small server", 400, says("Prompt has 9,000 tokens, but the configured context size is 8,192 tokens")],
+  ],
+  quota_exhausted: [
+    [
+      "Alibaba's free tier",
+      403,
+      says("The free tier of the model has been exhausted.", { code: "AllocationQuota.FreeTierOnly" }),
+    ],
+    ["xAI's new team", 403, { code: "x", error: "Your newly created team doesn't have any credits yet." }],
+    ["Copilot's month", 429, says("quota exceeded", { code: "quota_exceeded" })],
+    [
+      "Perplexity's 401",
+      401,
+      says("You exceeded your current quota", { type: "insufficient_quota", code: 401 }),
+    ],
+    [
+      "Volcengine's limit that was set",
+      429,
+      says("The model service has been paused.", { code: "SetLimitExceeded" }),
+    ],
+    ["Volcengine's debt", 403, says("Your account has an overdue balance.", { code: "AccountOverdueError" })],
+    [
+      "a plan's hours",
+      429,
+      says("Usage limit reached for 5 hour. Your limit will reset at 18:00.", { code: "1308" }),
+    ],
+    ["a plan's week", 429, says("Weekly/Monthly Limit Exhausted.", { code: "1310" })],
+  ],
+  content_filter: [
+    [
+      "OpenRouter's moderation",
+      403,
+      says("Your chosen model requires moderation and your input was flagged", { code: 403 }),
+    ],
+    [
+      "xAI's guidelines",
+      403,
+      { code: "x", error: "Content violates usage guidelines. Failed check: SAFETY" },
+    ],
+  ],
+  capability: [["Groq", 400, says("`tool calling` is not supported with this model")]],
+  // What sounds like one of those and is none.
+  rate_limit: [
+    ["tokens of a minute", 429, says("Too many tokens, please wait before trying again.")],
+    ["a monthly plan's minute", 429, says("Rate limit exceeded: 20 requests per minute")],
+  ],
+  permission: [["a plain no", 403, says("You have no access to this model")]],
+  server_error: [["a plain 500", 500, says("The context of this request was lost")]],
+  overloaded: [["a 503 with such words", 503, says("Context size has been exceeded.")]],
+};
+
+describe.each(Object.entries(kinds))("%s", (kind, rows) => {
+  it.each(rows)("is what %s says", (_title, status, body) => {
+    expect(kindOf(status, body)).toBe(kind);
+  });
+});
