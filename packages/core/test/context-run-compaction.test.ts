@@ -21,6 +21,7 @@ import {
   recordsOf,
   words,
 } from "./context-run-support.ts";
+import { answer, text as textPart, user } from "./context-support.ts";
 import { deferred, jumpingClock } from "./support.ts";
 
 const summary = "The pages were read; nothing in them matters for the task any more.";
@@ -292,6 +293,24 @@ describe("a summary that fails", () => {
       expect(isPaired(session.messages)).toBe(true);
     },
   );
+
+  test("is asked for also of a model whose window nobody knows, and that refused a short conversation", async () => {
+    let refused = false;
+    const model = scripted((request) => {
+      if (isSummary(request)) return say(summary);
+      if (refused) return say("done");
+      refused = true;
+      return fail("context_overflow");
+    });
+    const { session } = await opened({ model });
+    const said = [user("First this."), answer(textPart("This was done.")), user("Now only that.")];
+    const { end, text } = await session.send(said);
+    expect([end?.reason, text, model.calls]).toEqual(["completed", "done", 3]);
+    expect(textOf(session.messages[1] as Message)).toContain(summary);
+    expect(textOf(session.messages.findLast(({ role }) => role === "user") as Message)).toBe(
+      "Now only that.",
+    );
+  });
 
   test("gives way to a note with numbers where the request would not fit otherwise", async () => {
     const model = asModel(worker(3, () => fail("invalid_request")));

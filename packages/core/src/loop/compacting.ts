@@ -136,7 +136,8 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {
-    window: window ?? (forced ? Math.ceil(size * 0.75) : size),
+    // A window nobody knows, of a model that refused: smaller than the request, but a summary is asked of any window.
+    window: window ?? (forced ? Math.max(Math.ceil(size * 0.75), 2 * stagedBounds.overheadTokens) : size),
     // A request that was refused was larger than it looked, whatever was estimated.
     used:
       runOf(state).compacting?.rule === "overflow"
