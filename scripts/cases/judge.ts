@@ -23,7 +23,7 @@ function* judged(one: Case, seen: Observation): Generator<string> {
   yield* part("expect", one.expect, subjectOf(one, seen, 0, one.expect));
   const turns = one.turns ?? [];
   for (let at = 0; at < turns.length; at += 1)
-    yield* turnJudged(`turns[${at}]`, one, seen, turns[at]!, at + 1);
+    yield* turnJudged(`turns[${at}]`, one, seen, turns[at]!, placeOf(seen, at));
   const later = one.turns_after ?? [];
   for (let at = 0; at < later.length; at += 1)
     yield* turnJudged(
@@ -37,6 +37,13 @@ function* judged(one: Case, seen: Observation): Generator<string> {
     const subject = subjectOf(one, seen, seen.responses.length - 1, one.final_expect);
     yield* part("final_expect", one.final_expect, { ...subject, whole: true, run: seen.runs[0] });
   }
+}
+
+/** Where the answer stands that a turn is about. */
+function placeOf({ responses }: Observation, turn: number): number {
+  if (responses.every((response) => response.turn === undefined)) return turn + 1;
+  const at = responses.findIndex((response) => response.turn === turn);
+  return at < 0 ? responses.length : at;
 }
 
 function firstOfRun(seen: Observation, run: number): number {

@@ -51,6 +51,8 @@ export interface SeenResponse {
   historyAfter: Message[];
   /** Whether a compaction asked for it. */
   compaction: boolean;
+  /** Which turn of the case it is, where that is not its place in the order. */
+  turn?: number;
 }
 
 export interface SeenRun {

@@ -71,6 +71,11 @@ function essenceOf(seen: Observation): Record<string, unknown> {
   let told = JSON.stringify(facts(seen));
   const calls = seen.responses.flatMap((one) => one.calls);
   for (const { id, key } of calls) told = told.replaceAll(JSON.stringify(id), JSON.stringify(key));
+  // An id that was made up may go out in a form of the provider's.
+  const sent = new Set(
+    [...told.matchAll(/"(?:id|call_id|tool_\w+_id|toolUseId)":("[^"\\]+")/g)].map(([, id]) => id),
+  );
+  for (const [place, id] of [...sent].entries()) told = told.replaceAll(id as string, `"id ${place}"`);
   told = told
     .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b/g, "some time")
     // Which of a command's left processes were seen before they ended is a race, and says nothing of the chunking.

@@ -1,20 +1,43 @@
 // The room of the script: which response comes next.
+//
+// Responses come in order. Where a case says which of them is a summary, those are for whoever asks for one, and the last
+// of them for everyone who does so again: how often a loop asks is its own affair.
 
-import type { Case, Wire } from "./format.ts";
+import type { Case, Turn, Wire } from "./format.ts";
 import { filler, type Protocol, plainAnswer, type Served, served } from "./wire.ts";
+
+const isSummary = (turn: Turn): boolean => turn.expect?.role === "compaction_summary";
 
 /** Serves a case's responses in order; when they are used up, a plain last answer. */
 export class Script {
   readonly #one: Case;
   readonly #protocol: Protocol;
   readonly #persist: boolean;
+  readonly #summarises: () => boolean;
   #count = 0;
+  /** How many turns of either sort were served, where they are told apart. */
+  readonly #given = { summaries: 0, others: 0 };
 
-  /** @param persist serve the first response for ever, to see whether what follows it has a bound */
-  constructor(one: Case, protocol: Protocol, persist: boolean) {
+  /**
+   * @param persist serve the first response for ever, to see whether what follows it has a bound
+   * @param summarises whether the coming request asks for a summary
+   */
+  constructor(one: Case, protocol: Protocol, persist: boolean, summarises: () => boolean) {
     this.#one = one;
     this.#protocol = protocol;
     this.#persist = persist;
+    this.#summarises = summarises;
+  }
+
+  /** The turn that the coming request is given, where summaries are told from other turns. */
+  #turn(): Turn | undefined {
+    const { turns = [], turns_after = [] } = this.#one;
+    if (!turns.some(isSummary) || this.#count === 0) return undefined;
+    const { summaries, others } = this.#given;
+    const all = [...turns, ...turns_after];
+    if (!this.#summarises()) return all.filter((turn) => !isSummary(turn))[others];
+    const told = all.filter(isSummary);
+    return told[Math.min(summaries, told.length - 1)];
   }
 
   /** The wire of the coming request, or undefined when a plain answer is to come. */
@@ -27,6 +50,7 @@ export class Script {
     if (repeat_wire === true) return wire ?? undefined;
     if (typeof repeat_wire === "number") return at < repeat_wire ? (wire ?? undefined) : final_wire;
     if (at === 0) return wire === null || isStored(wire) ? undefined : wire;
+    if (turns.some(isSummary)) return this.#turn()?.wire;
     return (
       [...turns, ...turns_after][at - 1]?.wire ??
       (at > turns.length + turns_after.length ? final_wire : undefined)
@@ -35,8 +59,12 @@ export class Script {
 
   next(request: { body: unknown }): Served {
     const wire = this.peek();
+    const turn = this.#turn();
+    if (turn !== undefined) this.#given[isSummary(turn) ? "summaries" : "others"] += 1;
     this.#count += 1;
-    return wire === undefined ? plainAnswer(this.#protocol) : served(wire, filler(this.#count, request.body));
+    const answer =
+      wire === undefined ? plainAnswer(this.#protocol) : served(wire, filler(this.#count, request.body));
+    return turn === undefined ? answer : { ...answer, turn: (this.#one.turns ?? []).indexOf(turn) };
   }
 }
 

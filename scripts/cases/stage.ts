@@ -97,7 +97,9 @@ export class Stage {
           ? new OtherProcesses(chunking === "bytes" ? "jsonl" : "sqlite", sessionId, firstPrompt(one))
           : undefined;
     this.#journal = this.#others?.journal ?? memoryJournal();
-    this.#script = new Script(one, protocolOf(one.provider), persist === true || repeatsItself(one));
+    this.#script = new Script(one, protocolOf(one.provider), persist === true || repeatsItself(one), () =>
+      this.#summarises(),
+    );
     const start = one.clock === undefined ? defaultTime : Date.parse(one.clock);
     if (Number.isNaN(start)) throw new Unsupported(`clock ${JSON.stringify(one.clock)} is no time`);
     this.#clock = new VirtualClock(
@@ -226,6 +228,14 @@ export class Stage {
       this.#logged.push(`${message} ${JSON.stringify(fields ?? {})}`);
     };
     return { debug: log, info: log, warn: log, error: log };
+  }
+
+  /** Whether the model that is being asked is asked for a summary. */
+  #summarises(): boolean {
+    const asked = this.#journal
+      .read(sessionId)
+      .findLast(({ type }) => type === "summary_started" || type === "model_started");
+    return asked?.type === "summary_started";
   }
 
   /** Whether something is under way that will come to rest by itself. */

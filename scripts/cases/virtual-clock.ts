@@ -9,6 +9,8 @@ import type { Clock } from "@rondo/core";
 interface Timer {
   due: number;
   then: () => void;
+  /** Of the play itself: its server, its tools, its actions. */
+  staged: boolean;
 }
 
 export class VirtualClock implements Clock {
@@ -35,21 +37,23 @@ export class VirtualClock implements Clock {
 
   random = (): number => 0.5;
 
-  after = (ms: number, then: () => void): (() => void) => {
-    const timer = { due: this.#time + ms, then };
+  after = (ms: number, then: () => void): (() => void) => this.#start(ms, then, false);
+
+  #start(ms: number, then: () => void, staged: boolean): () => void {
+    const timer = { due: this.#time + ms, then, staged };
     this.#timers.add(timer);
     this.#pump ??= setTimeout(this.#beat, 1);
     return () => this.#timers.delete(timer);
-  };
-
-  /** A wait in this clock's time. */
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Timers nobody has cancelled. */
+  /** A wait of the play's own in this clock's time. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#start(ms, resolve, true));
+  }
+
+  /** Timers of Rondo's that nobody has cancelled. */
   get waiting(): number {
-    return this.#timers.size;
+    return [...this.#timers].filter((timer) => !timer.staged).length;
   }
 
   stop(): void {

@@ -135,6 +135,7 @@ export class Watch {
       toldCalls: [],
       historyAfter: this.#last,
       compaction: false,
+      ...(exchange.served.turn === undefined ? {} : { turn: exchange.served.turn }),
     }));
     const runs: SeenRun[] = [];
     let call = -1;

@@ -23,6 +23,8 @@ export interface Served {
   delayMs: number;
   /** Too long to be sent byte by byte. */
   long: boolean;
+  /** Which turn of the case it is, where that is not its place in the order. */
+  turn?: number;
 }
 
 /** A response as bytes. @param fill puts counters and names in */
