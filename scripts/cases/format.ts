@@ -47,7 +47,7 @@ export interface ExpectedCall {
   id?: string;
   name: string;
   arguments?: unknown;
-  /** Their text, where JSON cannot hold what it says. */
+  /** Their text, where JSON cannot hold what it says: long integers, what is cut off. */
   arguments_raw?: string;
 }
 

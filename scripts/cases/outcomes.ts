@@ -43,11 +43,20 @@ export function judgeOutcome(word: string, subject: Subject): string | undefined
 
 /** @throws Unsupported for a word that is not known */
 export function alternativesOf(word: string): string[] {
-  if (Object.hasOwn(outcomes, word)) return [word];
-  const parts = word.split("_or_");
-  const unknown = parts.filter((part) => !Object.hasOwn(outcomes, part));
-  if (unknown.length > 0) throw new Unsupported(`unknown outcome ${JSON.stringify(word)}`);
+  const parts = partsOf(word);
+  if (parts === undefined) throw new Unsupported(`unknown outcome ${JSON.stringify(word)}`);
   return parts;
+}
+
+/** The words that are joined: some have an "or" of their own. */
+function partsOf(word: string): string[] | undefined {
+  if (Object.hasOwn(outcomes, word)) return [word];
+  for (let at = word.indexOf("_or_"); at > 0; at = word.indexOf("_or_", at + 1)) {
+    const first = word.slice(0, at);
+    const others = Object.hasOwn(outcomes, first) ? partsOf(word.slice(at + 4)) : undefined;
+    if (others !== undefined) return [first, ...others];
+  }
+  return undefined;
 }
 
 /** Whether one of several alternatives is an end of the run, after which no request need follow. */

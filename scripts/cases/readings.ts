@@ -48,7 +48,12 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   if (failure?.kind === "aborted") return [{ stop: "aborted", error: null }];
   // The cases have one word for a stream that says nothing, whether it ever said anything or not.
   if (failure?.kind === "timeout")
-    return [...failedReadings(failure, response.status), { stop: "error", error: "stream_idle" }];
+    return [
+      ...failedReadings(failure, response.status),
+      { stop: "error", error: "stream_idle" },
+      // A clock of the platform's own, which is the network's doing.
+      ...(failure.message.includes("UND_ERR_") ? [{ stop: "error", error: "network" }] : []),
+    ];
   if (failure !== undefined) return failedReadings(failure, response.status);
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;

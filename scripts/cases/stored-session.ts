@@ -19,10 +19,11 @@ export interface StoredSession {
 export function storedSession(one: Case): StoredSession | undefined {
   const file = one.wire?.session_file_text;
   if (file === undefined || needsOthers(one.actions)) return undefined;
-  const lines = file.split("\n");
-  const last = lines.pop() ?? "";
-  const whole = lines.flatMap((line): Data[] => read(line));
-  const torn = [...lines.filter((line) => line !== "" && read(line).length === 0), last].join("\n");
+  const lines = file.replace(/^\uFEFF/, "").split("\n");
+  const whole = lines.flatMap((line): Data[] => read(line)).filter((line) => !headers.has(String(line.type)));
+  // Whoever wrote behind a torn line cut it off first; and what is torn has no end, unless a page of it was lost.
+  const left = lines.slice(lines.findLastIndex((line) => read(line).length > 0) + 1).join("\n");
+  const torn = left.includes("\0") ? left : left.trimEnd();
   const history = historyOf({ ...one.given, history: whole.map(message) }, one.provider);
   const texts = history.map((said) => textOf(said)).filter((text) => text !== "");
   return {
@@ -31,6 +32,9 @@ export function storedSession(one: Case): StoredSession | undefined {
     torn,
   };
 }
+
+/** Lines that are about the file. */
+const headers: ReadonlySet<string> = new Set(["session", "header", "meta"]);
 
 const goOn: Message = { role: "user", content: [{ type: "text", text: "go on" }] };
 

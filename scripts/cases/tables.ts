@@ -141,7 +141,8 @@ async function scannerRow(input: Data): Promise<Row> {
       // Thoughts are read in two places: by the codec, and by the reader of tools in text.
       const native = await readFrom(text, { prompted: false });
       const prompted = await readFrom(text, { prompted: true });
-      const lost = native.said !== text || prompted.said !== text;
+      const bare = (said: string): string => said.replaceAll(/<\/?think(?:ing)?>/g, "");
+      const lost = [native, prompted].some(({ said }) => bare(said) !== bare(text));
       return { request, allow: false, allowed: lost, words: `${native.stop}, ${prompted.stop}` };
     }
     case "text_tool_parser": {

@@ -44,6 +44,17 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message: completion })).toEqual({ maxTokensField: "max_tokens" });
   });
 
+  it.each([
+    "Unrecognized request argument supplied: stream_options",
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted'}]",
+    "Extra inputs are not permitted, field: 'stream_options'",
+    "unknown field `stream_options`, expected one of `model`, `messages`",
+    "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+  ])("that nobody counts in a stream: %s", (message) => {
+    expect(told({ message })).toEqual({ streamUsage: false });
+    expect(told({ message }, { streamUsage: false })).toBeUndefined();
+  });
+
   it("that a setting is not known, where the code says so; a value that is refused is no quirk", () => {
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     const code = "unsupported_parameter";

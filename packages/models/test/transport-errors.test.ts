@@ -196,6 +196,15 @@ describe("responses only told in the catalogue's words", () => {
     expect(classifyHttpError(response(status, body, headers)).kind).toBe(kind);
   });
 
+  it("a list of details is told with the place", () => {
+    const place = ["body", "messages", 3, "assistant", "reasoning_content"];
+    const detail = [{ type: "extra_forbidden", loc: place, msg: "Extra inputs are not permitted" }];
+    for (const body of [{ detail }, { object: "error", message: { detail } }])
+      expect(classifyHttpError(response(422, body)).message).toContain(
+        "Extra inputs are not permitted: messages.3.assistant.reasoning_content",
+      );
+  });
+
   it("a server's own word on retrying wins over the table", () => {
     const no = classifyHttpError(response(503, "{}", { "x-should-retry": "false" }));
     const yes = classifyHttpError(response(400, "{}", { "x-should-retry": "true" }));

@@ -19,6 +19,10 @@ const missingReasoning: RegExp =
 const fields = ["max_completion_tokens", "max_tokens"] as const;
 const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
 
+/** Numbers of a stream are asked for by a field that older servers do not know, or know too well: `{"loc": ["body", "stream_options"]}`. */
+const noUsage: RegExp =
+  /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|extra)|(?:unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i;
+
 /** Settings that a model does not know at all, under the name the refusal gives them. */
 const plain: ReadonlySet<string> = new Set([
   "temperature",
@@ -44,6 +48,7 @@ export function learned(
     // Some take an empty text for a missing one.
     return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
   }
+  if (compat.streamUsage && noUsage.test(words)) return { ...target.compat, streamUsage: false };
   const [, other] = useInstead.exec(words) ?? [];
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)

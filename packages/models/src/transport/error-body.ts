@@ -109,7 +109,11 @@ function detailReasons(details: Json | undefined): (Json | undefined)[] {
 /** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = Array.isArray(detail) ? detail[0] : detail;
-  return isObject(first) ? (words(first.msg) ?? words(first.message) ?? words(first.error)) : undefined;
+  if (!isObject(first)) return undefined;
+  const said = words(first.msg) ?? words(first.message) ?? words(first.error);
+  // "Extra inputs are not permitted" says nothing without the place.
+  const place = (Array.isArray(first.loc) ? first.loc : []).filter((one) => one !== "body").join(".");
+  return said === undefined || place === "" || said.includes(place) ? said : `${said}: ${place}`;
 }
 
 function words(value: Json | undefined): string | undefined {
