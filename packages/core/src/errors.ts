@@ -83,7 +83,7 @@ export interface ErrorData {
   raw?: Json;
   /** The request may pass without this. */
   repair?: Repair;
-  /** The input fits, and so much output beside it: the request may pass with this limit. */
+  /** So much output fits beside the input, or is what the model gives at most: the request may pass with this limit. */
   maxOutputTokens?: number;
 }
 

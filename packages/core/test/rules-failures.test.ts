@@ -184,6 +184,17 @@ describe("a request that is too large", () => {
     expect(judged({ failure: fits, maxOutputTokens: 901 }, settings)).toStrictEqual(lower);
   });
 
+  test("whose output limit is more than the model ever gives is asked with what it gives, and nothing else is made smaller", () => {
+    const most = failureOf("invalid_request", { maxOutputTokens: 900 });
+    const settings = { ...compaction, settings: { maxOutputTokens: 1_000 } };
+    expect(judged({ failure: most }, settings)).toStrictEqual({
+      follows: { do: "ask_again", maxOutputTokens: 900 },
+      evidence: { kind: "invalid_request", maxOutputTokens: 900 },
+    });
+    expect(judged({ failure: most, maxOutputTokens: 900 }, settings)).toBeUndefined();
+    expect(judged({ failure: failureOf("invalid_request") }, settings)).toBeUndefined();
+  });
+
   test("is made smaller once until an answer comes, and never where a paused answer goes back as it is", () => {
     const reduced = { error: over.failure.error, helped: true };
     expect(judged({ ...over, reduced }, compaction)).toBeUndefined();

@@ -37,6 +37,10 @@ describe("what fits beside the input is read from a refusal", () => {
       "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 900 `inputs` tokens and 8000 `max_new_tokens`",
       7292,
     ],
+    [
+      "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 8000 tokens from the input messages and 32000 tokens for the completion.",
+      32768 - 8000,
+    ],
   ])("%s", (message, left) => {
     const { kind, maxOutputTokens = 0 } = errorOf(message);
     expect(kind).toBe("context_overflow");
@@ -51,6 +55,53 @@ describe("what fits beside the input is read from a refusal", () => {
   ])("and not where the input alone is too large: %s", (message) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["context_overflow", undefined]);
+  });
+});
+
+describe("what a model gives at most is read from a refusal", () => {
+  it.each([
+    [
+      "max_tokens is too large: 64000. This model supports at most 16384 completion tokens, whereas you provided 64000.",
+      16384,
+    ],
+    ["`max_completion_tokens` must be less than or equal to `32768`, the maximum value for it", 32768],
+    ["<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]", 8192],
+    ["Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192],
+    [
+      "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku",
+      8192,
+    ],
+    [
+      "it has a maxOutputTokens value of 64000 but the supported range is from 1 (inclusive) to 8193 (exclusive).",
+      8192,
+    ],
+    ["The maximum tokens you requested exceeds the model limit of 8192. Try again with a lower value.", 8192],
+  ])("%s", (message, most) => {
+    const { kind, maxOutputTokens } = errorOf(message);
+    expect([kind, maxOutputTokens]).toEqual(["invalid_request", most]);
+  });
+
+  it.each([
+    "max_tokens must be positive",
+    "max_tokens must be <= 0",
+    "top_p must be less than or equal to 1",
+  ])("and of nothing else: %s", (message) => {
+    expect(errorOf(message).maxOutputTokens).toBeUndefined();
+  });
+});
+
+describe.each(rows)("more output than the model of $name gives", (row) => {
+  it("is asked for as much as it gives", async () => {
+    const message = "Invalid max_tokens value, the valid range of max_tokens is [1, 512]";
+    const refused = raw(JSON.stringify({ error: { message } }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+    const wire = await serve([refused, say("done")]);
+    const agent = new Agent({ model: row.model(wire, { id: "m" }), settings: { maxOutputTokens: 4000 } });
+    const { end, text } = await agent.run("go");
+    expect([end?.reason, text, wire.requests.length]).toEqual(["completed", "done", 2]);
+    expect(JSON.stringify(wire.requests[1]?.body)).toMatch(/"max_?(?:completion_|output_?)?tokens":512\b/i);
   });
 });
 

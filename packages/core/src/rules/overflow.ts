@@ -1,4 +1,4 @@
-// The room of overflow: the provider says that the request is too large.
+// The room of overflow: the provider says that the request is too large, or its output limit.
 //
 // It is made smaller and sent again, once until an answer comes: a second refusal is the end, or a conversation whose
 // fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
@@ -20,13 +20,16 @@ export function overflow(mends: boolean = true): Rule {
       const { run, options } = state;
       if (run?.failure === undefined) return undefined;
       const { error } = run.failure;
-      if (error.kind !== "context_overflow" && error.kind !== "payload_too_large") return undefined;
+      const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
+      if (!isTooLarge && (error.kind !== "invalid_request" || error.maxOutputTokens === undefined))
+        return undefined;
       const evidence = { kind: error.kind };
       if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFile(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };
       const maxOutputTokens = mends ? lowerLimit(state, error) : undefined;
       if (maxOutputTokens !== undefined)
         return { follows: { do: "ask_again", maxOutputTokens }, evidence: { ...evidence, maxOutputTokens } };
+      if (!isTooLarge) return undefined;
       const { compaction, guard } = options?.context ?? {};
       // A paused answer goes back as it is: there is nothing in that request to make smaller.
       if (run.paused || run.reduced !== undefined || (compaction === undefined && guard === undefined))

@@ -7,7 +7,7 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
-import { fittingOutput } from "./output-limit.ts";
+import { fittingOutput, mostOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
 /** What a codec, or whoever sent the request, knows beside the response. */
@@ -70,7 +70,12 @@ function errorFrom(
           resets: status === 429,
         })
       : undefined;
-  const maxOutputTokens = kind === "context_overflow" ? fittingOutput(facts.message) : undefined;
+  const maxOutputTokens =
+    kind === "context_overflow"
+      ? fittingOutput(facts.message)
+      : kind === "invalid_request"
+        ? mostOutput(facts.message)
+        : undefined;
   const retryable = said ?? (status === 409 && kind === "invalid_request" ? true : undefined);
   return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
     ...(retryable === undefined ? {} : { retryable }),

@@ -1,5 +1,6 @@
 // The room of output limits that do not fit: the provider counts input, output and window in its refusal, and only the
-// output is too large (F183). To make the history smaller for it would be work for nothing.
+// output is too large (F183). To make the history smaller for it would be work for nothing. Or it is more than the model
+// ever gives, and the refusal says how much that is.
 
 /** Each way to say it. `asked` is what was asked for in all, `out` the output of it. */
 const forms: readonly RegExp[] = [
@@ -11,6 +12,8 @@ const forms: readonly RegExp[] = [
   /passed (?<input>\d+) input tokens and requested \d+ output tokens[\s\S]*?context length is only (?<window>\d+)/i,
   // vLLM
   /context length is (?<window>\d+) tokens and your request has (?<input>\d+) input tokens/i,
+  // SGLang
+  /context length of (?<window>\d+) tokens[\s\S]{0,120}?: (?<input>\d+) tokens from the input/i,
   // Hugging Face
   /max_new_tokens[`'"]* must be <= (?<window>\d+)[\s\S]*?given: (?<input>\d+) [`'"]*inputs/i,
 ];
@@ -25,6 +28,32 @@ export function fittingOutput(words: string): number | undefined {
     // Some room: servers count the same text anew, and not always alike.
     const left = window - input - Math.ceil(window * margin);
     return left >= window * least ? left : undefined;
+  }
+  return undefined;
+}
+
+/** Each way to say how much output a model gives. */
+const mosts: readonly RegExp[] = [
+  // OpenAI
+  /max_(?:completion_)?tokens is too large[\s\S]{0,80}?at most (?<most>\d+)/i,
+  // Groq, Mistral
+  /max_(?:completion_)?tokens[`'"]* must be (?:less than or equal to|<=) [`'"]*(?<most>\d+)/i,
+  // Alibaba, DeepSeek
+  /range of max_tokens (?:should be|is) \[\d+, ?(?<most>\d+)\]/i,
+  // Anthropic
+  /max_tokens: \d+ > (?<most>\d+), which is the maximum/i,
+  // Google
+  /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (?<end>\d+)/i,
+  // Bedrock
+  /maximum tokens you requested exceeds the model limit of (?<most>\d+)/i,
+];
+
+/** How much output the model gives at most, where a refusal says that more was asked for. */
+export function mostOutput(words: string): number | undefined {
+  for (const form of mosts) {
+    const said = form.exec(words)?.groups;
+    const most = said === undefined ? 0 : Number(said.most ?? Number(said.end) - 1);
+    if (most > 0) return most;
   }
   return undefined;
 }
