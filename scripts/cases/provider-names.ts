@@ -22,21 +22,18 @@ const aliases: { readonly [name: string]: string } = {
   "gemini-api": "gemini",
   "google-generative-ai": "gemini",
   "google-vertex": "vertex",
+  "ollama-chat": "ollama-native",
   "openai-completions": "openai-chat",
   responses: "openai-responses",
   "vertex-gemini": "vertex",
 };
 
 /** Protocols that a case cannot be played in. */
-const unknown: ReadonlySet<string> = new Set([
-  "gemini-interactions",
-  "interactions",
-  "ollama-native",
-  "cohere",
-]);
+const unknown: ReadonlySet<string> = new Set(["gemini-interactions", "interactions", "cohere"]);
 
 /** Names that are a protocol's. Of all others the frames tell. */
 const settled: ReadonlySet<string> = new Set([
+  "ollama-native",
   "anthropic",
   "azure-responses",
   "bedrock",
@@ -52,6 +49,7 @@ const own: { readonly [protocol in Protocol]: string } = {
   anthropic: "anthropic",
   bedrock: "bedrock",
   google: "gemini",
+  ollama: "ollama-native",
   "openai-chat": "openai-chat",
   "openai-responses": "openai-responses",
 };
@@ -61,6 +59,7 @@ const marks: readonly (readonly [Protocol, RegExp])[] = [
   ["openai-chat", /"choices":\s*\[/],
   ["openai-responses", /"type":\s*"response\.|"object":\s*"response"/],
   ["google", /"candidates":\s*\[/],
+  ["ollama", /"message":\s*\{.*"done":\s*(?:true|false)/s],
   ["bedrock", /"stopReason":/],
   ["anthropic", /"type":\s*"(message_start|content_block_start)"|"stop_reason":/],
 ];

@@ -7,6 +7,7 @@ import {
   bedrock,
   google,
   type HttpClient,
+  ollama,
   openai,
   openaiCompatible,
   type ProviderOptions,
@@ -51,6 +52,8 @@ export function protocolOf(provider: string): Protocol {
     case "openai-responses":
     case "azure-responses":
       return "openai-responses";
+    case "ollama-native":
+      return "ollama";
     default:
       return "openai-chat";
   }
@@ -60,6 +63,7 @@ export function protocolOf(provider: string): Protocol {
 export function originProvider(provider: string): string {
   if (provider === "gemini") return "google";
   if (provider === "azure-responses") return "azure";
+  if (provider === "ollama-native") return "ollama";
   return provider === "openai-chat" || provider === "openai-responses" || provider === "any"
     ? "openai"
     : provider;
@@ -71,6 +75,7 @@ export const apiOf: { readonly [protocol in Protocol]: string } = {
   "openai-responses": "openai-responses",
   google: "google-generative-ai",
   bedrock: "bedrock-converse",
+  ollama: "ollama-chat",
 };
 
 export function defaultModel(protocol: Protocol): string {
@@ -84,6 +89,7 @@ export function defaultModel(protocol: Protocol): string {
     case "openai-responses":
       return "gpt-5";
     case "openai-chat":
+    case "ollama":
       return "m";
   }
 }
@@ -114,6 +120,8 @@ function wireModel(wish: ModelWish): Model {
       return vertex(model, { ...options, project: "p" });
     case "bedrock":
       return bedrock(model, options);
+    case "ollama-native":
+      return ollama(model, { ...options, toolProtocol: "native" });
     case "openai-responses":
       return openai(model, options);
     case "openai-chat":

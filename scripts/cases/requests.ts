@@ -15,6 +15,8 @@ const checks: { readonly [protocol in Protocol]: (body: string) => readonly unkn
   anthropic: (body) => checkAnthropicRequest(JSON.parse(body)),
   bedrock: (body) => checkBedrockRequest(JSON.parse(body)),
   google: (body) => checkGoogleRequest(JSON.parse(body)),
+  // Ollama refuses next to nothing, and there are no rules to hold it to.
+  ollama: () => [],
   "openai-chat": (body) => checkOpenaiChatRequest(body),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };

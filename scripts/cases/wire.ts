@@ -10,7 +10,7 @@ export type Chunking = "frames" | "bytes" | "whole";
 export const chunkings: readonly Chunking[] = ["frames", "bytes", "whole"];
 
 /** The shape of a provider's bodies. */
-export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "google" | "bedrock";
+export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "google" | "bedrock" | "ollama";
 
 export interface Served {
   status: number;
@@ -131,6 +131,10 @@ function plainFrames(protocol: Protocol, text: string): string[] {
       const candidate = { content: { role: "model", parts: [{ text }] }, finishReason: "STOP", index: 0 };
       return [`data: ${JSON.stringify({ candidates: [candidate] })}\r\n\r\n`];
     }
+    case "ollama":
+      return [
+        `${JSON.stringify({ model: "m", message: { role: "assistant", content: text }, done: true, done_reason: "stop" })}\n`,
+      ];
     case "bedrock":
       return [
         JSON.stringify({

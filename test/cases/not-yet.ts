@@ -14,6 +14,8 @@ export const ambiguous: { readonly [what: string]: string } = {
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
+  "R184-ollama-native expect.error_kind: null":
+    "an answer to a cut prompt is both an answer and a matter for a warning",
   "R185xb expect.error_kind: null":
     "an answer to more than the window holds is both an answer and a matter for a warning",
   "R192-openai_text_repeat expect.loop_outcome: fail":
