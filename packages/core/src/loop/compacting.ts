@@ -125,6 +125,9 @@ function isGivenUp({ failure, failures }: Compacting, { format }: CompactionSett
   return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 
+/** What any model reads: a summarising request and as much again. */
+const leastWindow = 2 * stagedBounds.overheadTokens;
+
 const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
 
 /** The plan of the compaction under way. Made once for a history and what is known of it. */
@@ -136,8 +139,7 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const window = windowOf(state);
   const size = sizeOf(state, rules);
   const facts = {
-    // A window nobody knows, of a model that refused: smaller than the request, but a summary is asked of any window.
-    window: window ?? (forced ? Math.max(Math.ceil(size * 0.75), 2 * stagedBounds.overheadTokens) : size),
+    window: window ?? (forced ? Math.ceil(size * 0.75) : size),
     // A request that was refused was larger than it looked, whatever was estimated.
     used:
       runOf(state).compacting?.rule === "overflow"
@@ -145,7 +147,10 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
         : size,
     overhead: frontOf(state, rules),
   };
-  const reads = options.compactor?.facts.contextWindow;
+  // A window nobody knows is small enough to need a summary, and large enough to be asked for one.
+  const isGuessed = forced && window === undefined && settings.format === "structured";
+  const guessed = isGuessed ? Math.max(facts.window, leastWindow) : undefined;
+  const reads = options.compactor?.facts.contextWindow ?? guessed;
   const known = knownPlans(options, history);
   const key = [forced, facts.window, facts.used, facts.overhead].join();
   if (!known.has(key)) {
