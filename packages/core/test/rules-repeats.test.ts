@@ -26,7 +26,7 @@ describe("repeats", () => {
     Array.from({ length: count }, () => [call, said]);
 
   test("are the same call with the same outcome, whatever the order of its arguments", () => {
-    expect(rule).toMatchObject({ name: "repeats", version: 1 });
+    expect(rule).toMatchObject({ name: "repeats", version: 2 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
     expect(
@@ -82,6 +82,73 @@ describe("repeats", () => {
         ]),
       ),
     ).toStrictEqual([2]);
+  });
+
+  const misfit = (text: string) => saying(text, { isError: true, code: "invalid_args" });
+  /** Calls that do not fit, each in the answer that its key names. */
+  const unfit = (...made: readonly (readonly [key: Call["key"], args: object, name?: string])[]): Memory =>
+    made.reduce<Memory>((memory, [key, args, name = "look"]) => {
+      const call = { ...look, key, name, args } as Call;
+      const said = misfit(`no: ${JSON.stringify(args)}`);
+      return afterAll(rule, [ended(said, key)], acting([call]), memory);
+    }, rule.init?.(emptyState) as Memory);
+
+  test("are calls of a tool whose arguments do not fit, whatever they are and whatever was said of them", () => {
+    const memory = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
+    expect(times(memory)).toStrictEqual([3]);
+    expect(times(unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }, "peek"]))).toStrictEqual([1]);
+    // The arguments that fit at last are something new.
+    const fits = afterAll(rule, [ended(saying("so"), "11.0")], acting([{ ...look, key: "11.0" }]), memory);
+    expect(times(fits)).toStrictEqual([1]);
+  });
+
+  test("are none within one answer: its calls were made before anybody could tell what was wrong", () => {
+    expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]))).toStrictEqual([1]);
+    expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["7.0", { a: 3 }]))).toStrictEqual([2]);
+    const fits = afterAll(
+      rule,
+      [ended(saying("so"), "7.1")],
+      acting([{ ...look, key: "7.1" }]),
+      unfit(["5.0", {}]),
+    );
+    const back = { ...look, key: "7.2", args: { a: 1 } } as Call;
+    expect(times(afterAll(rule, [ended(misfit("no"), "7.2")], acting([back]), fits))).toStrictEqual([1, 1]);
+  });
+
+  test("of arguments that do not fit are told of with the schema, unless that is long", () => {
+    const three = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
+    const withSchema = (inputSchema: object): unknown => {
+      const tool = toolOf("look");
+      const options = {
+        tools: [toolOf("peek"), { ...tool, definition: { ...tool.definition, inputSchema } }],
+      };
+      return rule.decide?.(three, { ...stateOf(), options } as unknown as State);
+    };
+    const told = (inputSchema: object): unknown => (withSchema(inputSchema) as { text: string }).text;
+    expect(told({ type: "object", required: ["x"] })).toBe(
+      '3 answers have called look with arguments that do not fit. They must fit this schema: {"type":"object","required":["x"]}. Call it with what fits, or do without it.',
+    );
+    const short =
+      "3 answers have called look with arguments that do not fit. Call it with what fits, or do without it.";
+    const sized = (chars: number): object => ({ type: "object", title: "x".repeat(chars - 28) });
+    expect(JSON.stringify(sized(2_000))).toHaveLength(2_000);
+    expect(told(sized(2_000))).toContain("They must fit this schema");
+    expect(told(sized(2_001))).toBe(short);
+    expect(rule.decide?.(three, emptyState)).toMatchObject({ do: "nudge", text: short });
+    const noTool = { ...stateOf(), options: { tools: [toolOf("peek")] } } as unknown as State;
+    expect(rule.decide?.(three, noTool)).toMatchObject({ text: short });
+  });
+
+  test("of a tool that was hidden for them go on counting when it is called all the same", () => {
+    const four = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }], ["11.0", { d: 4 }]);
+    const call = { ...look, key: "13.0", args: { e: 5 } } as Call;
+    const hidden = afterAll(
+      rule,
+      [ended(saying("gone"), "13.0")],
+      acting([call], { hidden: ["look"] }),
+      four,
+    );
+    expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 5 }]);
   });
 
   test("start again with anything new, and go on where two take turns", () => {

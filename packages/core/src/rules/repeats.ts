@@ -2,13 +2,15 @@
 //
 // A repeat is the same call with the same outcome, and nothing new learnt in between: any outcome not seen before
 // starts the counts again, so that polling and re-reading after a change are no repeats, while A-B-A-B is one.
+// Arguments that do not fit are one outcome of a tool, whatever they are: each answer with such calls was told all that is
+// wrong with them, and learnt nothing from it.
 // The ladder is: say so, hide the tool, land.
 
 import { type Check, checkGiven, listOf, membersOf, text, whole } from "../checks.ts";
 import { canonical, digest } from "../digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallResult } from "../loop/records.ts";
-import { type Call, runOf } from "../loop/state.ts";
+import { type Call, runOf, type State } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -22,8 +24,11 @@ export interface Repeats {
 
 interface Repeat {
   readonly tool: string;
+  /** What the repeated calls have in common: the tool and its arguments, or the tool alone. */
   readonly call: string;
   readonly times: number;
+  /** Of calls that did not fit: the answer the last of them stood in. Those of one answer count once. */
+  readonly unfitIn?: string;
 }
 
 interface Memory {
@@ -48,7 +53,7 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   return {
     name: "repeats",
-    version: 1,
+    version: 2,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
     fold(memory, record, before) {
       if (record.type === "noted" && record.rule === "repeats")
@@ -62,7 +67,7 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
-      for (const [outcome, { tool, times }] of memory.repeats) {
+      for (const [outcome, { tool, times, unfitIn }] of memory.repeats) {
         const evidence = { tool, times, outcome };
         if (times >= landAt) return { do: "land", reason: "no_progress", evidence };
         if (times >= hideAt && run?.hidden.includes(tool) === false)
@@ -70,7 +75,10 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
         if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))
           return {
             do: "nudge",
-            text: `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`,
+            text:
+              unfitIn === undefined
+                ? `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`
+                : `${times} answers have called ${tool} with arguments that do not fit.${schemaOf(tool, state)} Call it with what fits, or do without it.`,
             evidence,
           };
       }
@@ -80,16 +88,36 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
 }
 
 function count(memory: Memory, call: Call, result: CallResult, hidden: boolean): Memory {
-  const name = `${call.name}:${digest(call.argsError === undefined ? canonical(call.args) : call.rawArgs)}`;
+  const isUnfit = result.code === "invalid_args";
+  const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
+  const name = isUnfit ? call.name : `${call.name}:${digest(args)}`;
   // A hidden tool that is called all the same goes on counting where it was.
-  const known = hidden ? [...memory.repeats].find(([, one]) => one.call === name)?.[0] : undefined;
-  const outcome = known ?? `${name}:${digest(JSON.stringify(result.content))}`;
-  if (!memory.seen.has(outcome))
-    return {
-      ...memory,
-      seen: memory.seen.add(outcome),
-      repeats: new Map([[outcome, { tool: call.name, call: name, times: 1 }]]),
-    };
-  const times = (memory.repeats.get(outcome)?.times ?? 0) + 1;
-  return { ...memory, repeats: new Map(memory.repeats).set(outcome, { tool: call.name, call: name, times }) };
+  const known = hidden
+    ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
+    : undefined;
+  const outcome = known ?? `${name}:${isUnfit ? "unfit" : digest(JSON.stringify(result.content))}`;
+  const before = memory.repeats.get(outcome);
+  const unfitIn = isUnfit ? call.key.split(".")[0] : undefined;
+  if (before !== undefined && unfitIn !== undefined && before.unfitIn === unfitIn) return memory;
+  const isNew = !memory.seen.has(outcome);
+  const one: Repeat = {
+    tool: call.name,
+    call: before?.call ?? name,
+    times: isNew ? 1 : (before?.times ?? 0) + 1,
+    ...(unfitIn === undefined ? {} : { unfitIn }),
+  };
+  return isNew
+    ? { ...memory, seen: memory.seen.add(outcome), repeats: new Map([[outcome, one]]) }
+    : { ...memory, repeats: new Map(memory.repeats).set(outcome, one) };
+}
+
+/** A schema that is longer than this is not repeated: the model has it in front of it. */
+const mostSchemaChars = 2_000;
+
+function schemaOf(tool: string, { options }: State): string {
+  const found = options?.tools.find(({ definition }) => definition.name === tool);
+  const schema = JSON.stringify(found?.definition.inputSchema ?? {});
+  return schema.length > mostSchemaChars || found === undefined
+    ? ""
+    : ` They must fit this schema: ${schema}.`;
 }
