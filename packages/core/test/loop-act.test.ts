@@ -213,6 +213,12 @@ describe("arguments", () => {
     const check = (): Promise<{ ok: true; args: typeof args; value: typeof value }> =>
       Promise.resolve({ ok: true, args, value });
     expect(await checked({ check, keys })).toStrictEqual({ ok: true, args, keys: ["at", "more"] });
+    // Words that are none, some or all of them, say nothing.
+    for (const odd of [
+      ["at", 1],
+      [1, 2],
+    ])
+      expect(checked({ ...fitting, keys: () => odd as never })).toStrictEqual({ ok: true, args, keys: null });
   });
 
   test("of a tool that fails to say what it touches may touch anything", () => {

@@ -108,3 +108,28 @@ describe("what comes next, for whoever drives", () => {
     expect(nextOrEnd(emptyState, withBroken)).toStrictEqual({ do: "done" });
   });
 });
+
+describe("the evidence of a rule", () => {
+  const saying = (evidence: object): Rules => ({
+    ...rules,
+    list: [
+      { ...broken, decide: () => ({ do: "stop", reason: "turn_stopped", evidence: evidence as never }) },
+    ],
+  });
+  const told = (evidence: object): unknown => nextOrEnd(withMemory(stateOf()), saying(evidence));
+
+  test("is what of it JSON has a word for", () => {
+    expect(JSON.stringify(told({ at: 1, share: Number.NaN, ask: () => 1 }))).toContain(
+      '{"at":1,"share":null}',
+    );
+  });
+
+  test("that no journal can hold ends the run, by its place", () => {
+    const message =
+      "the rule broken failed in decide: evidence.at[0] is a bigint, and JSON has no such value";
+    expect(told({ at: [1n] })).toMatchObject({
+      do: "record",
+      facts: [{ type: "abort_asked", reason: message }],
+    });
+  });
+});

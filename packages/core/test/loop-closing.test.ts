@@ -11,6 +11,7 @@ import {
   isFresh,
   openCalls,
   result,
+  unstartedResult,
 } from "../src/loop/closing.ts";
 import {
   badOutput,
@@ -46,6 +47,23 @@ describe("closing calls", () => {
         result: { content: [{ type: "text", text: call }], isError: true, code: "skipped" },
       })),
     });
+  });
+
+  test("whose start was cancelled says of none that had begun before that it was not started", () => {
+    const child = (more: object): object => ({ child: { waiting: [], spent: { modelCalls: 0 }, ...more } });
+    const not = result("aborted", "write was not started: the run was cancelled");
+    const aborted = result("aborted", texts.aborted("write"));
+    const unknown = result("outcome_unknown", texts.outcomeUnknown("write"));
+    const write = { tool: toolOf("look", { effect: "write" }) };
+    const read = { tool: toolOf("look", { effect: "idempotent" }) };
+    const { tool: _tool, ...gone } = callOf("5.0", { begun: true });
+    expect(unstartedResult(callOf("5.0", write), rules)).toStrictEqual(not);
+    expect(unstartedResult(callOf("5.0", { ...write, ...child({}) }), rules)).toStrictEqual(not);
+    expect(unstartedResult(callOf("5.0", { ...write, begun: true }), rules)).toStrictEqual(unknown);
+    expect(unstartedResult(callOf("5.0", { ...read, begun: true }), rules)).toStrictEqual(aborted);
+    expect(unstartedResult(gone as Call, rules)).toStrictEqual(aborted);
+    for (const more of [{ waiting: [{ id: "c" }] }, { spent: { modelCalls: 1 } }])
+      expect(unstartedResult(callOf("5.0", { ...read, ...child(more) }), rules)).toStrictEqual(aborted);
   });
 
   test("does nothing where there is nothing to close", () => {

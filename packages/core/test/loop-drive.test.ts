@@ -373,6 +373,11 @@ describe("a listener that fails", () => {
       reason: message,
       error: { kind: "internal", message, retryable: false },
     });
+    // It has ended the run it heard, and no other.
+    driver.post(start());
+    const again = ended(driver);
+    await come();
+    expect([again.how, times]).toStrictEqual(["done", 2]);
   });
 });
 

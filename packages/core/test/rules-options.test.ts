@@ -51,6 +51,16 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
     "deadline: option when: a Date, or milliseconds since 1970, is needed, not a Date of no time",
   ],
   [
+    "a point in time that is not there",
+    () => deadline(given(undefined)),
+    "deadline: option when: a Date, or milliseconds since 1970, is needed, not undefined",
+  ],
+  [
+    "a threshold that no window can hold",
+    () => loopDetection({ window: 5, globalAt: 5, criticalAt: 5, unknownToolAt: 5, warnAt: 6 }),
+    "loopDetection: option warnAt: 6 is more than the window of 5 calls can hold: raise window",
+  ],
+  [
     "a detector that is none",
     () => loopDetection(given({ detectors: ["all"] })),
     "loopDetection: option detectors[0]: one of ",

@@ -96,6 +96,7 @@ describe("repeats", () => {
   test("are calls of a tool whose arguments do not fit, whatever they are and whatever was said of them", () => {
     const memory = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
     expect(times(memory)).toStrictEqual([3]);
+    expect(times(unfit(["11.0", { a: 1 }], ["13.0", { b: 2 }]))).toStrictEqual([2]);
     expect(times(unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }, "peek"]))).toStrictEqual([1]);
     // The arguments that fit at last are something new.
     const fits = afterAll(rule, [ended(saying("so"), "11.0")], acting([{ ...look, key: "11.0" }]), memory);

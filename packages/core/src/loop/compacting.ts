@@ -125,9 +125,6 @@ function isGivenUp({ failure, failures }: Compacting, { format }: CompactionSett
   return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 
-/** What any model reads: a summarising request and as much again. */
-const leastWindow = 2 * stagedBounds.overheadTokens;
-
 const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
 
 /** The plan of the compaction under way. Made once for a history and what is known of it. */
@@ -147,9 +144,10 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
         : size,
     overhead: frontOf(state, rules),
   };
-  // A window nobody knows is small enough to need a summary, and large enough to be asked for one.
+  // A window nobody knows is small enough to need a summary, and large enough to be asked for one: any model reads a
+  // summarising request, and as much again.
   const isGuessed = forced && window === undefined && settings.format === "structured";
-  const guessed = isGuessed ? Math.max(facts.window, leastWindow) : undefined;
+  const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
   const reads = options.compactor?.facts.contextWindow ?? guessed;
   const known = knownPlans(options, history);
   const key = [forced, facts.window, facts.used, facts.overhead].join();

@@ -27,14 +27,12 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
   try {
     return {
       ...jsonCopy({ ...message, origin }),
-      ...(usage !== undefined && isUsage(usage) ? { usage: jsonCopy(usage, "usage", "lenient") } : {}),
+      ...(isUsage(usage) ? { usage: jsonCopy(usage) } : {}),
       // The provider's own is nobody's to read but who asked for it: it is kept as far as it can be.
       ...(raw === undefined ? {} : { raw: jsonCopy(raw, "raw", "lenient") }),
     };
   } catch (thrown) {
-    throw new RondoError("protocol", `${id}: the model's answer is no JSON: ${messageOf(thrown)}`, {
-      cause: thrown,
-    });
+    throw new RondoError("protocol", `${id}: the model's answer is no JSON: ${messageOf(thrown)}`);
   }
 }
 
@@ -44,17 +42,15 @@ export function failureFrom(
   thrown: unknown,
 ): { error: ErrorData; partial?: AssistantMessage; usage?: Usage } {
   const error = toRondoError(thrown);
-  const partial = error.partial === undefined ? undefined : partialFrom(model, error.partial);
+  const partial = partialFrom(model, error.partial);
   return {
     error: error.toJSON(),
     ...(partial === undefined ? {} : { partial }),
-    ...(error.usage !== undefined && isUsage(error.usage)
-      ? { usage: jsonCopy(error.usage, "usage", "lenient") }
-      : {}),
+    ...(isUsage(error.usage) ? { usage: jsonCopy(error.usage) } : {}),
   };
 }
 
-function partialFrom(model: Model, partial: AssistantMessage): AssistantMessage | undefined {
+function partialFrom(model: Model, partial: AssistantMessage | undefined): AssistantMessage | undefined {
   try {
     return answerFrom(model, partial);
   } catch {

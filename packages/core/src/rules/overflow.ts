@@ -21,8 +21,6 @@ export function overflow(mends: boolean = true): Rule {
       if (run?.failure === undefined) return undefined;
       const { error } = run.failure;
       const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
-      if (!isTooLarge && (error.kind !== "invalid_request" || error.maxOutputTokens === undefined))
-        return undefined;
       const evidence = { kind: error.kind };
       if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFile(state))
         return { follows: { do: "ask_again", drop: "files" }, evidence };

@@ -28,7 +28,7 @@ interface Repeat {
   readonly call: string;
   readonly times: number;
   /** Of calls that did not fit: the answer the last of them stood in. Those of one answer count once. */
-  readonly unfitIn?: string;
+  readonly unfitIn: string | undefined;
 }
 
 interface Memory {
@@ -95,7 +95,7 @@ function count(memory: Memory, call: Call, result: CallResult, hidden: boolean):
   const known = hidden
     ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
     : undefined;
-  const outcome = known ?? `${name}:${isUnfit ? "unfit" : digest(JSON.stringify(result.content))}`;
+  const outcome = known ?? (isUnfit ? name : `${name}:${digest(JSON.stringify(result.content))}`);
   const before = memory.repeats.get(outcome);
   const unfitIn = isUnfit ? call.key.split(".")[0] : undefined;
   if (before !== undefined && unfitIn !== undefined && before.unfitIn === unfitIn) return memory;
@@ -104,7 +104,7 @@ function count(memory: Memory, call: Call, result: CallResult, hidden: boolean):
     tool: call.name,
     call: before?.call ?? name,
     times: isNew ? 1 : (before?.times ?? 0) + 1,
-    ...(unfitIn === undefined ? {} : { unfitIn }),
+    unfitIn,
   };
   return isNew
     ? { ...memory, seen: memory.seen.add(outcome), repeats: new Map([[outcome, one]]) }
