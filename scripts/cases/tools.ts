@@ -16,6 +16,7 @@ import {
   editFile,
   type FileToolSet,
   fileToolSet,
+  httpTools,
   readFile,
   runCommand,
   searchFiles,
@@ -131,6 +132,9 @@ function builtin(name: string, root: FileToolSet, load: Workload): Tool {
       return renamed(name, writeFile({ root }), { path: "path", content: "content" }, load);
     case "grep":
       return renamed("grep", searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
+    case "fetch":
+    case "fetch_url":
+      return renamed(name, httpTools()[0]!, { url: "url" }, load);
     default:
       throw new Unsupported(`given.tools[].builtin ${JSON.stringify(name)}: Rondo has no such tool yet`);
   }

@@ -5,6 +5,8 @@ export type { RunCommandOptions } from "./command-options.ts";
 export { type EditFileOptions, editFile } from "./edit-file.ts";
 export { type FileGuardOptions, fileGuard, type GuardedFile } from "./file-guard.ts";
 export { type FileToolsOptions, fileTools } from "./files.ts";
+export type { HttpToolsOptions } from "./http/options.ts";
+export { httpTools } from "./http-tools.ts";
 export { type ListFilesOptions, listFiles } from "./list-files.ts";
 export { type NoteProgressOptions, noteProgress } from "./note-progress.ts";
 export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";

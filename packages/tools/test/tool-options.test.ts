@@ -9,6 +9,7 @@ import {
   fileGuard,
   fileToolSet,
   fileTools,
+  httpTools,
   listFiles,
   noteProgress,
   readFile,
@@ -69,6 +70,7 @@ describe("the options of tools", () => {
   test("of those without a root are looked at as well", () => {
     expect(saidOf(calculate, { permission: true })).toContain("calculate: option permission: one of");
     expect(saidOf(noteProgress, { keep: 5 })).toContain("noteProgress: option keep: there is no such option");
+    expect(saidOf(httpTools, { permission: "maybe" })).toContain("httpTools: option permission: one of");
     expect(saidOf(fileGuard, { maxBytes: "5M" })).toContain("fileGuard: option maxBytes: a number");
     expect(saidOf((given) => classicTools(root, given), { maxEntries: 1.5 })).toContain(
       "classicTools: option maxEntries: a whole number above 0 is needed, not 1.5",

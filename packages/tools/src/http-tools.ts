@@ -1,0 +1,75 @@
+// The room of HTTP tools: what a model may ask of the network.
+//
+// A model's URL is as hostile as the page that suggested it: it reaches public addresses alone, but for those the host
+// application names.
+
+import { type Tool, type ToolContext, type ToolResult, tool } from "@rondo/core";
+import { checkGiven } from "@rondo/core/checks";
+import type { HttpArgs, Way } from "./http/calling.ts";
+import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
+import { originOf, placeOf } from "./http/places.ts";
+import { answering } from "./refusal.ts";
+
+const url = { type: "string", minLength: 1, description: "The whole URL, http: or https:." } as const;
+
+/** The tools `fetch_url`, which reads, and `http_request`, which may write. */
+export function httpTools(options: HttpToolsOptions = {}): Tool[] {
+  checkGiven(httpToolsOptions, options, "httpTools");
+  const way = wayOf(options);
+  const send = (args: HttpArgs, context: ToolContext): Promise<ToolResult> =>
+    answering(context, async () => {
+      const { called } = await import("./http/calling.ts");
+      return called(args, way, context);
+    });
+  // The call tells by itself that its time is up; this is for what hangs nevertheless.
+  const timeoutMs = way.timeoutMs + 10_000;
+  const fetchUrl = tool({
+    name: "fetch_url",
+    description:
+      "Gets a URL and gives the status, a few headers and the body, if that is text. Redirects are followed. " +
+      "Only public addresses can be reached.",
+    inputSchema: { type: "object", properties: { url }, required: ["url"] },
+    effect: "read",
+    permission: options.permission ?? "allow",
+    timeoutMs,
+    // Names the schema does not know may be among the arguments: a method would make it write.
+    execute: (args, context) => send({ url: String(args.url) }, context),
+  });
+  if (options.readOnly) return [fetchUrl];
+  const httpRequest = tool({
+    name: "http_request",
+    description:
+      "Sends an HTTP request and gives the status, a few headers and the body, if that is text. To read a page, use fetch_url.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        method: { type: "string", enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] },
+        url,
+        headers: {
+          type: "object",
+          additionalProperties: { type: "string" },
+          description: 'By name. With a body, say what it is: {"content-type": "application/json"}.',
+        },
+        body: { type: "string", description: "The body, as text." },
+      },
+      required: ["method", "url"],
+    },
+    effect: "write",
+    permission: options.writePermission ?? "ask",
+    timeoutMs,
+    execute: (args, context) => send(args as unknown as HttpArgs, context),
+  });
+  return [fetchUrl, httpRequest];
+}
+
+function wayOf(options: HttpToolsOptions): Way {
+  const { allowHosts = [], denyHosts = [], headers = {}, lookup } = options;
+  const places = (hosts: readonly string[]) => hosts.flatMap((host) => placeOf(host) ?? []);
+  return {
+    reach: { allowed: places(allowHosts), denied: places(denyHosts), lookup },
+    own: new Map(Object.entries(headers).map(([origin, fields]) => [originOf(origin) ?? origin, fields])),
+    maxBytes: options.maxBytes ?? 1_000_000,
+    maxRedirects: options.maxRedirects ?? 5,
+    timeoutMs: options.timeoutMs ?? 30_000,
+  };
+}

@@ -1,0 +1,96 @@
+// The room of bodies: what came, decompressed, as text, and no more of it than there is room for.
+
+import type { IncomingMessage } from "node:http";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { TextDecoder } from "node:util";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { codeOf, Refusal, sized } from "../reasons.ts";
+import { binaryKind } from "../text-file.ts";
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** What is decompressed, for `accept-encoding`. */
+export const encodings = "gzip, deflate, br, zstd";
+/** Nobody compresses more often. */
+const maxEncodings = 2;
+
+/** The codes of the decoders' errors. */
+const ofDecoders = /^(?:Z_|ZSTD_|ERR_)/;
+
+/** The body of a response, in words for the model. The connection is closed behind it. */
+export async function bodyText(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const type = response.headers["content-type"] ?? "";
+  const applied = (response.headers["content-encoding"] ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity");
+  if (applied.length > maxEncodings || applied.some((name) => !Object.hasOwn(decoders, name))) {
+    response.destroy();
+    return `[compressed as ${applied.join(", ")}, which cannot be read; not shown]`;
+  }
+  const { bytes, more } = await read(decoded(response, applied.reverse()), maxBytes);
+  response.destroy();
+  const told = Number(response.headers["content-length"]);
+  const whole = applied.length === 0 && told > maxBytes ? `, of ${sized(told)}` : "";
+  const kind = bytes.length === 0 ? undefined : kindOf(type, bytes);
+  if (kind !== undefined)
+    return `[${kind}, ${more ? `more than ${sized(maxBytes)}${whole}` : sized(bytes.length)}, not shown]`;
+  if (!more) return decoderFor(type).decode(bytes);
+  // Half a character at the end stays in the decoder.
+  const text = decoderFor(type).decode(bytes, { stream: true });
+  return `${text}\n[... cut after ${sized(maxBytes)}${whole}: the body is larger, and the rest was not read ...]`;
+}
+
+function decoded(response: IncomingMessage, applied: readonly string[]): Readable {
+  let body: Readable = response;
+  for (const name of applied) body = pipeline(body, decoders[name]!(), () => {});
+  return body;
+}
+
+async function read(body: Readable, maxBytes: number): Promise<{ bytes: Buffer; more: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) break;
+    }
+  } catch (thrown) {
+    const code = codeOf(thrown) ?? "";
+    if (!ofDecoders.test(code) || code === "ERR_STREAM_PREMATURE_CLOSE") throw thrown;
+    throw new Refusal("the body cannot be decompressed");
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), more: size > maxBytes };
+}
+
+const textual =
+  /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|sql|graphql|x-www-form-urlencoded)$)|\+(?:json|xml|yaml)$/;
+const never = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|wasm)$/;
+
+/** What the bytes are when they are no text. */
+function kindOf(type: string, bytes: Buffer): string | undefined {
+  const media = (type.split(";")[0] ?? "").trim().toLowerCase();
+  const isText = textual.test(media);
+  if (!isText && never.test(media)) return media;
+  // UTF-16 is full of zeros.
+  if (isText && decoderFor(type).encoding !== "utf-8") return undefined;
+  const kind = binaryKind(bytes.subarray(0, 8192));
+  return kind === undefined || media === "" || isText ? kind : media;
+}
+
+function decoderFor(type: string): TextDecoder {
+  const label = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return new TextDecoder();
+  }
+}

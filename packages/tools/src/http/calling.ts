@@ -1,0 +1,138 @@
+// The room of one call over HTTP: from the arguments of the model to the text it reads.
+//
+// Loaded with the first call: Node's own HTTP modules are slow to load, and most agents start without them.
+
+import { messageOf, type ToolContext, type ToolResult, textRedaction, toolResult } from "@rondo/core";
+import { codeOf, Refusal, shown } from "../reasons.ts";
+import { bodyText, encodings } from "./body.ts";
+import { type Followed, follow } from "./follow.ts";
+import { headerFault } from "./options.ts";
+import { urlOf } from "./places.ts";
+import type { Reach } from "./reach.ts";
+
+/** What holds for all calls. */
+export interface Way {
+  reach: Reach;
+  /** The host application's own headers, by origin. */
+  own: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  maxBytes: number;
+  maxRedirects: number;
+  timeoutMs: number;
+}
+
+export interface HttpArgs {
+  method?: string;
+  url: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/** Headers that are the connection's, not the caller's. */
+const ofConnection =
+  /^(?:host|content-length|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|http2-settings|proxy-.*)$/;
+/** What is told of a response's headers. */
+const telling = [
+  "content-type",
+  "content-language",
+  "last-modified",
+  "etag",
+  "location",
+  "link",
+  "allow",
+  "retry-after",
+  "www-authenticate",
+];
+/** The longest wait a timer of Node's knows. */
+const longestWait = 2 ** 31 - 1;
+
+/**
+ * Sends what a model asks for, and tells it what came.
+ * @throws Refusal when it may not be sent, or nothing came; the signal's reason when it was aborted
+ */
+export async function called(args: HttpArgs, way: Way, context: ToolContext): Promise<ToolResult> {
+  context.signal.throwIfAborted();
+  const { method = "GET", body } = args;
+  const url = urlOf(args.url);
+  if (body !== undefined && (method === "GET" || method === "HEAD"))
+    throw new Refusal(`a ${method} request has no body`);
+  const own = lowerCased(way.own.get(url.origin) ?? {});
+  const headers = {
+    accept: "*/*",
+    "user-agent": "rondo",
+    ...givenHeaders(args.headers ?? {}),
+    ...own,
+    "accept-encoding": encodings,
+  };
+  const asked = { method, url, headers, ...(body === undefined ? {} : { body }) };
+  const end = new AbortController();
+  const stop = (): void => end.abort(context.signal.reason);
+  let late = false;
+  const timer = setTimeout(
+    () => {
+      late = true;
+      end.abort();
+    },
+    Math.min(way.timeoutMs, longestWait),
+  );
+  context.signal.addEventListener("abort", stop, { once: true });
+  try {
+    const followed = await follow(asked, way.reach, way.maxRedirects, end.signal);
+    const told = withoutSecrets(await tell(followed, way.maxBytes), own);
+    return toolResult(told, { isError: (followed.response.statusCode ?? 0) >= 400 });
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    if (late) throw new Refusal(`no whole answer within ${way.timeoutMs} ms`);
+    if (thrown instanceof Refusal || codeOf(thrown) === undefined) throw thrown;
+    throw new Refusal(`no answer: ${reasonOf(thrown)}`);
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener("abort", stop);
+  }
+}
+
+function givenHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
+  for (const [name, value] of Object.entries(given)) {
+    const fault = headerFault(name, value);
+    if (fault !== undefined) throw new Refusal(`header ${shown(name)}: ${fault}`);
+    if (ofConnection.test(name.toLowerCase())) throw new Refusal(`header ${name} cannot be set`);
+  }
+  return lowerCased(given);
+}
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+async function tell({ response, url, method }: Followed, maxBytes: number): Promise<string> {
+  const { statusCode = 0, statusMessage = "", headers } = response;
+  const empty =
+    method === "HEAD" || statusCode === 204 || statusCode === 304 || headers["content-length"] === "0";
+  if (empty) response.destroy();
+  const text = empty ? "" : await bodyText(response, maxBytes);
+  const lines = [`HTTP ${statusCode} ${statusMessage}`.trimEnd(), `url: ${url.href}`];
+  for (const name of telling)
+    if (headers[name] !== undefined) lines.push(`${name}: ${String(headers[name])}`);
+  if (method === "HEAD" && headers["content-length"] !== undefined)
+    lines.push(`content-length: ${headers["content-length"]}`);
+  return `${lines.join("\n")}\n\n${text === "" ? "(no body)" : text}`;
+}
+
+/** What is no secret of an own header: its value is in many a text. */
+const plain = /^(?:accept|user-agent|content-)/;
+/** Shorter values are words that stand in many a text. */
+const minSecret = 12;
+
+/** Servers that echo what they were sent would show the model what it must not see. */
+function withoutSecrets(text: string, own: Readonly<Record<string, string>>): string {
+  // Of "Bearer …" the second word is the secret.
+  const secrets = Object.entries(own)
+    .filter(([name]) => !plain.test(name))
+    .flatMap(([, value]) => [value, ...value.split(/\s+/)])
+    .filter((one) => one.length >= minSecret);
+  return textRedaction({ secrets, knownForms: false, names: [] })(text);
+}
+
+/** Of several addresses that were tried, the first one's error says it. */
+function reasonOf(thrown: unknown): string {
+  const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
+  return messageOf(inner) || (codeOf(thrown) ?? "unknown");
+}

@@ -1,0 +1,54 @@
+// The room of one exchange: a request goes out, and the head of its response comes back.
+//
+// The addresses that were checked are handed to the socket: nobody looks the name up again in between. No agent
+// of the process's is used, so neither its proxies nor its open connections.
+
+import { type IncomingMessage, request as overHttp } from "node:http";
+import { request as overHttps } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { hostOf, portOf } from "./places.ts";
+import { addressesOf, type Reach } from "./reach.ts";
+
+export interface Asked {
+  method: string;
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+}
+
+/**
+ * Sends a request. Whoever gets the response ends it, by reading or by destroying.
+ * @throws Refusal when the host is not to be reached; the socket's error
+ */
+export async function exchange(asked: Asked, reach: Reach, signal: AbortSignal): Promise<IncomingMessage> {
+  signal.throwIfAborted();
+  const { url, method, headers, body } = asked;
+  const addresses = (await addressesOf(url, reach, signal)).map((address) => ({
+    address,
+    family: isIP(address),
+  }));
+  signal.throwIfAborted();
+  const known: LookupFunction = (_host, { all }, done) =>
+    all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family);
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === "https:" ? overHttps : overHttp;
+    const request = send({
+      protocol: url.protocol,
+      hostname: hostOf(url),
+      port: portOf(url),
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers },
+      agent: false,
+      lookup: known,
+      signal,
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      // An abort may come while nobody reads.
+      response.on("error", () => {});
+      resolve(response);
+    });
+    request.end(body);
+  });
+}

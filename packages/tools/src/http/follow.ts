@@ -1,0 +1,69 @@
+// The room of redirects: they are followed by hand, and each hop is checked as if it were the first.
+//
+// What a call says goes to the origin it names. Elsewhere no credentials follow it, nor anything but a request that reads.
+
+import type { IncomingMessage } from "node:http";
+import { counted, Refusal } from "../reasons.ts";
+import { type Asked, exchange } from "./exchange.ts";
+import { urlOf } from "./places.ts";
+import type { Reach } from "./reach.ts";
+
+export interface Followed {
+  response: IncomingMessage;
+  url: URL;
+  method: string;
+}
+
+/** What of a call's headers goes to another origin. */
+const harmless: ReadonlySet<string> = new Set(["accept", "accept-encoding", "accept-language", "user-agent"]);
+/** What is about a body that is no longer there. */
+const ofBody = /^content-/;
+
+const without = (asked: Asked["headers"], drop: (name: string) => boolean): Record<string, string> =>
+  Object.fromEntries(Object.entries(asked).filter(([name]) => !drop(name)));
+
+/**
+ * Sends a request and goes where redirects lead.
+ * @throws Refusal when one leads where no request may go
+ */
+export async function follow(
+  first: Asked,
+  reach: Reach,
+  maxRedirects: number,
+  signal: AbortSignal,
+): Promise<Followed> {
+  let asked = first;
+  for (let hops = 0; ; hops += 1) {
+    const response = await exchange(asked, reach, signal);
+    const { statusCode = 0, headers } = response;
+    const redirects = [301, 302, 303, 307, 308].includes(statusCode) && headers.location !== undefined;
+    if (!redirects) return { response, url: asked.url, method: asked.method };
+    // Its body is of no use to anybody.
+    response.destroy();
+    // Node reads headers as Latin-1; servers write UTF-8.
+    const location = Buffer.from(headers.location ?? "", "latin1").toString("utf8");
+    if (hops === maxRedirects)
+      throw new Refusal(
+        `more than ${counted(maxRedirects, "redirect")}; the last one leads to ${urlOf(location, asked.url.href).href}`,
+      );
+    asked = redirected(asked, statusCode, urlOf(location, asked.url.href));
+  }
+}
+
+/** @throws Refusal where a redirect leads where no request may go */
+export function redirected(asked: Asked, status: number, url: URL): Asked {
+  if (asked.url.protocol === "https:" && url.protocol === "http:")
+    throw new Refusal(`a redirect leads from https to ${url.href}, which is not safe`);
+  const { method, headers, body } = asked;
+  const elsewhere = url.origin !== asked.url.origin;
+  const reads = method === "GET" || method === "HEAD";
+  const becomesGet = !reads && (status === 303 || (status <= 302 && method === "POST"));
+  if (elsewhere && !reads && !becomesGet)
+    throw new Refusal(`a redirect leads to ${url.href}; call that URL if the request is to go there`);
+  const kept = without(
+    headers,
+    (name) => (elsewhere && !harmless.has(name)) || (becomesGet && ofBody.test(name)),
+  );
+  if (becomesGet) return { method: "GET", url, headers: kept };
+  return { method, url, headers: kept, ...(body === undefined ? {} : { body }) };
+}

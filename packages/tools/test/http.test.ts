@@ -1,0 +1,293 @@
+// What the HTTP tools send, and what they tell of what comes.
+
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { type HttpToolsOptions, httpTools } from "../src/index.ts";
+import { call } from "./calling.ts";
+import { serving } from "./serving.ts";
+
+type Answering = Parameters<typeof serving>[0];
+
+/** What `fetch_url` tells of an answer. */
+async function fetched(answer: Answering, options: HttpToolsOptions = {}) {
+  const server = await serving(answer);
+  const answered = await call(httpTools({ allowHosts: [server.host], ...options }), "fetch_url", {
+    url: `${server.origin}/page`,
+  });
+  return { ...answered, server, body: answered.text.slice(answered.text.indexOf("\n\n") + 2) };
+}
+
+describe("the tools", () => {
+  test("are one that reads without asking, and one that asks", () => {
+    const said = (options: HttpToolsOptions) =>
+      httpTools(options).map(({ name, effect, permission }) => [name, effect, permission]);
+    expect(said({})).toEqual([
+      ["fetch_url", "read", "allow"],
+      ["http_request", "write", "ask"],
+    ]);
+    expect(said({ permission: "ask", writePermission: "deny" })).toEqual([
+      ["fetch_url", "read", "ask"],
+      ["http_request", "write", "deny"],
+    ]);
+    expect(said({ readOnly: true })).toEqual([["fetch_url", "read", "allow"]]);
+  });
+
+  test.each([
+    [
+      { allowHosts: ["http://a/"] },
+      "httpTools: option allowHosts[0]: a host, with or without a port, is needed",
+    ],
+    [{ allowHosts: ["*"] }, "option allowHosts[0]"],
+    [{ denyHosts: ["a:99999"] }, "option denyHosts[0]"],
+    [{ headers: { "https://a/b": {} } }, "option headers.https://a/b: the name must be a host or an origin"],
+    [{ headers: { a: { "x y": "1" } } }, "option headers.a.x y: no header can have this name"],
+    [{ headers: { a: { x: "1\r\ny: 2" } } }, "option headers.a.x: no header"],
+    [{ maxBytes: "1 MB" }, "option maxBytes: a whole number"],
+    [{ timeoutMs: Number.POSITIVE_INFINITY }, "option timeoutMs: a finite number"],
+    [{ maxRedirect: 1 }, "did you mean maxRedirects?"],
+  ])("refuse %j", (options, says) => {
+    expect(() => httpTools(options as never)).toThrow(says);
+  });
+});
+
+describe("a request", () => {
+  test("of fetch_url is a bare GET, whatever else the model says", async () => {
+    const server = await serving((response) => response.end("page"));
+    await call(httpTools({ allowHosts: [server.host] }), "fetch_url", {
+      url: server.origin,
+      method: "DELETE",
+      headers: { "x-a": "1" },
+      body: "text",
+    });
+    expect(server.heard).toMatchObject([{ method: "GET", body: "" }]);
+    expect(server.heard[0]?.headers).not.toHaveProperty("x-a");
+  });
+
+  test("is sent as the model says, with the host application's headers over it", async () => {
+    const server = await serving((response) => response.writeHead(201).end("made"));
+    const tools = httpTools({
+      allowHosts: [server.host],
+      headers: { [server.origin]: { Authorization: "Bearer own" }, "127.0.0.1": { "x-https": "1" } },
+    });
+    const { text, isError } = await call(tools, "http_request", {
+      method: "POST",
+      url: `${server.origin}/things?a=b`,
+      headers: { "Content-Type": "application/json", authorization: "Bearer model" },
+      body: '{"ü":1}',
+    });
+    expect(text).toBe(`HTTP 201 Created\nurl: ${server.origin}/things?a=b\n\nmade`);
+    expect(isError).toBe(false);
+    expect(server.heard[0]).toMatchObject({
+      method: "POST",
+      url: "/things?a=b",
+      headers: { authorization: "Bearer own", "content-type": "application/json", "content-length": "8" },
+      body: '{"ü":1}',
+    });
+    expect(server.heard[0]?.headers).not.toHaveProperty("x-https");
+  });
+
+  test.each([
+    [{ headers: { host: "other.example" } }, "header host cannot be set"],
+    [{ headers: { "Content-Length": "1" } }, "cannot be set"],
+    [{ headers: { "transfer-encoding": "chunked" } }, "cannot be set"],
+    [{ headers: { connection: "keep-alive" } }, "cannot be set"],
+    [{ headers: { "proxy-authorization": "x" } }, "cannot be set"],
+    [{ headers: { "x-a": "1\r\nx-b: 2" } }, "header x-a: no header can have this name or this value"],
+    [{ headers: { "x-a\r\nx-b": "1" } }, "no header can have this name"],
+    [{ headers: { "x-a": "€" } }, "no header can have"],
+    [{ method: "GET", body: "x" }, "a GET request has no body"],
+    [{ method: "CONNECT" }, "method"],
+  ])("%j is refused", async (args, says) => {
+    const server = await serving((response) => response.end());
+    const { text, isError } = await call(httpTools({ allowHosts: [server.host] }), "http_request", {
+      method: "POST",
+      url: server.origin,
+      ...args,
+    });
+    expect(text).toContain(says);
+    expect(isError).toBe(true);
+    expect(server.heard).toEqual([]);
+  });
+});
+
+describe("a response", () => {
+  test("is told with its status, the headers that help, and its text", async () => {
+    const { text, isError } = await fetched((response) =>
+      response
+        .writeHead(404, { "content-type": "text/plain", "set-cookie": "a=b", "x-more": "1", etag: '"e"' })
+        .end("nothing here"),
+    );
+    expect(text).toMatch(
+      /^HTTP 404 Not Found\nurl: http:.*\/page\ncontent-type: text\/plain\netag: "e"\n\nnothing here$/,
+    );
+    expect(isError).toBe(true);
+  });
+
+  test("without a body says so", async () => {
+    expect((await fetched((response) => response.writeHead(204).end())).body).toBe("(no body)");
+    expect((await fetched((response) => response.end())).body).toBe("(no body)");
+    const server = await serving((response) => response.writeHead(200, { "content-length": "12345" }).end());
+    const tools = httpTools({ allowHosts: [server.host] });
+    const { text } = await call(tools, "http_request", { method: "HEAD", url: server.origin });
+    expect(text).toContain("content-length: 12345\n\n(no body)");
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["identity", Buffer.from],
+    ["gzip, br", (text: string) => brotliCompressSync(gzipSync(text))],
+  ])("that is compressed as %s is read", async (encoding, compress) => {
+    const { body } = await fetched((response) =>
+      response.writeHead(200, { "content-encoding": encoding }).end(compress("the text")),
+    );
+    expect(body).toBe("the text");
+  });
+
+  test("that cannot be decompressed is told so", async () => {
+    for (const encoding of ["gzip", "br", "zstd", "deflate"]) {
+      const { text, isError } = await fetched((response) =>
+        response.writeHead(200, { "content-encoding": encoding }).end("nothing of the kind"),
+      );
+      expect(text).toBe("Error: the body cannot be decompressed");
+      expect(isError).toBe(true);
+    }
+    const { body } = await fetched((response) =>
+      response.writeHead(200, { "content-encoding": "rot13" }).end("grkg"),
+    );
+    expect(body).toBe("[compressed as rot13, which cannot be read; not shown]");
+  });
+
+  test("larger than there is room for is cut, and the rest is not read", async () => {
+    let closed: Promise<unknown> | undefined;
+    const { body } = await fetched(
+      (response) => {
+        closed = once(response, "close");
+        // Never ends: the reader has to.
+        const more = (): void => {
+          while (response.write("ü".repeat(50_000)));
+          response.once("drain", more);
+        };
+        more();
+      },
+      { maxBytes: 20_001 },
+    );
+    expect(body).toBe(
+      `${"ü".repeat(10_000)}\n[... cut after 19.5 KiB: the body is larger, and the rest was not read ...]`,
+    );
+    await closed;
+  });
+
+  test("of a told length says how long it is, where it is cut", async () => {
+    const { body } = await fetched(
+      (response) => response.writeHead(200, { "content-length": "5000" }).end("a".repeat(5000)),
+      { maxBytes: 10 },
+    );
+    expect(body).toBe(
+      "aaaaaaaaaa\n[... cut after 10 bytes, of 5,000 bytes: the body is larger, and the rest was not read ...]",
+    );
+  });
+
+  test("that is a gzip bomb is cut by what it becomes", async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, "a"));
+    const { body } = await fetched(
+      (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
+      { maxBytes: 1000 },
+    );
+    expect(body).toBe(
+      `${"a".repeat(1000)}\n[... cut after 1,000 bytes: the body is larger, and the rest was not read ...]`,
+    );
+  });
+
+  test.each([
+    ["text/plain; charset=ISO-8859-1", Buffer.from([0xfc]), "ü"],
+    ['text/html; charset="utf-16le"', Buffer.from("ü", "utf16le"), "ü"],
+    ["text/plain; charset=klingon", Buffer.from("ü"), "ü"],
+    ["text/plain", Buffer.from("\ufeffü"), "ü"],
+    ["application/problem+json", Buffer.from("{}"), "{}"],
+    ["application/x-unheard-of", Buffer.from("text"), "text"],
+    ["image/svg+xml", Buffer.from("<svg/>"), "<svg/>"],
+    ["image/png", Buffer.from("any"), "[image/png, 3 bytes, not shown]"],
+    ["application/octet-stream", Buffer.alloc(9), "[application/octet-stream, 9 bytes, not shown]"],
+    ["text/plain", Buffer.from("%PDF-1.7\0"), "[PDF document, 9 bytes, not shown]"],
+  ])("of type %s with %j is shown as %j", async (type, bytes, shows) => {
+    const { body } = await fetched((response) =>
+      response.writeHead(200, { "content-type": type }).end(bytes),
+    );
+    expect(body).toBe(shows);
+  });
+
+  test("that echoes the host application's credentials is told without them", async () => {
+    const server = await serving((response, { headers }) => response.end(JSON.stringify(headers)));
+    const tools = httpTools({
+      allowHosts: [server.host],
+      headers: { [server.origin]: { authorization: "Bearer abcdef0123456789", "x-key": "0123456789abcdef" } },
+    });
+    const { text } = await call(tools, "fetch_url", { url: server.origin });
+    expect(server.heard[0]?.headers["x-key"]).toBe("0123456789abcdef");
+    expect(text).toContain('"x-key":"***REDACTED***"');
+    expect(text).not.toContain("abcdef0123456789");
+  });
+
+  test("that breaks off is an error", async () => {
+    const { text, isError } = await fetched((response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half", () => response.destroy());
+    });
+    expect(text).toMatch(/^Error: no answer: /);
+    expect(isError).toBe(true);
+  });
+
+  test("that never comes is an error", async () => {
+    const { text, isError } = await fetched(() => {}, { timeoutMs: 50 });
+    expect(text).toBe("Error: no whole answer within 50 ms");
+    expect(isError).toBe(true);
+  });
+
+  test("of a port where nobody listens is an error", async () => {
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
+    const { port } = gone.address() as { port: number };
+    await new Promise((resolve) => gone.close(resolve));
+    const { text, isError } = await call(httpTools({ allowHosts: ["127.0.0.1"] }), "fetch_url", {
+      url: `http://127.0.0.1:${port}/`,
+    });
+    expect(text).toContain("Error: no answer: connect ECONNREFUSED");
+    expect(isError).toBe(true);
+  });
+});
+
+describe("an abort", () => {
+  test("in the midst of the body ends the call and the connection", async () => {
+    const abort = new AbortController();
+    let closed: Promise<unknown> | undefined;
+    const server = await serving((response) => {
+      closed = once(response, "close");
+      response.write("half", () => abort.abort(new Error("enough")));
+    });
+    const tools = httpTools({ allowHosts: [server.host] });
+    const calling = call(tools, "fetch_url", { url: server.origin }, { signal: abort.signal });
+    await expect(calling).rejects.toThrow("enough");
+    await closed;
+  });
+
+  test("while a name is looked up ends the call", async () => {
+    const abort = new AbortController();
+    const lookup = (): Promise<string[]> => {
+      abort.abort(new Error("enough"));
+      return new Promise(() => {});
+    };
+    const calling = call(
+      httpTools({ lookup }),
+      "fetch_url",
+      { url: "http://a.example/" },
+      { signal: abort.signal },
+    );
+    await expect(calling).rejects.toThrow("enough");
+  });
+});
