@@ -63,10 +63,10 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
 }
 
 function wayOf(options: HttpToolsOptions): Way {
-  const { allowHosts = [], denyHosts = [], headers = {}, lookup } = options;
+  const { privateHosts = [], denyHosts = [], headers = {}, lookup } = options;
   const places = (hosts: readonly string[]) => hosts.flatMap((host) => placeOf(host) ?? []);
   return {
-    reach: { allowed: places(allowHosts), denied: places(denyHosts), lookup },
+    reach: { allowed: places(privateHosts), denied: places(denyHosts), lookup },
     own: new Map(Object.entries(headers).map(([origin, fields]) => [originOf(origin) ?? origin, fields])),
     maxBytes: options.maxBytes ?? 1_000_000,
     maxRedirects: options.maxRedirects ?? 5,

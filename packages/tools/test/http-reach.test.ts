@@ -144,7 +144,7 @@ describe("hosts", () => {
       // A second look would lead elsewhere.
       return [lookups === 1 ? "127.0.0.1" : "127.0.0.2"];
     };
-    const tools = httpTools({ allowHosts: ["service.internal"], lookup });
+    const tools = httpTools({ privateHosts: ["service.internal"], lookup });
     const { text } = await call(tools, "fetch_url", { url: `http://service.internal:${server.port}/` });
     expect(text).toContain("here");
     expect(lookups).toBe(1);
@@ -154,9 +154,12 @@ describe("hosts", () => {
   test("are allowed as they are named, with the port that is named", async () => {
     const server = await serving((response) => response.end("here"));
     const lookup = async () => ["127.0.0.1"];
-    const said = async (allowHosts: string[], host: string) =>
-      (await call(httpTools({ allowHosts, lookup }), "fetch_url", { url: `http://${host}:${server.port}/` }))
-        .text;
+    const said = async (privateHosts: string[], host: string) =>
+      (
+        await call(httpTools({ privateHosts, lookup }), "fetch_url", {
+          url: `http://${host}:${server.port}/`,
+        })
+      ).text;
     expect(await said([server.host], "127.0.0.1")).toContain("here");
     expect(await said(["2130706433"], "127.1")).toContain("here");
     expect(await said(["localhost."], "LOCALHOST")).toContain("here");
@@ -169,9 +172,9 @@ describe("hosts", () => {
   });
 
   test("that are denied are not asked, nor those beneath them, whatever is allowed", async () => {
-    const said = async (denyHosts: string[], host: string, allowHosts: string[] = []) =>
+    const said = async (denyHosts: string[], host: string, privateHosts: string[] = []) =>
       (
-        await call(httpTools({ denyHosts, allowHosts, lookup: async () => ["127.0.0.1"] }), "fetch_url", {
+        await call(httpTools({ denyHosts, privateHosts, lookup: async () => ["127.0.0.1"] }), "fetch_url", {
           url: `http://${host}/`,
         })
       ).text;
@@ -200,7 +203,7 @@ describe("a redirect", () => {
     "//10.0.0.1/",
   ])("to %s is refused", async (location) => {
     const server = await leading(302, () => location);
-    const tools = httpTools({ allowHosts: [server.host], lookup: async () => ["127.0.0.1"] });
+    const tools = httpTools({ privateHosts: [server.host], lookup: async () => ["127.0.0.1"] });
     const { text, isError } = await call(tools, "fetch_url", { url: server.origin });
     expect(text).toContain(refused);
     expect(isError).toBe(true);
@@ -212,7 +215,7 @@ describe("a redirect", () => {
     ["http://exa mple/", "no URL"],
   ])("to %s is refused as such a URL is", async (location, says) => {
     const server = await leading(302, () => location);
-    const { text } = await call(httpTools({ allowHosts: [server.host] }), "fetch_url", {
+    const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
       url: server.origin,
     });
     expect(text).toContain(says);
@@ -222,7 +225,7 @@ describe("a redirect", () => {
     const server = await leading(302, (path) =>
       path === "/a/b" ? Buffer.from("../c?d=ü#e").toString("latin1") : undefined,
     );
-    const { text } = await call(httpTools({ allowHosts: [server.host] }), "fetch_url", {
+    const { text } = await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
       url: `${server.origin}/a/b#part`,
     });
     expect(text).toContain(`url: ${server.origin}/c?d=%C3%BC\n`);
@@ -231,7 +234,7 @@ describe("a redirect", () => {
 
   test("that leads in a circle ends", async () => {
     const server = await leading(302, () => "/again");
-    const tools = httpTools({ allowHosts: [server.host], maxRedirects: 3 });
+    const tools = httpTools({ privateHosts: [server.host], maxRedirects: 3 });
     const { text, isError } = await call(tools, "fetch_url", { url: server.origin });
     expect(text).toBe(`Error: more than 3 redirects; the last one leads to ${server.origin}/again`);
     expect(isError).toBe(true);
@@ -247,7 +250,7 @@ describe("a redirect", () => {
       response.writeHead(302, { location: `${home.origin}/back` }).end(),
     );
     const tools = httpTools({
-      allowHosts: [home.host, away.host],
+      privateHosts: [home.host, away.host],
       headers: { [home.origin]: { "X-Own": "the application's" }, [away.origin]: { "x-other": "secret" } },
     });
     const { text } = await call(tools, "http_request", {
@@ -271,7 +274,7 @@ describe("a redirect", () => {
 
   test("within the origin keeps them", async () => {
     const server = await leading(307, (path) => (path === "/" ? "/next" : undefined));
-    const tools = httpTools({ allowHosts: [server.host], headers: { [server.origin]: { "x-own": "1" } } });
+    const tools = httpTools({ privateHosts: [server.host], headers: { [server.origin]: { "x-own": "1" } } });
     await call(tools, "http_request", {
       method: "PUT",
       url: server.origin,
@@ -297,7 +300,7 @@ describe("a redirect", () => {
   ])("%i of a %s is followed by a %s", async (status, method, then) => {
     const server = await leading(status, (path) => (path === "/" ? "/next" : undefined));
     const hasBody = method !== "HEAD";
-    await call(httpTools({ allowHosts: [server.host] }), "http_request", {
+    await call(httpTools({ privateHosts: [server.host] }), "http_request", {
       method,
       url: server.origin,
       ...(hasBody ? { body: "text", headers: { "content-type": "text/plain" } } : {}),
@@ -309,7 +312,7 @@ describe("a redirect", () => {
   test("that would send a body to another origin is refused", async () => {
     const away = await serving((response) => response.end());
     const home = await leading(307, () => `${away.origin}/there`);
-    const tools = httpTools({ allowHosts: [home.host, away.host] });
+    const tools = httpTools({ privateHosts: [home.host, away.host] });
     const { text } = await call(tools, "http_request", { method: "POST", url: home.origin, body: "private" });
     expect(text).toBe(
       `Error: a redirect leads to ${away.origin}/there; call that URL if the request is to go there`,
@@ -341,7 +344,9 @@ describe("a redirect", () => {
       return ["127.0.0.1"];
     };
     const url = `http://allowed.example:${server.port}/`;
-    const { text } = await call(httpTools({ allowHosts: ["allowed.example"], lookup }), "fetch_url", { url });
+    const { text } = await call(httpTools({ privateHosts: ["allowed.example"], lookup }), "fetch_url", {
+      url,
+    });
     expect(text).toContain(`other.example has ${refused}`);
     expect(asked).toEqual(["allowed.example", "other.example"]);
   });

@@ -13,7 +13,7 @@ type Answering = Parameters<typeof serving>[0];
 /** What `fetch_url` tells of an answer. */
 async function fetched(answer: Answering, options: HttpToolsOptions = {}) {
   const server = await serving(answer);
-  const answered = await call(httpTools({ allowHosts: [server.host], ...options }), "fetch_url", {
+  const answered = await call(httpTools({ privateHosts: [server.host], ...options }), "fetch_url", {
     url: `${server.origin}/page`,
   });
   return { ...answered, server, body: answered.text.slice(answered.text.indexOf("\n\n") + 2) };
@@ -36,10 +36,10 @@ describe("the tools", () => {
 
   test.each([
     [
-      { allowHosts: ["http://a/"] },
-      "httpTools: option allowHosts[0]: a host, with or without a port, is needed",
+      { privateHosts: ["http://a/"] },
+      "httpTools: option privateHosts[0]: a host, with or without a port, is needed",
     ],
-    [{ allowHosts: ["*"] }, "option allowHosts[0]"],
+    [{ privateHosts: ["*"] }, "option privateHosts[0]"],
     [{ denyHosts: ["a:99999"] }, "option denyHosts[0]"],
     [{ headers: { "https://a/b": {} } }, "option headers.https://a/b: the name must be a host or an origin"],
     [{ headers: { a: { "x y": "1" } } }, "option headers.a.x y: no header can have this name"],
@@ -55,7 +55,7 @@ describe("the tools", () => {
 describe("a request", () => {
   test("of fetch_url is a bare GET, whatever else the model says", async () => {
     const server = await serving((response) => response.end("page"));
-    await call(httpTools({ allowHosts: [server.host] }), "fetch_url", {
+    await call(httpTools({ privateHosts: [server.host] }), "fetch_url", {
       url: server.origin,
       method: "DELETE",
       headers: { "x-a": "1" },
@@ -68,7 +68,7 @@ describe("a request", () => {
   test("is sent as the model says, with the host application's headers over it", async () => {
     const server = await serving((response) => response.writeHead(201).end("made"));
     const tools = httpTools({
-      allowHosts: [server.host],
+      privateHosts: [server.host],
       headers: { [server.origin]: { Authorization: "Bearer own" }, "127.0.0.1": { "x-https": "1" } },
     });
     const { text, isError } = await call(tools, "http_request", {
@@ -101,7 +101,7 @@ describe("a request", () => {
     [{ method: "CONNECT" }, "method"],
   ])("%j is refused", async (args, says) => {
     const server = await serving((response) => response.end());
-    const { text, isError } = await call(httpTools({ allowHosts: [server.host] }), "http_request", {
+    const { text, isError } = await call(httpTools({ privateHosts: [server.host] }), "http_request", {
       method: "POST",
       url: server.origin,
       ...args,
@@ -129,7 +129,7 @@ describe("a response", () => {
     expect((await fetched((response) => response.writeHead(204).end())).body).toBe("(no body)");
     expect((await fetched((response) => response.end())).body).toBe("(no body)");
     const server = await serving((response) => response.writeHead(200, { "content-length": "12345" }).end());
-    const tools = httpTools({ allowHosts: [server.host] });
+    const tools = httpTools({ privateHosts: [server.host] });
     const { text } = await call(tools, "http_request", { method: "HEAD", url: server.origin });
     expect(text).toContain("content-length: 12345\n\n(no body)");
   });
@@ -225,7 +225,7 @@ describe("a response", () => {
   test("that echoes the host application's credentials is told without them", async () => {
     const server = await serving((response, { headers }) => response.end(JSON.stringify(headers)));
     const tools = httpTools({
-      allowHosts: [server.host],
+      privateHosts: [server.host],
       headers: { [server.origin]: { authorization: "Bearer abcdef0123456789", "x-key": "0123456789abcdef" } },
     });
     const { text } = await call(tools, "fetch_url", { url: server.origin });
@@ -254,7 +254,7 @@ describe("a response", () => {
     await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
     const { port } = gone.address() as { port: number };
     await new Promise((resolve) => gone.close(resolve));
-    const { text, isError } = await call(httpTools({ allowHosts: ["127.0.0.1"] }), "fetch_url", {
+    const { text, isError } = await call(httpTools({ privateHosts: ["127.0.0.1"] }), "fetch_url", {
       url: `http://127.0.0.1:${port}/`,
     });
     expect(text).toContain("Error: no answer: connect ECONNREFUSED");
@@ -270,7 +270,7 @@ describe("an abort", () => {
       closed = once(response, "close");
       response.write("half", () => abort.abort(new Error("enough")));
     });
-    const tools = httpTools({ allowHosts: [server.host] });
+    const tools = httpTools({ privateHosts: [server.host] });
     const calling = call(tools, "fetch_url", { url: server.origin }, { signal: abort.signal });
     await expect(calling).rejects.toThrow("enough");
     await closed;

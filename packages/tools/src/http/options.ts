@@ -21,8 +21,8 @@ export interface HttpToolsOptions {
    * Hosts that may be private, as they stand in URLs, with a port or with all: `localhost:8080`, `10.0.0.5`. The one way to what
    * is not public; public hosts need no leave.
    */
-  allowHosts?: readonly string[];
-  /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `allowHosts`. */
+  privateHosts?: readonly string[];
+  /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `privateHosts`. */
   denyHosts?: readonly string[];
   /**
    * Headers by origin, such as `{ "api.example.com": { authorization: "Bearer …" } }`; without a scheme it is one of https. The
@@ -77,7 +77,7 @@ const headers: Check = (value) => {
 
 /** What the options of `httpTools` must be. */
 export const httpToolsOptions: Check = membersOf<HttpToolsOptions>({
-  allowHosts: listOf(place),
+  privateHosts: listOf(place),
   denyHosts: listOf(place),
   headers,
   readOnly: flag,
