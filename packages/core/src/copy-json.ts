@@ -17,14 +17,6 @@ export function frozen<Value>(value: Value): Value {
   return value;
 }
 
-/**
- * What is left of a value once it is written down and read again: a copy, in which there is nothing but JSON.
- * @throws TypeError for what cannot be written down: a circle, a bigint
- */
-export function written<Value>(value: Value): Value {
-  return JSON.parse(JSON.stringify(value)) as Value;
-}
-
 /** What a list holds, in a list of the reader's own. */
 export function shown<Item>(list: { slice(): Item[] }): Item[] {
   const items = list.slice();
@@ -32,16 +24,9 @@ export function shown<Item>(list: { slice(): Item[] }): Item[] {
   return items;
 }
 
-/** A copy of JSON, all the way down. A key such as `__proto__` stays data. */
-export function copyJson<Value>(value: Value): Value {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson) as Value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyJson(member)])) as Value;
-}
-
 /**
- * A copy of what somebody's code gave, in which there is nothing but JSON. Members without a value are left out, and
- * what has a way to say itself in JSON (`toJSON`: a Date) says it.
+ * A copy all the way down, in which there is nothing but JSON. Members without a value are left out, what has a way to say
+ * itself in JSON (`toJSON`: a Date) says it, and a key such as `__proto__` stays data.
  * @param at where it stands, in words that a fault is told by: `content[0].args`
  * @param how `lenient`: what JSON has no word for is left out or null, as `JSON.stringify` does
  * @throws TypeError naming the place of what is no JSON: a bigint, a circle; unless lenient a function, NaN, a Map
@@ -60,7 +45,8 @@ const deep = 100;
 /** A copy of plain JSON; `unfit` where there is anything else in it. */
 function plainCopy(value: unknown, depth: number): unknown {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  if (typeof value === "number") return Number.isFinite(value) ? value : unfit;
+  // JSON has no -0: a journal would give back 0.
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : unfit;
   if (typeof value !== "object" || depth > deep) return unfit;
   if (Array.isArray(value)) {
     const list: unknown[] = [];
@@ -90,7 +76,7 @@ function copyOf(value: unknown, at: string, lenient: boolean, within: readonly o
     new TypeError(`${at || "it"} is ${what}, and JSON has no such value`);
   switch (typeof value) {
     case "number":
-      if (Number.isFinite(value)) return value;
+      if (Number.isFinite(value)) return value + 0;
       if (lenient) return null;
       throw none(String(value));
     case "bigint":

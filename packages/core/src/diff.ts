@@ -3,7 +3,7 @@
 // Times, chance and names that are made anew each time are no difference, nor is the order in which calls that run side
 // by side come back. Everything else is.
 
-import { written } from "./copy-json.ts";
+import { jsonCopy } from "./copy-json.ts";
 import { canonical } from "./digest.ts";
 import { RondoError } from "./errors.ts";
 import type { LogRecord, RunEnd } from "./loop/records.ts";
@@ -167,7 +167,7 @@ function essence(record: LogRecord): string {
 /** Keys count records, of which one side may have more that say nothing. */
 const place = (key: string): string => key.split(".")[1] ?? key;
 
-const text = (value: unknown): string => canonical(written(value) as Json);
+const text = (value: unknown): string => canonical(jsonCopy(value, "", "lenient") as Json);
 
 /** A message by what it says. */
 function plain(message: Message): unknown {

@@ -2,7 +2,7 @@
 //
 // Names stand in the words the options have; values are whole, whoever shows them cuts them.
 
-import { written } from "./copy-json.ts";
+import { jsonCopy } from "./copy-json.ts";
 import { canonical } from "./digest.ts";
 import type { Json, Message } from "./message.ts";
 import type { ModelRequest } from "./model.ts";
@@ -61,5 +61,4 @@ export function valueChange(what: string, was: unknown, is: unknown): ValueChang
   ];
 }
 
-const json = (value: unknown): Json | undefined =>
-  value === undefined ? undefined : (written(value) as Json);
+const json = (value: unknown): Json | undefined => jsonCopy(value, "", "lenient") as Json | undefined;

@@ -1,6 +1,6 @@
 // The room of the result: what a run came to, for the one who asked for it.
 
-import { copyJson, shown } from "./copy-json.ts";
+import { jsonCopy, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import { viewInside, viewOf } from "./loop/announce.ts";
@@ -49,7 +49,7 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
   return {
     text: run.text ?? run.lastText,
     ...(checked?.ok && (end?.reason === "completed" || end?.landed)
-      ? { output: copyJson(checked.value) as Output }
+      ? { output: jsonCopy(checked.value) as Output }
       : {}),
     ...(end === undefined ? { parked: { pending: awaitingApproval(state) } } : { end }),
     ...(pending === undefined ? {} : { pending }),

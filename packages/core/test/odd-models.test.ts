@@ -3,6 +3,7 @@
 import {
   Agent,
   type AssistantMessage,
+  callsOf,
   type Journal,
   type Model,
   memoryJournal,
@@ -74,6 +75,14 @@ describe.each(journals)("what a model gives back that is no JSON, %s", (_where, 
   test("a bigint among what no one reads is named as well", async () => {
     const { end } = await ask(() => said({ raw: { id: 7n } }));
     expect(end?.error?.message).toContain("raw.id is a bigint");
+  });
+
+  test("a zero below zero is zero: a journal would give it back so", async () => {
+    const { messages } = await ask(() => called({ at: -0, in: [-0, new Date(0)] }));
+    expect(callsOf(messages[1] as AssistantMessage)[0]?.args).toEqual({
+      at: 0,
+      in: [0, "1970-01-01T00:00:00.000Z"],
+    });
   });
 
   test("does not hide an error that is thrown with it", async () => {

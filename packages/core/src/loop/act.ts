@@ -4,7 +4,7 @@
 // nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
 // on and fires the signal, and what still comes is late.
 
-import { copyJson } from "../copy-json.ts";
+import { jsonCopy } from "../copy-json.ts";
 import { isA, messageOf } from "../errors.ts";
 import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
@@ -28,7 +28,7 @@ export async function act(
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
       return renderResult(await tool.executeRaw(call.rawArgs, context));
-    const check = await tool.check(copyJson(call.args));
+    const check = await tool.check(jsonCopy(call.args));
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     const returned = await tool.execute(check.value as never, context);
     return returned instanceof ChildWaits ? returned : renderResult(returned);

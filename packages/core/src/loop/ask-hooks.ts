@@ -4,7 +4,7 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { editOf } from "../context/edit.ts";
-import { copyJson, shown, written } from "../copy-json.ts";
+import { jsonCopy, shown } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
@@ -36,7 +36,7 @@ export function askKey(ask: HookAsk): string {
 export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Fact> {
   try {
     // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
-    return written(await answer(ask, state, asked));
+    return jsonCopy(await answer(ask, state, asked), "", "lenient");
   } catch (thrown) {
     return refused(ask, messageOf(thrown));
   }
@@ -97,7 +97,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "afterTool": {
       const call = callOf(state, ask.call);
       if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
-      const said = await hooks.afterTool?.(viewFor(call), copyJson(call.result));
+      const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       if (typeof said !== "object" || said === null || !isContent(said.content))
         throw new TypeError(
@@ -144,7 +144,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
 }
 
 /** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
-const viewFor = (call: Call): CallView => copyJson(viewOf(call));
+const viewFor = (call: Call): CallView => jsonCopy(viewOf(call));
 
 function callOf(state: State, key: string): Call {
   const call = state.run?.turn?.calls.find((one) => one.key === key);

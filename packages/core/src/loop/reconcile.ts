@@ -4,7 +4,7 @@
 // out nothing: what happens then is decided elsewhere.
 
 import type { Clock } from "../clock.ts";
-import { copyJson } from "../copy-json.ts";
+import { jsonCopy } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
 import { renderResult } from "../render.ts";
 import type { Tool, ToolContext } from "../tool.ts";
@@ -34,7 +34,7 @@ export async function reconcileCall(
     stop = clock.after(ms, () => resolve(`${call.name} did not say within ${ms} ms`));
   });
   try {
-    const check = await tool.check(copyJson(call.args));
+    const check = await tool.check(jsonCopy(call.args));
     if (!check.ok) return unknown(check.error);
     const said = await Promise.race([
       late,
