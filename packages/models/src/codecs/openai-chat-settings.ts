@@ -15,6 +15,7 @@ import {
   unsupported,
   type Warning,
 } from "./openai-settings.ts";
+import { ToolTexts } from "./openai-tools.ts";
 
 /** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
 export interface OpenaiChatOptions {
@@ -177,25 +178,25 @@ function outputParam(
   return { response_format: { type: "json_schema", json_schema: { name: "response", ...form } } };
 }
 
-/** Tools of a request as text, kept by identity: an unchanged list costs nothing. */
+/** The tools of a request and the choice among them, as text. */
 export class ChatTools {
   readonly #target: Target;
   readonly #compat: OpenaiChatCompat;
   readonly #names: NameTable;
-  readonly #one = new WeakMap<ToolDefinition, string>();
-  #last: { list: readonly ToolDefinition[]; json: string } | undefined;
+  readonly #texts: ToolTexts;
 
   constructor(target: Target, compat: OpenaiChatCompat, names: NameTable) {
     this.#target = target;
     this.#compat = compat;
     this.#names = names;
+    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
   }
 
   /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
   encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
     const { tools, settings } = request;
     const given = settings.providerOptions?.[this.#target.origin.provider]?.tools;
-    const own = Array.isArray(given) ? given.map((tool) => jsonOf(tool)) : [];
+    const own = Array.isArray(given) ? given : [];
     if (tools.length + own.length === 0)
       return results && this.#compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
     if (this.#compat.omit.includes("tools"))
@@ -203,22 +204,14 @@ export class ChatTools {
         "capability",
         `${this.#target.origin.provider}/${this.#target.origin.model} takes no tools: use another model for this task, or let this one call them in text`,
       );
-    const limit = this.#compat.maxTools;
-    if (limit > 0 && tools.length + own.length > limit)
-      throw new RondoError(
-        "capability",
-        `${tools.length + own.length} tools are more than the ${limit} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
-      );
-    if (this.#last?.list !== tools)
-      this.#last = { list: tools, json: tools.map((tool) => this.#tool(tool, warnings)).join(",") };
-    const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
+    const items = this.#texts.items(tools, own, warnings);
     const choice = this.#choice(request, warnings);
     const omitted = this.#compat.omit;
     const parallel = settings.parallelToolCalls;
     if (parallel !== undefined && omitted.includes("parallel_tool_calls"))
       unsupported("parallel_tool_calls", this.#target, warnings);
     return [
-      `,"tools":[${list}]`,
+      `,"tools":[${items}]`,
       choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
       parallel === undefined || omitted.includes("parallel_tool_calls")
         ? ""
@@ -226,25 +219,20 @@ export class ChatTools {
     ].join("");
   }
 
-  #tool(tool: ToolDefinition, warnings: Warning[]): string {
-    let json = this.#one.get(tool);
-    if (json === undefined) {
-      const { provider, model } = this.#target.origin;
-      const as = this.#compat.strictTools ? strictTool : sentTool;
-      const room = schemaRoom(this.#target, warnings);
-      const { description, schema, strict } = as(tool, toolModeOf(provider, model) ?? "tool", room);
-      json = jsonOf({
-        type: "function",
-        function: {
-          name: this.#names.wire(tool.name),
-          description,
-          parameters: schema,
-          ...(strict ? { strict } : {}),
-        },
-      });
-      this.#one.set(tool, json);
-    }
-    return json;
+  #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
+    const { provider, model } = this.#target.origin;
+    const as = this.#compat.strictTools ? strictTool : sentTool;
+    const room = schemaRoom(this.#target, warnings);
+    const { description, schema, strict } = as(tool, toolModeOf(provider, model) ?? "tool", room);
+    return {
+      type: "function",
+      function: {
+        name: this.#names.wire(tool.name),
+        description,
+        parameters: schema,
+        ...(strict ? { strict } : {}),
+      },
+    };
   }
 
   #choice(request: ModelRequest, warnings: Warning[]): Json | undefined {

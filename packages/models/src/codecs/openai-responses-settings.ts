@@ -3,7 +3,7 @@
 // Stateless by default: nothing is stored at the provider, and reasoning comes back encrypted so that it can be sent
 // again in full. Items are never told by reference (F112).
 
-import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
+import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
 import { sentTool, strictOutput, strictTool } from "../schemas/codecs.ts";
 import { oneOf, words } from "./openai-chat-compat.ts";
@@ -17,6 +17,7 @@ import {
   unsupported,
   type Warning,
 } from "./openai-settings.ts";
+import { ToolTexts } from "./openai-tools.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiResponsesCompat {
@@ -169,66 +170,51 @@ function textFormat(request: ModelRequest, target: Target, warnings: Warning[]):
   return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
 }
 
-/** Tools of a request as text, kept by identity. */
+/** The tools of a request and the choice among them, as text. */
 export class ResponsesTools {
   readonly #target: Target;
   readonly #compat: OpenaiResponsesCompat;
   readonly #names: NameTable;
-  readonly #one = new WeakMap<ToolDefinition, string>();
-  #last: { list: readonly ToolDefinition[]; json: string } | undefined;
+  readonly #texts: ToolTexts;
 
   constructor(target: Target, compat: OpenaiResponsesCompat, names: NameTable) {
     this.#target = target;
     this.#compat = compat;
     this.#names = names;
+    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
   }
 
   encode(request: ModelRequest, warnings: Warning[]): string {
     const { tools, toolChoice, settings } = request;
-    const given = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
-    const own = given.map((tool) => jsonOf(tool));
+    const own = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
     // A custom tool of the caller's stands in place of the function of that name.
     const custom = new Set<string>();
-    for (const tool of given.map(objectIn))
+    for (const tool of own.map(objectIn))
       if (tool?.type === "custom" && typeof tool.name === "string") custom.add(tool.name);
     for (const name of custom) this.#names.custom.add(name);
     const functions = custom.size === 0 ? tools : tools.filter((tool) => !custom.has(tool.name));
-    const count = functions.length + own.length;
-    if (count === 0) return "";
-    const { maxTools } = this.#compat;
-    if (maxTools > 0 && count > maxTools)
-      throw new RondoError(
-        "capability",
-        `${count} tools are more than the ${maxTools} that ${this.#target.origin.provider}/${this.#target.origin.model} takes: offer fewer, or raise maxTools if the server takes more`,
-      );
-    if (this.#last?.list !== functions)
-      this.#last = { list: functions, json: functions.map((tool) => this.#tool(tool, warnings)).join(",") };
-    const list = [this.#last.json, ...own].filter((json) => json !== "").join(",");
+    if (functions.length + own.length === 0) return "";
+    const items = this.#texts.items(functions, own, warnings);
     const choice = this.#choice(toolChoice);
     const parallel = settings.parallelToolCalls;
     return [
-      `,"tools":[${list}]`,
+      `,"tools":[${items}]`,
       choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
       parallel === undefined ? "" : `,"parallel_tool_calls":${parallel}`,
     ].join("");
   }
 
-  #tool(tool: ToolDefinition, warnings: Warning[]): string {
-    let json = this.#one.get(tool);
-    if (json === undefined) {
-      const as = this.#compat.strictTools ? strictTool : sentTool;
-      const { description, schema, strict } = as(tool, "tool", schemaRoom(this.#target, warnings));
-      json = jsonOf({
-        type: "function",
-        name: this.#names.wire(tool.name),
-        description,
-        parameters: schema,
-        // Left out it would mean true, and a schema that breaks its rules would fail the request (F140).
-        strict,
-      });
-      this.#one.set(tool, json);
-    }
-    return json;
+  #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
+    const as = this.#compat.strictTools ? strictTool : sentTool;
+    const { description, schema, strict } = as(tool, "tool", schemaRoom(this.#target, warnings));
+    return {
+      type: "function",
+      name: this.#names.wire(tool.name),
+      description,
+      parameters: schema,
+      // Left out it would mean true, and a schema that breaks its rules would fail the request (F140).
+      strict,
+    };
   }
 
   #choice(choice: ModelRequest["toolChoice"]): Json | undefined {
