@@ -82,10 +82,10 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...Object.entries(options.fields).map(([name, value]) => member(name, toJson(value))),
         ...(host.betasIn !== undefined && betas.length > 0 ? [member(host.betasIn, toJson(betas))] : []),
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
-        ...(toolBlocks.length === 0 ? [] : [member("tools", list(toolBlocks))]),
-        ...(system.length === 0 ? [] : [member("system", list(system))]),
       ].join(",");
-      const head = `{${front},"messages":[`;
+      const offered = toolBlocks.length === 0 ? "" : `,"tools":${list(toolBlocks)}`;
+      const told = system.length === 0 ? "" : `,"system":${list(system)}`;
+      const head = `{${front}${offered}${told},"messages":[`;
       const tail = `${messages.map((message) => pieces.text(message)).join(",")}]}`;
       return {
         path: host.path(target, stream),
@@ -117,7 +117,11 @@ function list(
   blocks: readonly (Block | { json: string; mark?: string })[],
   marks?: Map<number, string>,
 ): string {
-  return `[${blocks.map((block, at) => withMark(block.json, marks === undefined ? block.mark : marks.get(at))).join(",")}]`;
+  // Put together with +, which copies nothing: all tools of a request may be one of the texts.
+  let json = "[";
+  for (const [at, block] of blocks.entries())
+    json += (at === 0 ? "" : ",") + withMark(block.json, marks === undefined ? block.mark : marks.get(at));
+  return `${json}]`;
 }
 
 function withMark(json: string, mark: string | undefined): string {
