@@ -28,15 +28,17 @@ const maps: ReadonlySet<string> = new Set([
   "definitions",
   "dependentSchemas",
 ]);
+const references: readonly string[] = ["$ref"];
+const names: readonly string[] = ["$id", "$anchor", "$dynamicAnchor"];
 /** Words whose schemas look at the same value: a circle of these alone never comes to an end. */
 const inPlace: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "not", "if", "then", "else"]);
 
 /** The schema without what is no schema in it; the same object where there is no such thing. */
 export function soundSchema(schema: JsonObject): JsonObject {
-  const named = namesPlaces(schema);
   const lost = new Set<JsonObject>();
-  if (!named) findLost(schema, schema, lost);
-  return sound(schema, (node) => !named && lost.has(node)) as JsonObject;
+  // Schemas that name places in themselves may refer to those by name: whoever checks knows how.
+  if (says(schema, references) && !says(schema, names)) findLost(schema, schema, lost);
+  return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
 // ---- what is said --------------------------------------------------------------------------------------------------
@@ -162,13 +164,13 @@ function unescaped(step: string): string {
   }
 }
 
-/** Schemas that name places in themselves may refer to those by name: whoever checks knows how. */
-function namesPlaces(node: Json): boolean {
-  if (Array.isArray(node)) return node.some(namesPlaces);
+/** Whether one of the words stands anywhere in a schema, with a text. */
+function says(node: Json, words: readonly string[]): boolean {
+  if (Array.isArray(node)) return node.some((one) => says(one, words));
   if (!isObject(node)) return false;
   return (
-    ["$id", "$anchor", "$dynamicAnchor"].some((word) => typeof node[word] === "string") ||
-    Object.values(node).some(namesPlaces)
+    words.some((word) => typeof node[word] === "string") ||
+    Object.values(node).some((one) => says(one, words))
   );
 }
 
