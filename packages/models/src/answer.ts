@@ -6,6 +6,7 @@
 
 import {
   type AssistantMessage,
+  errorWith,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -235,12 +236,18 @@ export class Answer {
 
   /** The error for a stream that ended without its finish signal. */
   truncated(protocol: string): RondoError {
-    const partial = this.partial();
-    return new RondoError(
-      "stream_truncated",
-      `the ${protocol} stream of ${this.#origin.provider}/${this.#origin.model} ended without its finish signal`,
-      { ...(partial === undefined ? {} : { partial }), usage: this.usage },
+    return this.failed(
+      new RondoError(
+        "stream_truncated",
+        `the ${protocol} stream of ${this.#origin.provider}/${this.#origin.model} ended without its finish signal`,
+      ),
     );
+  }
+
+  /** An error that ended the answer, with what had arrived of it and what it had cost. */
+  failed(error: RondoError): RondoError {
+    const usage = Object.keys(this.usage).length === 0 ? undefined : { ...this.usage };
+    return errorWith(error, { partial: this.partial(), usage });
   }
 
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {

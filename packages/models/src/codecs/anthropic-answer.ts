@@ -14,7 +14,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Target } from "../codec.ts";
-import { anthropicStreamError, withArrived } from "./anthropic-errors.ts";
+import { anthropicStreamError } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
@@ -99,11 +99,11 @@ export class AnthropicAnswer {
         this.#stopped = true;
         return;
       case "error":
-        throw this.#failed(anthropicStreamError(event, this.#target.origin.provider));
+        throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
       default:
         // Pings, and events newer than this code. An error may come without a type.
         if (event.error !== undefined && event.error !== null)
-          throw this.#failed(anthropicStreamError(event, this.#target.origin.provider));
+          throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     }
   }
 
@@ -132,7 +132,7 @@ export class AnthropicAnswer {
   #start(message: JsonObject): void {
     const id = asString(message.id);
     if (this.#started && id !== this.#messageId)
-      throw this.#failed(
+      throw this.#answer.failed(
         new RondoError(
           "protocol",
           `a second message (${id ?? "without id"}) began inside message ${this.#messageId ?? "without id"} in the stream of ${this.#target.origin.provider}: a proxy joined two answers, and neither can be trusted`,
@@ -322,10 +322,5 @@ export class AnthropicAnswer {
       reasoningTokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens),
     };
     this.#answer.count(counted);
-  }
-
-  /** The error, with what had arrived. */
-  #failed(error: RondoError): RondoError {
-    return withArrived(error, this.#answer.partial(), this.#answer.usage);
   }
 }

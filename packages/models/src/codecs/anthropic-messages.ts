@@ -78,7 +78,7 @@ class InvokeDecoder extends AnthropicDecoder {
   }
 
   override push(frame: Frame): void {
-    if (frame.exception === true) throw bedrockStreamError(frame, this.#target, this.partial());
+    if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
     const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
     if (bytes === undefined) return;

@@ -61,7 +61,7 @@ class BedrockAnswer implements Decoder {
 
   push(frame: Frame): void {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true)
-      throw bedrockStreamError(frame, this.#target, this.partial());
+      throw this.#answer.failed(bedrockStreamError(frame, this.#target));
     const payload = frameObject(frame.data, this.#target.origin.provider);
     if (payload === undefined) return;
     const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
@@ -288,7 +288,6 @@ export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantM
       throw bedrockStreamError(
         { event: asString(response?.__type), data: JSON.stringify(body), exception: true },
         target,
-        undefined,
       );
     throw new RondoError(
       "protocol",

@@ -1,9 +1,8 @@
 // The room of Bedrock's errors: exceptions named in a header, in a frame's type, or in the body.
 
-import type { AssistantMessage, Json, RondoError } from "@rondo/core";
+import type { Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
-import { withArrived } from "./anthropic-errors.ts";
 import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
@@ -13,17 +12,12 @@ export function bedrockHttpError(response: ErrorResponse): RondoError {
 }
 
 /** An exception frame of a stream: its type is the frame's event, its body a message. */
-export function bedrockStreamError(
-  frame: Frame,
-  target: Target,
-  partial: AssistantMessage | undefined,
-): RondoError {
+export function bedrockStreamError(frame: Frame, target: Target): RondoError {
   let body: Json = frame.data;
   try {
     body = JSON.parse(frame.data) as Json;
   } catch {
     // Then its text is the message.
   }
-  const error = classifyStreamError(body, { provider: target.origin.provider, code: frame.event });
-  return withArrived(error, partial, partial?.usage);
+  return classifyStreamError(body, { provider: target.origin.provider, code: frame.event });
 }

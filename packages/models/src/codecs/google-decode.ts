@@ -327,16 +327,8 @@ export class GoogleDecoder implements Decoder {
 
   /** The same error, with what had arrived. */
   #failed(error: RondoError): RondoError {
-    const partial = this.partial();
-    return new RondoError(error.kind, error.message, {
-      retryable: error.retryable,
-      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-      ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
-      ...(error.status === undefined ? {} : { status: error.status }),
-      ...(error.raw === undefined ? {} : { raw: error.raw }),
-      ...(partial === undefined ? {} : { partial }),
-      usage: this.#answer.usage,
-    });
+    this.#count();
+    return this.#answer.failed(error);
   }
 }
 

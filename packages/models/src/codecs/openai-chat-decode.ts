@@ -23,7 +23,7 @@ import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { ReasoningDetails } from "./openai-chat-details.ts";
 import { HarmonySplitter } from "./openai-chat-harmony.ts";
 import { ThinkSplitter } from "./openai-chat-think.ts";
-import { arrived, refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
+import { refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { type NameTable, nameTable } from "./openai-names.ts";
 import { settle } from "./openai-settle.ts";
@@ -322,7 +322,7 @@ export class ChatDecoder implements Decoder {
       isMalformed(word) ||
       (answer.empty && (word === undefined || isMalformed(this.#nativeWord)))
     )
-      throw this.#failure(word);
+      throw answer.failed(this.#failure(word));
     // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
     const message = answer.finish(this.#endOf(wire, word));
@@ -359,11 +359,7 @@ export class ChatDecoder implements Decoder {
     const who = speaker(this.#target);
     const native = this.#nativeWord;
     if (word === undefined)
-      return new RondoError(
-        "empty_response",
-        `${who} ended its answer without saying anything`,
-        arrived(this.#answer),
-      );
+      return new RondoError("empty_response", `${who} ended its answer without saying anything`);
     return new RondoError(
       isMalformed(native) || isMalformed(word) ? "malformed_tool_call" : "server_error",
       `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
@@ -373,7 +369,6 @@ export class ChatDecoder implements Decoder {
           finish_reason: word,
           ...(native === undefined ? {} : { native_finish_reason: native }),
         }),
-        ...arrived(this.#answer),
       },
     );
   }

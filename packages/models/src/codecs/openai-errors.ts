@@ -4,43 +4,16 @@
 // knows: what had arrived before it. And it finds the attempted call in Groq's refusal, which is an answer of the model
 // and no fault of the request (F151).
 
-import {
-  type AssistantMessage,
-  cutRaw,
-  type Json,
-  type JsonObject,
-  RondoError,
-  type RondoErrorOptions,
-} from "@rondo/core";
+import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Target } from "../codec.ts";
 import { classifyStreamError } from "../transport/errors.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { freshId, nameTable } from "./openai-names.ts";
 
-/** What had arrived of an answer, as the options of its error. */
-export function arrived(answer: Answer): RondoErrorOptions {
-  const partial = answer.partial();
-  return {
-    ...(partial === undefined ? {} : { partial }),
-    ...(Object.keys(answer.usage).length === 0 ? {} : { usage: answer.usage }),
-  };
-}
-
 /** An error that came inside a successful response. */
 export function streamError(body: Json, target: Target, answer: Answer): RondoError {
-  return withArrived(classifyStreamError(body, { provider: speaker(target) }), answer);
-}
-
-function withArrived(error: RondoError, answer: Answer): RondoError {
-  return new RondoError(error.kind, error.message, {
-    retryable: error.retryable,
-    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
-    ...(error.maxOutputTokens === undefined ? {} : { maxOutputTokens: error.maxOutputTokens }),
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.raw === undefined ? {} : { raw: error.raw }),
-    ...arrived(answer),
-  });
+  return answer.failed(classifyStreamError(body, { provider: speaker(target) }));
 }
 
 export function speaker(target: Target): string {
@@ -52,10 +25,10 @@ export function unreadable(data: string, target: Target, answer: Answer): RondoE
   const words = /^\s*error\b/i.test(data)
     ? data.trim().slice(0, 600)
     : `a frame that is no JSON object: ${data.slice(0, 120)}`;
-  return new RondoError("stream_error", `the stream of ${speaker(target)} sent ${words}`, {
+  const error = new RondoError("stream_error", `the stream of ${speaker(target)} sent ${words}`, {
     raw: cutRaw(data),
-    ...arrived(answer),
   });
+  return answer.failed(error);
 }
 
 /** The call in a Groq refusal, as an answer with a call that must not run; undefined when there is none to be read. */

@@ -15,7 +15,7 @@ import {
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
 import { FrameJson } from "../frame-json.ts";
-import { arrived, speaker, streamError, unreadable } from "./openai-errors.ts";
+import { speaker, streamError, unreadable } from "./openai-errors.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { ResponseItems } from "./openai-responses-output.ts";
 import { settle } from "./openai-settle.ts";
@@ -70,10 +70,11 @@ export class ResponsesDecoder implements Decoder {
     // A server that says nothing of its status has at least said that this is the end.
     const wire = raw === undefined ? "end_turn" : stopOf(openaiResponsesStops, raw);
     if (wire === "error")
-      throw new RondoError("server_error", `${speaker(this.#target)} ended its response as "${raw}"`, {
-        raw: cutRaw(response.error ?? raw ?? null),
-        ...arrived(this.#answer),
-      });
+      throw this.#answer.failed(
+        new RondoError("server_error", `${speaker(this.#target)} ended its response as "${raw}"`, {
+          raw: cutRaw(response.error ?? raw ?? null),
+        }),
+      );
     return settle(
       this.#answer.finish({ wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) }),
     );
