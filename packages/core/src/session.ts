@@ -18,6 +18,7 @@ import type { ParentFacts } from "./loop/child-facts.ts";
 import { nextOrEnd } from "./loop/next.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
+import type { Shell } from "./loop/shell.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
@@ -297,16 +298,20 @@ export class Session<Output = unknown> {
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 
-  readonly #tell = (event: RondoEvent, failed: (thrown: unknown) => void = () => {}): void => {
+  readonly #tell: Shell["sink"] = (event, failed) => {
     const { logger } = this.#parts;
     if (logger !== undefined) logEvent(logger, event);
     const listeners = this.#listeners;
     // What is judged by is what will run. The rest is not frozen: doing it costs as much as a third of a step.
     if (event.type === "approval_request" && listeners.length > 0) frozen(event.call.args);
     for (let at = 0; at < listeners.length; at += 1) {
-      // An async function fits a listener's type, and its rejection is nobody else's to hear.
       const said: unknown = listeners[at]?.(event);
-      if (said instanceof Promise) said.catch(failed);
+      if (said instanceof Promise) heardLater(said, event, failed);
     }
   };
+}
+
+/** An async function fits a listener's type, and its rejection is nobody else's to hear. */
+function heardLater(said: Promise<unknown>, event: RondoEvent, failed: Parameters<Shell["sink"]>[1]): void {
+  said.catch((thrown: unknown) => failed?.(event, thrown));
 }

@@ -384,7 +384,7 @@ describe("a listener that fails", () => {
 describe("a listener that takes its time to fail", () => {
   const slowly = (): { sink: Shell["sink"]; fail: ((thrown: unknown) => void)[] } => {
     const fail: ((thrown: unknown) => void)[] = [];
-    return { fail, sink: (_event, failed) => void fail.push(failed ?? (() => {})) };
+    return { fail, sink: (event, failed) => void fail.push((thrown) => failed?.(event, thrown)) };
   };
 
   test("ends the run once, however often it fails", async () => {

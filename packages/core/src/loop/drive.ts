@@ -265,13 +265,15 @@ export class Driver {
   readonly #tell = (event: RondoEvent): void => {
     if (this.#sinkFailed) return;
     try {
-      this.#shell.sink(event, (thrown) => {
-        // Whoever takes its time to fail may do so when nobody drives any more.
-        if (this.#running) this.#deafen(event, thrown);
-      });
+      this.#shell.sink(event, this.#failedLater);
     } catch (thrown) {
       this.#deafen(event, thrown);
     }
+  };
+
+  /** Whoever takes its time to fail may do so when nobody drives any more. */
+  readonly #failedLater = (event: RondoEvent, thrown: unknown): void => {
+    if (this.#running) this.#deafen(event, thrown);
   };
 
   #deafen(event: RondoEvent, thrown: unknown): void {

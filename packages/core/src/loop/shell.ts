@@ -27,7 +27,7 @@ export interface Shell {
   /** Checks a text against the output schema. */
   checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
   /** Told everything, synchronously. If it throws, or says later that it failed, the run ends and says so. */
-  sink(event: RondoEvent, failed?: (thrown: unknown) => void): void;
+  sink(event: RondoEvent, failed?: (event: RondoEvent, thrown: unknown) => void): void;
   /** Asked before each model call; while it says no, the driver waits for `open` to be called. */
   gate?: { pass(): boolean; open: (() => void) | undefined };
   clock: Clock;

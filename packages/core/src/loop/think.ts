@@ -28,7 +28,7 @@ export function think(
   clock: Clock,
   emit: (event: ModelEvent) => void,
 ): Promise<AssistantMessage> {
-  const heard: Heard = new Map();
+  const heard: Heard = [];
   const startedAt = clock.now();
   let lastAt = startedAt;
   let begun = false;
@@ -92,12 +92,13 @@ export function think(
 }
 
 /** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */
-type Heard = Map<number, string[]>;
+type Heard = { readonly index: number; readonly pieces: string[] }[];
 
 function keep(heard: Heard, index: number, text: string): void {
-  const known = heard.get(index);
-  if (known !== undefined) known.push(text);
-  else heard.set(index, [text]);
+  const last = heard.at(-1);
+  const known = last?.index === index ? last : heard.find((one) => one.index === index);
+  if (known !== undefined) known.pieces.push(text);
+  else heard.push({ index, pieces: [text] });
 }
 
 /** Whatever a model rejects with after its signal fired: it was aborted. */
@@ -113,8 +114,8 @@ function aborted(thrown: unknown): RondoError {
 
 function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
   if (error.partial !== undefined) return error;
-  if (heard.size === 0) return error;
-  const content = Array.from(heard.values(), (pieces): Part => ({ type: "text", text: pieces.join("") }));
+  if (heard.length === 0) return error;
+  const content = heard.map(({ pieces }): Part => ({ type: "text", text: pieces.join("") }));
   const partial: AssistantMessage = {
     role: "assistant",
     content,
