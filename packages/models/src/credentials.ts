@@ -3,7 +3,7 @@
 // A key is asked for before every call, for a token may have been renewed meanwhile. It is put into headers, never into
 // a URL. Everything that leaves here towards a person (errors, their raw bodies) is searched for it first.
 
-import { type Json, RondoError } from "@rondo/core";
+import { type Json, messageOf, RondoError } from "@rondo/core";
 
 export interface Credentials {
   apiKey?: string;
@@ -100,4 +100,20 @@ export function redactedJson(value: Json, secrets: readonly string[]): Json {
     secrets.map((secret) => JSON.stringify(secret).slice(1, -1)),
   );
   return clean === text ? value : (JSON.parse(clean) as Json);
+}
+
+/** What the host's own function gives. @throws RondoError `auth` where it fails */
+export async function asked(
+  credentials: CredentialCallback,
+  refresh: boolean,
+  id: string,
+): Promise<Credentials | string> {
+  try {
+    return await credentials({ refresh });
+  } catch (thrown) {
+    if (thrown instanceof RondoError) throw thrown;
+    throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
 }

@@ -25,7 +25,7 @@ export type { Authorize, LazyCodec, ModelOptions, Outgoing, ProviderOptions, Sen
 export { type OfflineOptions, offline } from "./offline/offline.ts";
 export { neutralised, neutralTokens } from "./prompted/control-tokens.ts";
 export { type PromptedOptions, promptedJson } from "./prompted/prompted-json.ts";
-export { bearer, createModel, keyHeader } from "./provider.ts";
+export { createModel } from "./provider.ts";
 export { anthropic } from "./providers/anthropic.ts";
 export { type AzureOptions, azure } from "./providers/azure.ts";
 export { type BedrockOptions, bedrock } from "./providers/bedrock.ts";
@@ -74,6 +74,7 @@ export { type OpenaiOptions, type OpenaiProvider, openai } from "./providers/ope
 export { type VertexOptions, vertex } from "./providers/vertex.ts";
 export { type IdForm, type IdFormName, idForm } from "./repair/ids.ts";
 export { type ProviderHistory, providerHistory, repairPolicy } from "./repair/policies.ts";
+export { bearer, keyHeader } from "./request-head.ts";
 export {
   type Adapted,
   type AdaptOptions,

@@ -12,7 +12,6 @@ import {
   type ModelFacts,
   type ModelIo,
   type ModelRequest,
-  messageOf,
   type Origin,
   RondoError,
   toRondoError,
@@ -20,7 +19,7 @@ import {
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, Encoder, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import {
-  type CredentialCallback,
+  asked,
   type Credentials,
   checkedKey,
   missingKey,
@@ -29,16 +28,11 @@ import {
   secretsOf,
 } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
-import {
-  type Authorize,
-  checkModelOptions,
-  type LazyCodec,
-  type ModelOptions,
-  type Send,
-} from "./model-options.ts";
+import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { refusedFile } from "./refused-place.ts";
+import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
 import { fetchClient } from "./transport/http-fetch.ts";
@@ -316,54 +310,6 @@ const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow rather too rarely than too often. */
 const charsPerToken = 4;
 
-/** `authorization: Bearer`. */
-export const bearer: Authorize = ({ apiKey }) =>
-  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-
-/** A key in a header of this name, as it is. */
-export function keyHeader(name: string): Authorize {
-  return ({ apiKey }) => (apiKey === undefined ? {} : { [name]: apiKey });
-}
-
-/** Address and path, with one slash between; a version that stands at the end of one and the start of the other counts once. */
-export function joinURL(base: string, path: string): string {
-  let url: URL;
-  try {
-    url = new URL(base);
-  } catch {
-    throw new RondoError(
-      "invalid_request",
-      `baseURL ${JSON.stringify(base)} is no URL: give one like "https://api.example.com/v1"`,
-    );
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new RondoError(
-      "invalid_request",
-      `baseURL must begin with http:// or https://, not ${url.protocol}`,
-    );
-  const root = url.pathname.replace(/\/+$/, "");
-  const version = /\/v\d+[a-z0-9]*$/.exec(root)?.[0];
-  const rest = path.startsWith("/") ? path : `/${path}`;
-  const doubled = version !== undefined && rest.startsWith(`${version}/`);
-  const [pathname = "", query] = `${doubled ? root.slice(0, -version.length) : root}${rest}`.split("?");
-  const search = [url.search.slice(1), query ?? ""].filter((one) => one !== "").join("&");
-  return `${url.origin}${pathname}${search === "" ? "" : `?${search}`}`;
-}
-
-/** Headers over headers: names are compared without regard to case, the last one wins. */
-function merged(...layers: Readonly<Record<string, string>>[]): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const layer of layers)
-    for (const [name, value] of Object.entries(layer)) headers[name.toLowerCase()] = value;
-  return headers;
-}
-
-function hasAuthorization(headers: Readonly<Record<string, string>> = {}): boolean {
-  return Object.keys(headers).some((name) =>
-    /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i.test(name),
-  );
-}
-
 /** An SDK's error as the response it was made from: SDKs throw objects with `status`, `headers` and the body as `error`. */
 function responseIn(
   thrown: unknown,
@@ -388,19 +334,4 @@ function responseIn(
           ? error
           : (JSON.stringify(error) ?? ""),
   };
-}
-
-async function asked(
-  credentials: CredentialCallback,
-  refresh: boolean,
-  id: string,
-): Promise<Credentials | string> {
-  try {
-    return await credentials({ refresh });
-  } catch (thrown) {
-    if (thrown instanceof RondoError) throw thrown;
-    throw new RondoError("auth", `the credentials callback of ${id} failed: ${messageOf(thrown)}`, {
-      cause: thrown,
-    });
-  }
 }

@@ -4,7 +4,8 @@ import { type Model, RondoError } from "@rondo/core";
 import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
-import { bearer, createModel } from "../provider.ts";
+import { createModel } from "../provider.ts";
+import { bearer } from "../request-head.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 
 export interface AzureOptions extends ProviderOptions {

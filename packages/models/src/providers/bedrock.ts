@@ -3,7 +3,8 @@
 import { type Model, RondoError } from "@rondo/core";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
-import { bearer, createModel } from "../provider.ts";
+import { createModel } from "../provider.ts";
+import { bearer } from "../request-head.ts";
 import { bedrockConverse } from "./codecs.ts";
 import { claudeOutput } from "./output.ts";
 

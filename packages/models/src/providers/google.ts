@@ -3,7 +3,8 @@
 import type { Model } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { createModel, keyHeader } from "../provider.ts";
+import { createModel } from "../provider.ts";
+import { keyHeader } from "../request-head.ts";
 import { googleGenerativeAi } from "./codecs.ts";
 import { googleOutput } from "./output.ts";
 

@@ -7,7 +7,8 @@
 import { type Model, messageOf, RondoError } from "@rondo/core";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
-import { bearer, createModel } from "../provider.ts";
+import { createModel } from "../provider.ts";
+import { bearer } from "../request-head.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 

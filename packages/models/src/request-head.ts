@@ -1,0 +1,52 @@
+// The room of what stands around a body: the address a request goes to, and its headers.
+
+import { RondoError } from "@rondo/core";
+import type { Authorize } from "./model-options.ts";
+
+/** `authorization: Bearer`. */
+export const bearer: Authorize = ({ apiKey }) =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+
+/** A key in a header of this name, as it is. */
+export function keyHeader(name: string): Authorize {
+  return ({ apiKey }) => (apiKey === undefined ? {} : { [name]: apiKey });
+}
+
+/** Address and path, with one slash between; a version that stands at the end of one and the start of the other counts once. */
+export function joinURL(base: string, path: string): string {
+  let url: URL;
+  try {
+    url = new URL(base);
+  } catch {
+    throw new RondoError(
+      "invalid_request",
+      `baseURL ${JSON.stringify(base)} is no URL: give one like "https://api.example.com/v1"`,
+    );
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw new RondoError(
+      "invalid_request",
+      `baseURL must begin with http:// or https://, not ${url.protocol}`,
+    );
+  const root = url.pathname.replace(/\/+$/, "");
+  const version = /\/v\d+[a-z0-9]*$/.exec(root)?.[0];
+  const rest = path.startsWith("/") ? path : `/${path}`;
+  const doubled = version !== undefined && rest.startsWith(`${version}/`);
+  const [pathname = "", query] = `${doubled ? root.slice(0, -version.length) : root}${rest}`.split("?");
+  const search = [url.search.slice(1), query ?? ""].filter((one) => one !== "").join("&");
+  return `${url.origin}${pathname}${search === "" ? "" : `?${search}`}`;
+}
+
+/** Headers over headers: names are compared without regard to case, the last one wins. */
+export function merged(...layers: Readonly<Record<string, string>>[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const layer of layers)
+    for (const [name, value] of Object.entries(layer)) headers[name.toLowerCase()] = value;
+  return headers;
+}
+
+export function hasAuthorization(headers: Readonly<Record<string, string>> = {}): boolean {
+  return Object.keys(headers).some((name) =>
+    /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i.test(name),
+  );
+}
