@@ -18,6 +18,7 @@ import {
   RondoError,
   type RunResult,
   reduce,
+  reduceAll,
   type Session,
   steerable,
   stepSequence,
@@ -275,6 +276,11 @@ async function judge(world: World, preset: string, id: string): Promise<void> {
     const least = state.run?.end?.reason === "completed" ? 1 : 0;
     expect(times, `${id}: ${record.id} is delivered once`).toBeGreaterThanOrEqual(least);
     expect(times, `${id}: ${record.id} is delivered once`).toBeLessThanOrEqual(1);
+  }
+  for (const { id: child } of world.journal.list()) {
+    if (!child.startsWith(`${id}:`)) continue;
+    const { run } = reduceAll(world.journal.read(child), agent.parts.resolved.rules);
+    expect(run === undefined || run.end !== undefined, `${id}: its sub-agent ${child} has an end`).toBe(true);
   }
   for (const ref of state.outputs)
     expect(await world.blobs.get(id, ref), `${id}: the text ${ref} is kept`).toBeDefined();

@@ -3,6 +3,7 @@
 import { type Call, type LogRecord, type RondoEvent, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { announce, viewInside, viewOf } from "../src/loop/announce.ts";
+import { nothingSpent } from "../src/loop/children.ts";
 import { acting, answerOf, callOf, finished, options, recordOf, rules, stateOf } from "./loop-support.ts";
 
 const because = { rule: "some_rule", evidence: { seen: 1 } };
@@ -129,6 +130,17 @@ describe("of a run", () => {
       { message: "a result came after it was given up: the model's answer" },
     ]);
   });
+});
+
+test("that a sub-agent is over which was left behind is no result of anything, and is not told", () => {
+  const one = { call: "5.0", name: "write", session: "s:5.0", told: nothingSpent, until: 9 } as const;
+  const late = (call: string, content: object[]): number =>
+    told({ ...stateOf(), left: [one] }, { type: "late_result", call, result: { content, isError: true } })
+      .length;
+  expect(late("5.0", [])).toBe(0);
+  expect(told({ ...stateOf(), left: [one] }, { type: "late_result", call: "5.0" })).toStrictEqual([]);
+  expect(late("5.0", [{ type: "text", text: "late" }])).toBe(1);
+  expect(late("5.1", [])).toBe(1);
 });
 
 describe("of a model call", () => {

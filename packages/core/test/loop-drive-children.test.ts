@@ -14,9 +14,10 @@ import {
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { viewOf } from "../src/loop/announce.ts";
+import type { LeftChild } from "../src/loop/child-facts.ts";
 import { nothingSpent } from "../src/loop/children.ts";
 import { Children } from "../src/loop/drive-children.ts";
-import { acting, callOf, come, finished, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
+import { acting, callOf, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
 import { echo, jumpingClock } from "./support.ts";
 
 type Child = NonNullable<Call["child"]>;
@@ -133,9 +134,9 @@ describe("a sub-agent at work", () => {
     const state = acting([sub()]);
     const world = worldOf(state);
     const { answers } = listening(world);
-    world.children.see(passed, state);
-    world.children.see({ ...passed, call: "5.1" } as typeof passed, state);
-    world.children.see(recordOf({ type: "woke" }), state);
+    world.children.see(passed);
+    world.children.see({ ...passed, call: "5.1" } as typeof passed);
+    world.children.see(recordOf({ type: "woke" }));
     expect(answers).toStrictEqual([{ inside: "id-0", said: { answer: "approve" } }]);
   });
 
@@ -166,8 +167,8 @@ describe("a sub-agent at work", () => {
     const state = acting([sub({ startedAt: 1 })]);
     const world = worldOf(state);
     const { answers, leaves } = listening(world);
-    world.children.see(recordOf(fact), state);
-    world.children.see(passed, state);
+    world.children.see(recordOf(fact));
+    world.children.see(passed);
     world.children.leave("soon");
     expect([answers.length, leaves.length]).toStrictEqual(hears ? [1, 1] : [0, 0]);
   });
@@ -177,91 +178,66 @@ describe("a sub-agent at work", () => {
     const world = worldOf(state);
     const before = listening(world);
     startOf(world);
-    world.children.see(passed, state);
+    world.children.see(passed);
     world.children.leave("now");
     expect(before).toStrictEqual({ answers: [], leaves: [] });
   });
 });
 
-describe("a sub-agent that waits for somebody", () => {
-  const settled = recordOf({ type: "tool_finished", call: "5.0", result: textResult });
+describe("a sub-agent that was left behind", () => {
+  const left: LeftChild = {
+    call: "5.0",
+    name: "write",
+    session: "s:5.0",
+    told: { ...nothingSpent, tokens: 2 },
+    until: 9,
+  };
 
-  /** What comes of the end of its call. */
-  async function ended(
-    endChild: NonNullable<Tool["endChild"]> | undefined,
-    state: State,
-    record = settled,
-  ): Promise<World> {
+  /** What comes of ending it. */
+  async function ended(endChild: NonNullable<Tool["endChild"]> | undefined): Promise<[Fact, RondoEvent[]]> {
     const { endChild: _none, ...plain } = echo("write");
-    const world = worldOf(state, [{ ...plain, ...(endChild === undefined ? {} : { endChild }) }]);
-    world.children.see(record, state);
-    await come();
-    return world;
+    const world = worldOf(acting([sub()]), [{ ...plain, ...(endChild === undefined ? {} : { endChild }) }]);
+    return [await world.children.end(left), world.told];
   }
 
-  test("is ended where its call is answered without it, and what it spent since is told", async () => {
+  test("is ended in its own journal, and what it spent since it last told is told", async () => {
     const asked: unknown[] = [];
     const endChild = (place: object, reason: string): Promise<Spent> => {
       asked.push([place, reason]);
       return Promise.resolve({ ...nothingSpent, tokens: 5 });
     };
-    const { posted, told } = await ended(endChild, acting([callOf("5.1"), sub()]));
+    const [fact, told] = await ended(endChild);
     expect(asked).toStrictEqual([
       [{ session: "s:5.0", journal, blobs, clock, graceMs: 75 }, "its parent was ended"],
     ]);
-    expect(posted).toStrictEqual([
-      {
-        type: "late_result",
-        call: "5.0",
-        result: { content: [], isError: true, spent: { ...nothingSpent, tokens: 3, usd: 0 } },
-      },
-    ]);
+    expect(fact).toStrictEqual({
+      type: "late_result",
+      call: "5.0",
+      result: { content: [], isError: true, spent: { ...nothingSpent, tokens: 3, usd: 0 } },
+    });
     expect(told).toStrictEqual([]);
   });
 
-  test("tells nothing where nobody knows what it spent, and cannot be ended without its tool", async () => {
-    for (const endChild of [() => Promise.resolve(undefined), undefined]) {
-      const { posted, told } = await ended(endChild, acting([sub()]));
-      expect([posted, told]).toStrictEqual([[], []]);
+  test("is over without a word where it never began, or has spent nothing more", async () => {
+    const over = { type: "late_result", call: "5.0" };
+    for (const spent of [undefined, left.told]) {
+      expect(await ended(() => Promise.resolve(spent))).toStrictEqual([over, []]);
     }
-    const world = worldOf(acting([sub()]));
-    expect(() => world.children.see(settled, acting([sub()]))).not.toThrow();
+    for (const name of ["modelCalls", "agents", "uncounted"]) {
+      const [fact] = await ended(() => Promise.resolve({ ...left.told, [name]: 1 }));
+      expect(fact).toMatchObject({ result: { spent: { [name]: 1 } } });
+    }
   });
 
-  test("and could not be ended is told of", async () => {
-    const { posted, told } = await ended(() => Promise.reject(new Error("disk full")), acting([sub()]));
-    expect(posted).toStrictEqual([]);
-    expect(told).toStrictEqual([
-      {
-        type: "warning",
-        code: "child_left",
-        message: "the sub-agent s:5.0 waits on, though nobody wants it any more: disk full",
-      },
-    ]);
+  const told = (why: string): RondoEvent => ({
+    type: "warning",
+    code: "child_left",
+    message: `the sub-agent s:5.0 waits on, though nobody wants it any more: ${why}`,
   });
-
-  const { run: _run, ...idle } = stateOf();
-  const parked = recordOf({ type: "child_waits", call: "5.0", pending: [], parked: true });
-  test.each([
-    ["it has its result already", acting([finished("5.0", { child: childFacts })]), settled],
-    [
-      "its result was there before it was started again",
-      acting([sub({ result: textResult as never })]),
-      settled,
-    ],
-    ["it is at work", acting([sub({ startedAt: 0 })]), settled],
-    ["it is none", acting([callOf("5.0")]), settled],
-    ["another call is meant", acting([sub({ key: "5.1" })]), settled],
-    ["there is no turn", stateOf(), settled],
-    ["there is no run", idle, settled],
-    ["it has only stopped", acting([sub()]), parked],
-  ])("is left alone where %s", async (_what, state, record) => {
-    let asked = 0;
-    const endChild = (): Promise<undefined> => {
-      asked += 1;
-      return Promise.resolve(undefined);
-    };
-    await ended(endChild, state, record);
-    expect(asked).toBe(0);
+  test.each<[string, NonNullable<Tool["endChild"]> | undefined, string]>([
+    ["could not be ended", () => Promise.reject(new Error("disk full")), "disk full"],
+    ["has no tool any more", undefined, "there is no sub-agent write any more"],
+  ])("and %s is told of, and not waited for", async (_what, endChild, error) => {
+    expect(await ended(endChild)).toStrictEqual([{ type: "late_result", call: "5.0", error }, [told(error)]]);
   });
 });

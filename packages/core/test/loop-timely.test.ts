@@ -56,9 +56,15 @@ describe("what a call came to", () => {
       type: "late_result",
       call: "5.0",
       result: { ...stopped, spent: nothingSpent },
+      open: true,
     });
     const { spent: _spent, ...silent } = waits;
-    expect(timely(silent, state)).toStrictEqual({ type: "late_result", call: "5.0", result: stopped });
+    expect(timely(silent, state)).toStrictEqual({
+      type: "late_result",
+      call: "5.0",
+      result: stopped,
+      open: true,
+    });
   });
 });
 

@@ -90,6 +90,7 @@ test("what sub-agents spent is counted once, whenever and however often they sto
         }
         if (record.type === "tool_finished" && isOpen) tokens += record.result.spent?.tokens ?? 0;
         if (record.type === "child_waits" && isOpen && record.parked) tokens += record.spent?.tokens ?? 0;
+        if (record.type === "late_result") tokens += record.result?.spent?.tokens ?? 0;
         const after = states[at + 1];
         if (after?.run !== undefined) expect(spentBy(after).tokens).toBe(tokens);
       }

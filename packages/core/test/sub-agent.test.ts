@@ -3,12 +3,17 @@
 import {
   Agent,
   type AgentOptions,
+  type Clock,
   follow,
   isPaired,
+  type Journal,
   type LogRecord,
   type Model,
   memoryJournal,
+  RondoError,
   type RondoEvent,
+  type RunEnd,
+  type Session,
   type SubAgentOptions,
   subAgent,
   type Tool,
@@ -31,6 +36,12 @@ function helper(agent: Agent | (() => Agent), options: Partial<SubAgentOptions<n
 
 const started = (records: readonly LogRecord[]): (LogRecord & { type: "tool_started" })[] =>
   records.filter((record) => record.type === "tool_started");
+
+const lastEnd = (records: readonly LogRecord[]): RunEnd | undefined =>
+  records.findLast((record) => record.type === "run_ended")?.end;
+
+/** Whoever waits for it waits for ever. */
+const standingClock: Clock = { now: () => 0, random: () => 0.5, after: () => () => {} };
 
 const resultTexts = (messages: Parameters<typeof shortly>[0]): string[] =>
   messages.filter((message) => message.role === "tool").map(textOf);
@@ -171,12 +182,78 @@ describe("a tree of sub-agents", () => {
     await session.settled();
     expect(session.result?.end?.reason).toBe("aborted");
     expect(session.pending).toEqual([]);
-    let ended: LogRecord | undefined;
-    for await (const record of follow(journal, begun?.child ?? "")) {
-      ended = record;
-      if (record.type === "run_ended") break;
-    }
-    expect(ended).toMatchObject({ end: { reason: "aborted", evidence: { reason: "its parent was ended" } } });
+    expect(lastEnd(journal.read(begun?.child ?? ""))).toMatchObject({
+      reason: "aborted",
+      evidence: { reason: "its parent was ended" },
+    });
+    // Nothing is left to come: who has the end of the run may go.
+    expect(journal.read("p").at(-1)?.type).toBe("run_ended");
+  });
+
+  test.each([
+    ["its parent is aborted", (session: Session) => session.abort("never mind")],
+    [
+      "its parent goes on without it",
+      (session: Session) => session.deny("call_2", "no", { stop: true }).catch(() => {}),
+    ],
+  ])(
+    "that was left behind is ended by whoever goes on, where %s and the process dies over it",
+    async (_when, leave) => {
+      const journal = memoryJournal();
+      // From here on nothing is kept of what is said to a sub-agent.
+      let dying = false;
+      let dead = false;
+      const mortal: Journal = {
+        ...journal,
+        append: (id, seq, records) => {
+          dead ||= dying && id !== "p";
+          if (dead) throw new RondoError("storage", "the process is dead");
+          journal.append(id, seq, records);
+        },
+      };
+      const press = echo("press", { permission: "ask" });
+      const parent = (place: Journal): Agent =>
+        worker(
+          [
+            calls([
+              ["helper", { task: "t" }],
+              ["press", {}],
+            ]),
+            say("end"),
+          ],
+          { journal: place, tools: [helper(worker([call("press")], { tools: [press] })), press] },
+        );
+      const session = await parent(mortal).open("p");
+      await session.send("go");
+      const child = started(journal.read("p"))[0]?.child ?? "";
+      dying = true;
+      await leave(session);
+      await session.settled().catch(() => {});
+      dying = false;
+      expect(lastEnd(journal.read(child))).toBeUndefined();
+      const second = await parent(journal).open("p");
+      expect(second.status).toBe("interrupted");
+      const { end, usage: counted } = await second.resume();
+      expect(end?.reason).toMatch(/aborted|turn_stopped/);
+      expect(lastEnd(journal.read(child))).toMatchObject({ reason: "aborted" });
+      expect(counted).toEqual({ inputTokens: 20, outputTokens: 10 });
+    },
+  );
+
+  test("that was left behind, and whose tool is gone, is told of and not waited for", async () => {
+    const journal = memoryJournal();
+    const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
+    const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(child)] });
+    await parent.run("go", { session: "p" });
+    const without = await worker([], { journal, clock: standingClock }).open("p");
+    const warnings: string[] = [];
+    without.subscribe((event) => {
+      if (event.type === "warning") warnings.push(event.code);
+    });
+    without.abort("never mind");
+    await without.settled();
+    expect(without.result?.end?.reason).toBe("aborted");
+    expect(warnings).toContain("child_left");
   });
 
   test("tells a failure to the parent's model as a result, never as an exception", async () => {

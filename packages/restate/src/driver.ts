@@ -179,6 +179,10 @@ export class RestateDriver {
         for (const key of action.calls)
           this.#ask(`reconcile:${key}`, () => this.#workplace.atWork.reconcile(key));
         return this.#wait(action.until);
+      case "end_children":
+        // They are told by messages that outlive this process.
+        this.#records.append(action.calls.map((call): Fact => ({ type: "late_result", call })));
+        return undefined;
       case "run_hook":
         for (const hook of action.hooks) this.#ask(askKey(hook), () => this.#workplace.atWork.askHook(hook));
         return this.#wait(action.until);

@@ -62,6 +62,25 @@ export const subAgentScripts: readonly DriverScript[] = [
     },
   },
   {
+    name: "an abort while a sub-agent waits for an approval",
+    agent: scene(
+      () => [call("assistant", { task: "write" }), say("never")],
+      () => [
+        subAgent({
+          name: "assistant",
+          description: "writes",
+          agent: new Agent({ model: scripted([call("send_mail", { text: "x" })]), tools: [asking] }),
+        }),
+      ],
+    ),
+    play: async (session) => {
+      const { parked } = await session.send("go");
+      strictEqual(parked?.pending.length, 1);
+      await session.abort("never mind");
+      await session.settled();
+    },
+  },
+  {
     name: "an abort while a sub-agent's tool works",
     agent: scene(
       () => [call("research", { task: "look" }), say("never")],

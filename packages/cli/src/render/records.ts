@@ -159,7 +159,19 @@ export function recordLines(record: LogRecord, before: State, after: State, page
     case "woke":
       page.fact(at, "woke", "a wait ran out", "dim");
       return;
-    case "late_result":
+    case "late_result": {
+      const left = before.left?.find(({ call }) => call === record.call);
+      if (left !== undefined && (record.result?.content ?? []).length === 0) {
+        const became = record.open ? "has stopped" : "is over";
+        const what = record.error === undefined ? became : `could not be ended: ${record.error}`;
+        page.fact(
+          at,
+          "left",
+          `the sub-agent ${left.name}, for which nobody waits any more, ${what}`,
+          "yellow",
+        );
+        return;
+      }
       page.fact(
         at,
         "late",
@@ -169,6 +181,7 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       );
       if (record.result !== undefined) page.more(contentText(record.result.content), "dim");
       return;
+    }
     case "run_ended":
       runEnded(record, page);
       return;

@@ -42,6 +42,8 @@ export type Action =
   | { do: "ask"; calls: CallKey[] }
   /** See to it that the tools of these calls are finding out what became of them, and wait for whatever comes first. */
   | { do: "reconcile"; calls: CallKey[]; until?: number }
+  /** See to it that the sub-agents of these calls come to their end, and wait for whatever comes first. */
+  | { do: "end_children"; calls: CallKey[]; until: number }
   | { do: "check_output"; text: string }
   /** See to it that these hooks are running, and wait for whatever comes first. */
   | { do: "run_hook"; hooks: HookAsk[]; until?: number }

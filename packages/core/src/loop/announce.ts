@@ -113,6 +113,12 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         ? []
         : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
     case "late_result":
+      // That a sub-agent which was left behind is over, is no result of anything.
+      if (
+        (record.result?.content ?? []).length === 0 &&
+        before.left?.some(({ call }) => call === record.call)
+      )
+        return [];
       return [
         {
           type: "warning",

@@ -39,6 +39,8 @@ export class AtWork {
   readonly #driving: Driving;
   #modelCall: AbortController | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
+  /** Calls whose tools have not come back, whether anybody waits for them or not. */
+  readonly #away = new Set<CallKey>();
   readonly #asking = new Set<string>();
   readonly #children: Children;
   /** What was started in an era that is over is nobody's any more. */
@@ -60,8 +62,8 @@ export class AtWork {
   }
 
   /** Takes note of what happened to calls that are sub-agents. */
-  see(record: LogRecord, before: State): void {
-    this.#children.see(record, before);
+  see(record: LogRecord): void {
+    this.#children.see(record);
   }
 
   /** The process leaves: `soon`, and sub-agents stop where they are; `now`, and all that is under way is nobody's any more. */
@@ -69,6 +71,7 @@ export class AtWork {
     if (when === "now") {
       this.#era += 1;
       this.#asking.clear();
+      this.#away.clear();
     }
     // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
     this.#children.leave(when);
@@ -174,7 +177,6 @@ export class AtWork {
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
       this.#driving.post({ type: "tool_finished", call: key, result: unstartedResult(call, rules) });
-      this.#children.unwanted(call);
       return;
     }
     if (tool === undefined) {
@@ -191,12 +193,15 @@ export class AtWork {
     const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
     const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
     const post = this.#poster();
+    const era = this.#era;
+    this.#away.add(key);
     void act(tool, call, context, failures)
       .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
       // Words of the host's own may throw as well, and a call without a result would be waited for for ever.
       .catch((thrown: unknown) => renderThrown(`Error: ${messageOf(thrown)}`))
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        if (era === this.#era) this.#away.delete(key);
         post(
           result instanceof ChildWaits
             ? {
@@ -210,6 +215,13 @@ export class AtWork {
             : { type: "tool_finished", call: key, result },
         );
       });
+  }
+
+  /** Ends a sub-agent that was left behind, unless it is at that already: one that is at work was told to stop. */
+  endChild(key: CallKey): void {
+    const left = this.#state.left?.find(({ call }) => call === key);
+    if (left === undefined || this.#away.has(key)) return;
+    this.ask(`end:${key}`, () => this.#children.end(left));
   }
 
   /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */

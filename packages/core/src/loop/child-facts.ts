@@ -67,6 +67,18 @@ export interface PassedAnswer {
     | { answer: "edit"; args: JsonObject };
 }
 
+/** A sub-agent whose call got its result from somebody else, and that has not come to its end. */
+export interface LeftChild {
+  readonly call: CallKey;
+  /** The tool that it is a call of. */
+  readonly name: string;
+  readonly session: string;
+  /** What it has told of its spending. */
+  readonly told: Spent;
+  /** How long its run waits for its end, in milliseconds since 1970. */
+  readonly until: number;
+}
+
 /** A call that is a sub-agent, since it first started. */
 export interface ChildCall {
   readonly session: string;

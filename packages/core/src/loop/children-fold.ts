@@ -1,12 +1,13 @@
 // The room of the children's fold: how a record changes what is known of a sub-agent.
 //
 // What a child spent is told piece by piece, each piece once: when it stops for somebody, and with its result. Each is
-// added to what the run has spent, so that every limit of the run holds for all it started.
+// added to what the run has spent, so that every limit of the run holds for all it started. A child whose call got its
+// result from somebody else is left behind: it is known until it has come to its end, whoever drives by then.
 
-import type { ChildCall, Spent } from "./child-facts.ts";
+import type { ChildCall, LeftChild, Spent } from "./child-facts.ts";
 import { addSpent, nothingSpent } from "./children.ts";
-import type { LogRecord } from "./records.ts";
-import type { Call, Run } from "./state.ts";
+import type { CallResult, LogRecord } from "./records.ts";
+import type { Call, Run, State } from "./state.ts";
 
 type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
 
@@ -71,4 +72,52 @@ export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Cal
   const { inside, said } = record;
   if (child === undefined || child.answers.some((one) => one.inside === inside)) return call;
   return { ...call, child: { ...child, answers: [...child.answers, { inside, said }] } };
+}
+
+/** However short the grace, what only has to be written down is waited for so long. */
+const leastMs = 1_000;
+
+const timeToEnd = (state: State, from: number): number =>
+  from + Math.max(state.options?.abortGraceMs ?? 0, leastMs);
+
+/** What is left behind where a call gets a result. What a child says itself has what it spent. */
+export function leaveChild(
+  state: State,
+  run: Run,
+  { child, key, name, startedAt }: Call,
+  result: CallResult,
+): State {
+  if (child === undefined || result.spent !== undefined) return state;
+  // One that is at work was told to stop when its run was.
+  const told = startedAt === undefined ? state.now : (run.cancelledAt ?? state.now);
+  const until = timeToEnd(state, told);
+  const one = { call: key, name, session: child.session, told: child.spent, until };
+  return { ...state, left: [...(state.left ?? []), one] };
+}
+
+/** Who goes on with a session, in another process or with another run, takes his time for what was left behind. */
+export function takeLeft(state: State): State {
+  if (state.left === undefined) return state;
+  const until = timeToEnd(state, state.now);
+  return withLeft(
+    state,
+    state.left.map((one) => ({ ...one, until })),
+  );
+}
+
+/** What was left behind is over; or it has only stopped, and has told what it spent. */
+export function hearLeft(state: State, { call, open, result }: RecordOf<"late_result">): State {
+  if (state.left === undefined) return state;
+  const told = (one: LeftChild): LeftChild =>
+    one.call === call && result?.spent !== undefined
+      ? { ...one, told: addSpent(one.told, result.spent) }
+      : one;
+  return withLeft(state, open ? state.left.map(told) : state.left.filter((one) => one.call !== call));
+}
+
+/** What was left behind is somebody else's. */
+export const forgetLeft = (state: State): State => withLeft(state, []);
+
+function withLeft({ left: _left, ...state }: State, left: readonly LeftChild[]): State {
+  return left.length === 0 ? state : { ...state, left };
 }

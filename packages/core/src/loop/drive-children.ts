@@ -2,18 +2,18 @@
 //
 // It hands a sub-agent what it needs of its parent, and passes on what is said to it. It decides nothing: what a child
 // may spend and when it goes on stand in records. A child that waits for somebody is in no memory; when its parent's
-// run no longer wants it, it is ended in its own journal, so that nobody is asked for what nobody needs.
+// run no longer wants it, the loop says so, and it is ended in its own journal.
 
 import type { BlobStore } from "../blobs.ts";
 import type { Clock } from "../clock.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, RondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { ChildPlace, ChildStart, Tool } from "../tool.ts";
 import { viewOf } from "./announce.ts";
-import type { PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
-import { spentSince } from "./children.ts";
+import type { LeftChild, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
+import { nothingSpent, spentSince } from "./children.ts";
 import type { CallKey, Fact, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
@@ -90,7 +90,7 @@ export class Children {
   }
 
   /** Takes note of what happened to calls that are sub-agents. */
-  see(record: LogRecord, before: State): void {
+  see(record: LogRecord): void {
     if (record.type === "approval_passed") {
       const { call, inside, said } = record;
       this.#hearing.get(call)?.({ inside, said });
@@ -100,30 +100,28 @@ export class Children {
       this.#hearing.delete(record.call);
       this.#left.delete(record.call);
     }
-    if (record.type !== "tool_finished") return;
-    const call = before.run?.turn?.calls.find((one) => one.key === record.call);
-    // A run that is over left one behind: it waits for nobody any more.
-    if (call?.result === undefined && call?.startedAt === undefined) this.unwanted(call);
   }
 
-  /** Ends the sub-agent of a call that is not at work: nobody waits for it any more. */
-  unwanted(call: Call | undefined): void {
-    if (call?.child === undefined) return;
-    const { child, key, name } = call;
-    const { session, spent: told } = child;
-    const ending = this.#place.tools.get(name)?.endChild?.(this.#placeOf(session), "its parent was ended");
-    const ended = (spent: Spent | undefined): void => {
-      if (spent === undefined) return;
-      const result = { content: [], isError: true, spent: spentSince(spent, told) };
-      this.#driving.post({ type: "late_result", call: key, result });
-    };
-    const failed = (thrown: unknown): void =>
+  /** Ends a sub-agent that is not at work, in its own journal. What comes of it is a fact in any case. */
+  async end({ call, name, session, told }: LeftChild): Promise<Fact> {
+    try {
+      const tool = this.#place.tools.get(name);
+      if (tool?.endChild === undefined)
+        throw new RondoError("capability", `there is no sub-agent ${name} any more`);
+      const spent = await tool.endChild(this.#placeOf(session), "its parent was ended");
+      const since = spent === undefined ? nothingSpent : spentSince(spent, told);
+      // What it had told before it stopped is known.
+      if (!hasSpent(since)) return { type: "late_result", call };
+      return { type: "late_result", call, result: { content: [], isError: true, spent: since } };
+    } catch (thrown) {
+      const error = messageOf(thrown);
       this.#driving.tell({
         type: "warning",
         code: "child_left",
-        message: `the sub-agent ${session} waits on, though nobody wants it any more: ${messageOf(thrown)}`,
+        message: `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`,
       });
-    ending?.then(ended).catch(failed);
+      return { type: "late_result", call, error };
+    }
   }
 
   #placeOf(session: string): ChildPlace {
@@ -132,3 +130,6 @@ export class Children {
     return { session, journal, blobs, clock, graceMs };
   }
 }
+
+const hasSpent = ({ tokens, modelCalls, agents, uncounted }: Spent): boolean =>
+  tokens > 0 || modelCalls > 0 || agents > 0 || uncounted > 0;

@@ -206,6 +206,9 @@ export class Driver {
       case "reconcile":
         for (const key of action.calls) this.#atWork.reconcile(key);
         return this.#wait(action.until);
+      case "end_children":
+        for (const key of action.calls) this.#atWork.endChild(key);
+        return this.#wait(action.until);
       case "check_output":
         this.#atWork.ask("check_output", () => this.#shell.checkOutput(action.text));
         return this.#wait(undefined);
@@ -234,7 +237,7 @@ export class Driver {
       this.#state = reduce(before, record, rules);
       this.#unflushed.push(record);
       for (const event of announce(record, before, this.#state, session)) this.#tell(event);
-      this.#atWork.see(record, before);
+      this.#atWork.see(record);
     }
     this.#atWork.release();
   }
@@ -361,6 +364,7 @@ const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "summarise",
   "start_tools",
   "reconcile",
+  "end_children",
   "check_output",
   "run_hook",
 ]);

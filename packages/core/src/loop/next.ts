@@ -41,7 +41,7 @@ import {
 import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./hearing.ts";
 import { judgeTurn } from "./judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
-import { callHooks, callModel, refuseChildren, runHook, startCalls } from "./starting.ts";
+import { callHooks, callModel, endChildren, refuseChildren, runHook, startCalls } from "./starting.ts";
 import { inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
@@ -100,10 +100,22 @@ export const table: Table = {
       ["cancelling", "acting", "ready"],
       (state, rules) => closeAll(state, rules, abandonedResult),
     ),
+    row(
+      "a sub-agent was left behind that nobody waits for any more",
+      "see to it that it ends",
+      ["cancelling"],
+      (state, rules) => endChildren(state, rules),
+    ),
     row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
   ],
 
   ready: [
+    row(
+      "a sub-agent was left behind that nobody waits for any more",
+      "see to it that it ends",
+      ["ready", "cancelling"],
+      (state, rules) => endChildren(state, rules),
+    ),
     row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
       checkLanded(state),
@@ -174,6 +186,12 @@ export const table: Table = {
   ],
 
   compacting: [
+    row(
+      "a sub-agent was left behind that nobody waits for any more",
+      "see to it that it ends",
+      ["compacting", "cancelling"],
+      (state, rules) => endChildren(state, rules),
+    ),
     row(
       "a rule's time has come",
       "record what it decided",
@@ -306,6 +324,12 @@ export const table: Table = {
       (state, rules) => callHooks(state, rules),
     ),
     row(
+      "a sub-agent was left behind that nobody waits for any more",
+      "see to it that it ends",
+      ["acting", "compacting", "cancelling", "ready", "finishing"],
+      (state, rules) => endChildren(state, rules),
+    ),
+    row(
       "tools are at work",
       "wait for them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
@@ -323,6 +347,12 @@ export const table: Table = {
   ],
 
   finishing: [
+    row(
+      "a sub-agent was left behind that nobody waits for any more",
+      "see to it that it ends",
+      ["finishing", "cancelling"],
+      (state, rules) => endChildren(state, rules),
+    ),
     row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),

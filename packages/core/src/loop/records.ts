@@ -362,8 +362,11 @@ export type Fact =
   | { type: "abort_asked"; reason: string; error?: ErrorData }
   /** A wait ran out. */
   | { type: "woke" }
-  /** Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent. */
-  | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string }
+  /**
+   * Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent, and
+   * that it is over. `open`: it is not, it has only stopped.
+   */
+  | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string; open?: true }
   /** `keep` is what had arrived of an answer that will not be finished. */
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };
 

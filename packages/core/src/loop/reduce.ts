@@ -6,7 +6,16 @@
 import type { RondoError } from "../errors.ts";
 import { callsOf } from "../message.ts";
 import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
-import { countChild, parkChild, passAnswer, rollUp, startChild } from "./children-fold.ts";
+import {
+  countChild,
+  forgetLeft,
+  hearLeft,
+  parkChild,
+  passAnswer,
+  rollUp,
+  startChild,
+  takeLeft,
+} from "./children-fold.ts";
 import { hookAnswered } from "./hook-fold.ts";
 import { allow, revoke, useLeave } from "./leave.ts";
 import { Log, Names } from "./log.ts";
@@ -89,13 +98,11 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
   // What a child spent is spent, also when it is told after the end.
-  if (record.type === "late_result")
-    return run === undefined ? state : { ...state, run: rollUp(run, record.result?.spent) };
+  if (record.type === "late_result") return run === undefined ? state : lateResult(state, run, record);
+  if (record.type === "opened") return reopen(state, record, last);
   if (run === undefined || run.end !== undefined) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
-    case "opened":
-      return reopen(state, run, record, last);
     case "delivered":
       return deliver(state, run, record.ids);
     case "noted":
@@ -208,7 +215,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
   for (const message of [...(record.history ?? []), ...record.input])
     if (message.role === "assistant") for (const call of callsOf(message)) ids = ids.add(call.id);
   return {
-    ...state,
+    ...takeLeft(state),
     options,
     ids,
     history: base.push(...record.input),
@@ -246,6 +253,10 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };
+}
+
+function lateResult(state: State, run: Run, record: LogRecord & { type: "late_result" }): State {
+  return { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
 }
 
 function queue(state: State, record: LogRecord & { type: "queued" }): State {
@@ -287,8 +298,12 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
 }
 
 /** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
-function reopen(state: State, run: Run, record: LogRecord & { type: "opened" }, last: number): State {
+function reopen(before: State, record: LogRecord & { type: "opened" }, last: number): State {
   const { options, changed, from, at } = record;
+  // What was left behind before a fork belongs to the session that was forked, as what is at work does.
+  const state = from === undefined ? takeLeft(before) : forgetLeft(before);
+  const { run } = state;
+  if (run === undefined || run.end !== undefined) return state;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
   const taken = settleCancel(interrupt(own, state.options));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };

@@ -8,7 +8,7 @@ import type { ErrorData, Repair } from "../errors.ts";
 import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
-import type { ChildCall, ParentFacts, Spent } from "./child-facts.ts";
+import type { ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,
@@ -197,6 +197,8 @@ export interface State {
   readonly outputs: Log<string>;
   /** The conversation speaks of a kept text: the reader tools are offered from then on. */
   readonly readable?: true;
+  /** Sub-agents that nobody waits for any more, and that have not come to their end. Absent: there are none. */
+  readonly left?: readonly LeftChild[];
   /** What each rule remembers, in the order of the rules. */
   readonly memories: readonly unknown[];
 }

@@ -17,5 +17,5 @@ export function timely(fact: Fact, { run }: State): Fact {
   if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
   const { spent } = fact;
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
-  return { type: "late_result", call: fact.call, result: stopped };
+  return { type: "late_result", call: fact.call, result: stopped, open: true };
 }

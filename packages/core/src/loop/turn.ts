@@ -6,7 +6,7 @@ import { foldLedger } from "../context/compact/ledger.ts";
 import { countedTokens } from "../context/estimate.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts";
 import { callsOf, textOf } from "../message.ts";
-import { rollUp } from "./children-fold.ts";
+import { leaveChild, rollUp } from "./children-fold.ts";
 import type { Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "./records.ts";
@@ -132,7 +132,7 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   const cut = result.capped !== undefined && ref !== undefined;
   const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
   const known: State = {
-    ...state,
+    ...leaveChild(state, run, call, result),
     ledger: foldLedger(state.ledger, noted, run.steps),
     ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
     ...(cut ? { readable: true as const } : {}),

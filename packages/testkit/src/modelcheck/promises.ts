@@ -136,6 +136,8 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     before.run?.checked?.ok !== true
   )
     broken.push("a run came to an answer that was to be typed, and is not");
+  if (record.type === "run_ended" && before.left?.some(({ until }) => until > before.now))
+    broken.push("P6: the run ended, and nobody had ended the sub-agent it left behind");
   if (record.type === "run_ended" && (record.end.rule === "" || record.end.evidence === undefined))
     broken.push("a run ended without naming its rule");
   return broken;

@@ -144,6 +144,12 @@ export function subjects(): Subject[] {
       { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 1 },
       all,
     ),
+    subject(
+      "leaving sub-agents behind",
+      { ...parentOptions(), context: small, abortGraceMs: 2_000 },
+      { maxSteps: 6 },
+      { ...calm, crash: 4 },
+    ),
     subject("cutting results", cuttingOptions()),
     subject(
       "as a managed context",

@@ -120,6 +120,7 @@ function outcomes(state: State, action: Action, world: World): WorldAnswer[] {
   }
   if (action.do === "run_hook") for (const ask of action.hooks) list.push(...hookAnswers(ask));
   if (action.do === "reconcile") for (const key of action.calls) list.push(...reconciliations(key));
+  if (action.do === "end_children") for (const key of action.calls) list.push(...endings(key));
   if (action.do === "check_output")
     list.push(
       { name: "output fits", facts: [{ type: "output_checked", ok: true, value: { ok: true } }] },
@@ -272,6 +273,21 @@ function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
             said: { answer: "approve" },
           }),
         ]),
+  ];
+}
+
+/** What may come of ending a sub-agent that was left behind. */
+function endings(call: Call["key"]): WorldAnswer[] {
+  const over = (name: string, more: Partial<Fact & { type: "late_result" }>): WorldAnswer => ({
+    name: `child ${call}: ${name}`,
+    facts: [{ type: "late_result", call, ...more }],
+  });
+  const result: CallResult = { content: [], isError: true, spent };
+  return [
+    over("is over", {}),
+    over("is over, and spent more", { result }),
+    over("has only stopped", { result, open: true }),
+    over("cannot be ended", { error: "no journal" }),
   ];
 }
 
