@@ -3,7 +3,8 @@
 // Nothing is guessed: each reason is a record, with the rule that made it and what the rule saw. Where the table that
 // decides makes the same fact of the same state again, its row says in words what applied.
 
-import type { ErrorData } from "./errors.ts";
+import { checkGiven, count, having, listOf, membersOf, object, whole } from "./checks.ts";
+import { type ErrorData, RondoError } from "./errors.ts";
 import { decide, phaseOf } from "./loop/next.ts";
 import type { CallKey, Follows, LogRecord, ResultCode, RunEnd, Verdict } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
@@ -67,23 +68,38 @@ export interface Explanation {
   now?: { phase: string; when: string; does: string };
 }
 
+interface ExplainOptions {
+  step?: number;
+  run?: number;
+  rules: Rules;
+}
+
+const explainOptions = membersOf<ExplainOptions>(
+  {
+    step: whole,
+    run: count,
+    rules: having("Rules, e.g. of resolve(options),", { list: listOf(object) }),
+  },
+  ["rules"],
+);
+
 /**
  * Why a run did what it did.
  * @param options.step only this step's reasons, and the end when it is the last
  * @param options.run from 1; default: the last
  * @param options.rules those the run was driven with: only with them do the rows of the table say what applied
- * @throws RangeError for a run or a step that is not there
+ * @throws RondoError `invalid_request` for a run or a step that is not there, saying which there are, or an option there is not
  */
-export function explain(
-  records: Iterable<LogRecord>,
-  options: { step?: number; run?: number; rules: Rules },
-): Explanation {
+export function explain(records: Iterable<LogRecord>, options: ExplainOptions): Explanation {
+  checkGiven(explainOptions, options, "explain");
   const all = [...records];
   const runs = all.filter((record) => record.type === "run_started").length;
   const run = options.run ?? runs;
   if (run < 1 || run > runs)
-    throw new RangeError(
-      runs === 0 ? "there is no run yet" : `there is no run ${run}: there are 1 to ${runs}`,
+    throw noSuch(
+      runs === 0
+        ? "there is no run yet"
+        : `there is no run ${run}: there ${runs === 1 ? "is run 1 alone" : `are 1 to ${runs}`}`,
     );
   const explanation: Explanation = { run, steps: [] };
   let state = emptyState;
@@ -122,13 +138,16 @@ function only(explanation: Explanation, step: number): Explanation {
   const steps = explanation.steps.filter((one) => one.step === step);
   const last = explanation.steps.at(-1)?.step ?? 0;
   if (steps.length === 0)
-    throw new RangeError(
-      `run ${explanation.run} has no step ${step}: ${last === 0 ? "no model was asked" : `it has 1 to ${last}`}`,
+    throw noSuch(
+      `run ${explanation.run} has no step ${step}: ` +
+        (last === 0 ? "no model was asked" : `it has ${last === 1 ? "step 1 alone" : `1 to ${last}`}`),
     );
   if (step === last) return { ...explanation, steps };
   const { end: _end, now: _now, ...rest } = explanation;
   return { ...rest, steps };
 }
+
+const noSuch = (message: string): RondoError => new RondoError("invalid_request", message);
 
 /** The row that applies; undefined where the rules at hand cannot say. */
 function rowAt(state: State, rules: Rules, type?: LogRecord["type"]): Reason["row"] | undefined {

@@ -1,6 +1,15 @@
 // Explanations and diffs: from records alone.
 
-import { Agent, type AgentOptions, diff, explain, memoryJournal, resolve } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  diff,
+  explain,
+  memoryJournal,
+  RondoError,
+  type Rules,
+  resolve,
+} from "@rondo/core";
 import { call, fail, type Script, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick } from "./support.ts";
@@ -77,8 +86,36 @@ describe("an explanation", () => {
   test("says of a run that waits what it waits for, and refuses steps that are not there", async () => {
     const { records, rules } = await ran([call("ask")], { tools: [echo("ask", { permission: "ask" })] });
     expect(explain(records, { rules })).toMatchObject({ now: { phase: "acting", does: "park" } });
-    expect(() => explain(records, { rules, step: 5 })).toThrow("run 1 has no step 5: it has 1 to 1");
-    expect(() => explain([], { rules })).toThrow("there is no run yet");
+    const refused = (ask: () => unknown): unknown => {
+      try {
+        return ask();
+      } catch (thrown) {
+        return thrown instanceof RondoError ? `${thrown.kind}: ${thrown.message}` : thrown;
+      }
+    };
+    expect(refused(() => explain(records, { rules, step: 5 }))).toBe(
+      "invalid_request: run 1 has no step 5: it has step 1 alone",
+    );
+    expect(refused(() => explain(records, { rules, run: 2 }))).toBe(
+      "invalid_request: there is no run 2: there is run 1 alone",
+    );
+    expect(refused(() => explain([], { rules }))).toBe("invalid_request: there is no run yet");
+    for (const options of [
+      { rules, step: 1.5 },
+      { rules, run: 0 },
+      { rules, step: "1" },
+      { step: 1 },
+      undefined,
+    ])
+      expect(refused(() => explain(records, options as { rules: Rules }))).toMatch(
+        /^invalid_request: explain: option/,
+      );
+    const { records: long } = await ran([call("echo"), call("echo", { n: 2 }), say("end")], {
+      tools: [echo("echo")],
+    });
+    expect(refused(() => explain(long, { rules, step: 4 }))).toBe(
+      "invalid_request: run 1 has no step 4: it has 1 to 3",
+    );
   });
 
   test("has a remedy that names an option for every limit that is set by one", async () => {

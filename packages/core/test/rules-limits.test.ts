@@ -296,6 +296,8 @@ describe("a stop rule that is a function", () => {
     expect(stopWhen(enough)).toMatchObject({ name: "enough", version: 1 });
     expect(stopWhen(enough, "mine").name).toBe("mine");
     expect(stopWhen(() => true).name).toBe("stop_rule");
+    for (const none of [undefined, null, {}])
+      expect(() => stopWhen(none as never)).toThrow("stopWhen: options: a function is needed");
   });
 });
 

@@ -17,6 +17,7 @@ import {
   memoryJournal,
   messageOf,
   type Provided,
+  RondoError,
   renderResult,
   type Tool,
   type ToolContext,
@@ -63,7 +64,8 @@ export interface ToolUnderTest {
  */
 export function testTool(subject: ToolUnderTest, test?: RegisterTest): Check[] {
   const { tool, examples, before, after } = subject;
-  if (examples.length === 0) throw new TypeError(`tool ${tool.name}: an example of its arguments is needed`);
+  if (examples.length === 0)
+    throw new RondoError("invalid_request", `tool ${tool.name}: an example of its arguments is needed`);
   const checks = demands
     .filter(({ needs }) => needs === undefined || needs(subject))
     .map(({ name, body }): [string, () => Promise<void>] => [

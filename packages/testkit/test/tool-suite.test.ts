@@ -2,6 +2,7 @@ import {
   dependency,
   type Json,
   type JsonObject,
+  RondoError,
   type Tool,
   type ToolContext,
   tool,
@@ -234,7 +235,9 @@ describe("a tool with a defect", () => {
 describe("the suite of a tool", () => {
   it("needs an example, and leaves out what it is given no arguments for", () => {
     const { tool: plain } = note();
-    expect(() => testTool({ tool: plain, effect: "idempotent", examples: [] })).toThrow(/an example/);
+    expect(() => testTool({ tool: plain, effect: "idempotent", examples: [] })).toThrow(
+      new RondoError("invalid_request", "tool note: an example of its arguments is needed"),
+    );
     const names = testTool({ tool: plain, effect: "idempotent", examples: [{ name: "a", text: "" }] }).map(
       ({ name }) => name,
     );

@@ -1,6 +1,6 @@
 // The room of `rondo explain`: why a run went on, and why it stopped.
 
-import { explain } from "@rondo/core";
+import { explain, isA, RondoError } from "@rondo/core";
 import { type Command, journalOption } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { Failure, UsageError } from "../failure.ts";
@@ -46,7 +46,7 @@ function explained<T>(act: () => T, run: string): T {
   try {
     return act();
   } catch (thrown) {
-    if (thrown instanceof RangeError)
+    if (isA(RondoError, thrown) && thrown.kind === "invalid_request")
       throw new Failure(`run ${run}: ${thrown.message}; see rondo show ${run}`, { cause: thrown });
     throw thrown;
   }

@@ -5,6 +5,7 @@
 // (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
 // carries its name and its evidence.
 
+import { callable, checkGiven } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { jsonCopy } from "../copy-json.ts";
 import type { ErrorData } from "../errors.ts";
@@ -148,10 +149,15 @@ export interface RunView {
  */
 export type StopRule = (run: RunView) => string | boolean | undefined;
 
-/** Makes a rule of a function. @param name stands in the run's end; default: the function's own */
-export function stopWhen(stop: StopRule, name: string = stop.name || "stop_rule"): Rule {
+/**
+ * Makes a rule of a function.
+ * @param name stands in the run's end; default: the function's own
+ * @throws RondoError `invalid_request` for what is no function
+ */
+export function stopWhen(stop: StopRule, name?: string): Rule {
+  checkGiven(callable, stop, "stopWhen");
   return {
-    name,
+    name: name ?? (stop.name || "stop_rule"),
     version: 1,
     decide(_memory, state): Decision | undefined {
       const { run } = state;
