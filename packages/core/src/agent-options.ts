@@ -153,7 +153,7 @@ export interface AgentOptions<Output = unknown> {
   /** Default: `auto`. */
   toolChoice?: ToolChoice;
   hooks?: Hooks;
-  /** What the loop says to the model, entry by entry. */
+  /** What the loop says to the model, entry by entry. One that throws, or gives what is no text, ends its run and is named. */
   texts?: Partial<Texts>;
   /** Default: silent. */
   logger?: Logger;

@@ -29,6 +29,7 @@ import {
 import { degenerateAnswers } from "./rules/degenerate.ts";
 import { budget, maxSteps } from "./rules/limits.ts";
 import { overflow } from "./rules/overflow.ts";
+import { textsWith } from "./rules/own-texts.ts";
 import { repairs } from "./rules/repairs.ts";
 import { repeats } from "./rules/repeats.ts";
 import { retry } from "./rules/retry.ts";
@@ -255,5 +256,5 @@ function rulesOf(given: AgentOptions): Rules {
     if (names.has(name)) throw wrong("rules", `two rules are named ${JSON.stringify(name)}`);
     names.add(name);
   }
-  return { list, texts: { ...defaultTexts, ...given.texts }, estimator };
+  return { list, texts: textsWith(given.texts), estimator };
 }

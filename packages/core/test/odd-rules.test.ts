@@ -51,6 +51,23 @@ test("a rule that throws in left ends the run and is named", async () => {
   expect(isPaired(session.messages)).toBe(true);
 });
 
+test("a rule that throws while an aborted run ends its sub-agent does not hold it up", async () => {
+  const press = echo("press", { permission: "ask" });
+  const child = new Agent({ model: scripted([call("press")]), tools: [press] });
+  const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];
+  const rule: Rule = {
+    name: "mine",
+    version: 1,
+    wakeAt: (_memory, { run }) => (run?.abort ? fail() : undefined),
+  };
+  const model = scripted([call("ask", { task: "look" })]);
+  const session = await new Agent({ model, tools, rules: [rule], ...quick }).open("s");
+  await session.send("go");
+  session.abort("enough");
+  await session.settled();
+  expect(session.result?.end?.reason).toBe("aborted");
+});
+
 test("a rule that throws in fold ends a run that another process left, once it is gone on with", async () => {
   const journal = memoryJournal();
   const options = { tools: [echo("look", { permission: "ask" })], journal, ...quick };

@@ -44,18 +44,6 @@ describe("a tool that throws", () => {
     expect(result.end?.reason).toBe("completed");
     expect(read(session.messages)).toEqual([{ type: "text", text }]);
   });
-
-  test("is answered also when the host's words for it throw", async () => {
-    const threw = (): never => {
-      throw new Error("no words");
-    };
-    const boom = (): never => {
-      throw new Error("boom");
-    };
-    const { result, session } = await called(boom, { texts: { threw } });
-    expect(result.end?.reason).toBe("completed");
-    expect(read(session.messages)).toEqual([{ type: "text", text: "Error: no words" }]);
-  });
 });
 
 describe("the records stay as they were, though", () => {

@@ -3,7 +3,7 @@
 // Whoever calls it again finds it where it is: it came to its end, it waits for somebody, or it has not begun.
 
 import type * as restate from "@restatedev/restate-sdk";
-import { renderResult, type State, spentBy, ToolResult, toRondoError } from "@rondo/core";
+import { messageOf, renderResult, type State, spentBy, ToolResult, toRondoError } from "@rondo/core";
 import {
   answerOf,
   awaitingApproval,
@@ -95,8 +95,14 @@ export async function driveChild(
   const spent = spentBy(state);
   const result = resultOf(state, ctx.key);
   if (result.parked === undefined) {
-    const { content, isError } = answerOf(result, agent.name, agent.resolved.rules.texts);
-    return toolFinished(content, isError, spent);
+    // The parent's model reads it: in its words.
+    const { texts } = worker.agentAt(parentAgent).resolved.rules;
+    try {
+      const { content, isError } = answerOf(result, agent.name, texts);
+      return toolFinished(content, isError, spent);
+    } catch (thrown) {
+      return toolFinished(`Error: ${messageOf(thrown)}`, true, spent);
+    }
   }
   const pending = result.parked.pending.map(waitingIn(ctx.key));
   return {

@@ -9,6 +9,7 @@ import { isA, messageOf } from "../errors.ts";
 import type { AssistantMessage, JsonObject } from "../message.ts";
 import { callsOf } from "../message.ts";
 import { doneResult, renderResult, renderThrown } from "../render.ts";
+import { areWordsMissing } from "../rules/own-texts.ts";
 import type { Texts } from "../rules/texts.ts";
 import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../tool.ts";
 import { toolNamed } from "./offered.ts";
@@ -33,6 +34,7 @@ export async function act(
     const returned = await tool.execute(check.value as never, context);
     return returned instanceof ChildWaits ? returned : renderResult(returned);
   } catch (thrown) {
+    if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     masked?.report(messageOf(thrown));
     const result = renderThrown(

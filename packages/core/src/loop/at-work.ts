@@ -10,6 +10,7 @@ import type { RondoEvent } from "../events.ts";
 import type { Model, ModelEvent } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import { renderThrown } from "../render.ts";
+import { areWordsMissing, inAnyWords } from "../rules/own-texts.ts";
 import { ChildWaits, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
@@ -176,7 +177,8 @@ export class AtWork {
     const { maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
     if (this.#state.run?.cancelledAt !== undefined) {
-      this.#driving.post({ type: "tool_finished", call: key, result: unstartedResult(call, rules) });
+      const result = inAnyWords(rules, (worded) => unstartedResult(call, worded));
+      this.#driving.post({ type: "tool_finished", call: key, result });
       return;
     }
     if (tool === undefined) {
@@ -197,8 +199,12 @@ export class AtWork {
     this.#away.add(key);
     void act(tool, call, context, failures)
       .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
-      // Words of the host's own may throw as well, and a call without a result would be waited for for ever.
-      .catch((thrown: unknown) => renderThrown(`Error: ${messageOf(thrown)}`))
+      .catch((thrown: unknown) => {
+        if (areWordsMissing(thrown))
+          post({ type: "abort_asked", reason: thrown.message, error: thrown.toJSON() });
+        // A call without a result would be waited for for ever.
+        return renderThrown(`Error: ${messageOf(thrown)}`);
+      })
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
         if (era === this.#era) this.#away.delete(key);

@@ -9,6 +9,7 @@
 
 import { type ErrorData, toRondoError } from "../errors.ts";
 import { offersOutput } from "../output/ways.ts";
+import { inAnyWords } from "../rules/own-texts.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
 import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
@@ -104,7 +105,7 @@ export const table: Table = {
       "a sub-agent was left behind that nobody waits for any more",
       "see to it that it ends",
       ["cancelling"],
-      (state, rules) => endChildren(state, rules),
+      (state) => endChildren(state),
     ),
     row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
   ],
@@ -399,16 +400,17 @@ export function next(state: State, rules: Rules): Action {
 }
 
 /**
- * As `next`, for whoever drives: a rule that throws ends its run, and is named.
+ * As `next`, for whoever drives: a rule that throws ends its run, and is named, and so are words of somebody's own. A run
+ * that is being closed is closed with our own words then.
  * @throws what a rule throws while that is done
  */
 export function nextOrEnd(state: State, rules: Rules): Action {
   const { run } = state;
   const isOpen = run !== undefined && run.end === undefined && run.abort === undefined;
+  if (!isOpen) return inAnyWords(rules, (worded) => next(state, worded));
   try {
-    return isOpen && run.ruleFailed !== undefined ? broken(run.ruleFailed) : next(state, rules);
+    return run.ruleFailed === undefined ? next(state, rules) : broken(run.ruleFailed);
   } catch (thrown) {
-    if (!isOpen) throw thrown;
     return broken(toRondoError(thrown).toJSON());
   }
 }
