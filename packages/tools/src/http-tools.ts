@@ -7,7 +7,7 @@ import { type Tool, type ToolContext, type ToolResult, tool } from "@rondo/core"
 import { checkGiven } from "@rondo/core/checks";
 import type { HttpArgs, Way } from "./http/calling.ts";
 import { type HttpToolsOptions, httpToolsOptions } from "./http/options.ts";
-import { originOf, placeOf } from "./http/places.ts";
+import { originOf, placeOf, placesOf } from "./http/places.ts";
 import { answering } from "./refusal.ts";
 
 const url = { type: "string", minLength: 1, description: "The whole URL, http: or https:." } as const;
@@ -27,7 +27,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
     name: "fetch_url",
     description:
       "Gets a URL and gives the status, a few headers and the body, if that is text. Redirects are followed. " +
-      "Only public addresses can be reached.",
+      reached(options),
     inputSchema: { type: "object", properties: { url }, required: ["url"] },
     effect: "read",
     permission: options.permission ?? "allow",
@@ -39,7 +39,8 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   const httpRequest = tool({
     name: "http_request",
     description:
-      "Sends an HTTP request and gives the status, a few headers and the body, if that is text. To read a page, use fetch_url.",
+      "Sends an HTTP request and gives the status, a few headers and the body, if that is text. To read a page, use fetch_url. " +
+      reached(options),
     inputSchema: {
       type: "object",
       properties: {
@@ -62,11 +63,21 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   return [fetchUrl, httpRequest];
 }
 
+const reached = ({ hosts }: HttpToolsOptions): string =>
+  hosts === undefined
+    ? "Only public addresses can be reached."
+    : `Only these hosts can be reached: ${hosts.join(", ") || "none"}.`;
+
 function wayOf(options: HttpToolsOptions): Way {
-  const { privateHosts = [], denyHosts = [], headers = {}, lookup } = options;
+  const { hosts, privateHosts = [], denyHosts = [], headers = {}, lookup } = options;
   const places = (hosts: readonly string[]) => hosts.flatMap((host) => placeOf(host) ?? []);
   return {
-    reach: { allowed: places(privateHosts), denied: places(denyHosts), lookup },
+    reach: {
+      ...(hosts === undefined ? {} : { only: hosts.flatMap((host) => placesOf(host) ?? []) }),
+      allowed: places(privateHosts),
+      denied: places(denyHosts),
+      lookup,
+    },
     own: new Map(Object.entries(headers).map(([origin, fields]) => [originOf(origin) ?? origin, fields])),
     maxBytes: options.maxBytes ?? 1_000_000,
     maxRedirects: options.maxRedirects ?? 5,

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { notPublic } from "../src/http/addresses.ts";
 import { redirected } from "../src/http/follow.ts";
-import { httpTools } from "../src/index.ts";
+import { type HttpToolsOptions, httpTools } from "../src/index.ts";
 import { call } from "./calling.ts";
 import { serving } from "./serving.ts";
 
@@ -184,6 +184,101 @@ describe("hosts", () => {
     expect(await said(["127.0.0.1"], "name.example", ["name.example"])).toContain("not to be asked");
     expect(await said(["8.8.8.8"], "[::ffff:8.8.8.8]")).toContain("not to be asked");
     expect(await said(["example.com:8080"], "example.com")).toContain(refused);
+  });
+});
+
+describe("hosts that alone may be asked", () => {
+  const none = "is none of the hosts that can be asked";
+  const said = async (hosts: string[], host: string, more: HttpToolsOptions = {}) => {
+    const asked: string[] = [];
+    const lookup = async (name: string) => {
+      asked.push(name);
+      return ["127.0.0.1"];
+    };
+    const { text, isError } = await call(httpTools({ hosts, lookup, ...more }), "fetch_url", {
+      url: `http://${host}/`,
+    });
+    return { text, isError, asked };
+  };
+
+  test("are reached as they are named: by that name, at that port, with all beneath where that is said", async () => {
+    // What may be asked is looked up, and found to be private.
+    for (const [hosts, host] of [
+      [["example.com"], "example.com"],
+      [["EXAMPLE.com."], "example.COM."],
+      [["other.example", "example.com:8080"], "example.com:8080"],
+      [["example.com"], "example.com:8080"],
+      [["*.example.com"], "www.example.com"],
+      [["*.example.com"], "a.b.example.com"],
+      [["*.bücher.example"], "www.xn--bcher-kva.example"],
+      [["127.0.0.1"], "2130706433"],
+      [["::1"], "[0:0::1]"],
+    ] as const)
+      expect((await said([...hosts], host)).text, host).toContain(refused);
+  });
+
+  test("shut out all others, of which not even the name is looked up", async () => {
+    for (const [hosts, host] of [
+      [["example.com"], "www.example.com"],
+      [["example.com"], "notexample.com"],
+      [["example.com:8080"], "example.com"],
+      [["*.example.com"], "example.com"],
+      [["*.example.com"], "notexample.com"],
+      [["*.example.com:8080"], "www.example.com"],
+      [["example.com"], "93.184.216.34"],
+      [["8.8.8.8"], "[::ffff:8.8.8.8]"],
+      [[], "example.com"],
+    ] as const) {
+      const { text, isError, asked } = await said([...hosts], host);
+      expect([text, isError, asked], host).toEqual([expect.stringContaining(none), true, []]);
+    }
+  });
+
+  test("that are private need leave for that as well, and leave for that is none to be asked", async () => {
+    const server = await serving((response) => response.end("here"));
+    const asked = async (options: HttpToolsOptions) =>
+      (await call(httpTools(options), "fetch_url", { url: server.origin })).text;
+    expect(await asked({ hosts: [server.host], privateHosts: [server.host] })).toContain("here");
+    expect(await asked({ hosts: [server.host] })).toContain(refused);
+    expect(await asked({ hosts: ["example.com"], privateHosts: [server.host] })).toContain(none);
+    expect(
+      await asked({ hosts: [server.host], privateHosts: [server.host], denyHosts: ["127.0.0.1"] }),
+    ).toContain("not to be asked");
+    expect(server.heard).toHaveLength(1);
+  });
+
+  test("are all that a redirect can lead to, whichever it is", async () => {
+    const lookup = async () => ["127.0.0.1"];
+    const server = await serving((response, { url, headers }) => {
+      const next = url === "/" ? "b.example.com" : "other.example";
+      if (url === "/end") response.end(`the end, at ${headers.host}`);
+      else
+        response
+          .writeHead(302, { location: `http://${next}:${server.port}${url === "/" ? "/on" : "/end"}` })
+          .end();
+    });
+    const reach = (hosts: string[]) =>
+      call(
+        httpTools({ hosts, privateHosts: ["a.example.com", "b.example.com", "other.example"], lookup }),
+        "fetch_url",
+        {
+          url: `http://a.example.com:${server.port}/`,
+        },
+      );
+    const all = await reach(["*.example.com", "other.example"]);
+    expect(all.text).toContain(`the end, at other.example:${server.port}`);
+    const { text, isError } = await reach(["*.example.com"]);
+    expect(text).toContain(`other.example:${server.port} ${none}`);
+    expect(isError).toBe(true);
+    expect(server.heard.map(({ url }) => url)).toEqual(["/", "/on", "/end", "/", "/on"]);
+  });
+
+  test("are told to the model", () => {
+    const told = (options: HttpToolsOptions) => httpTools(options).map((tool) => tool.definition.description);
+    for (const description of told({ hosts: ["example.com", "*.example.org"] }))
+      expect(description).toContain("Only these hosts can be reached: example.com, *.example.org.");
+    for (const description of told({}))
+      expect(description).toContain("Only public addresses can be reached.");
   });
 });
 

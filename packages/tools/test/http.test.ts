@@ -41,6 +41,13 @@ describe("the tools", () => {
     ],
     [{ privateHosts: ["*"] }, "option privateHosts[0]"],
     [{ denyHosts: ["a:99999"] }, "option denyHosts[0]"],
+    [{ hosts: ["a", "*"] }, "option hosts[1]: a host, with or without a port, or *. and a host is needed"],
+    [{ hosts: ["*.*.a"] }, "option hosts[0]"],
+    [{ hosts: ["a*.b"] }, "option hosts[0]"],
+    [{ hosts: ["*.127.0.0.1"] }, "option hosts[0]"],
+    [{ hosts: ["*.[::1]"] }, "option hosts[0]"],
+    [{ hosts: ["https://a"] }, "option hosts[0]"],
+    [{ hosts: "example.com" }, "option hosts: a list is needed"],
     [{ headers: { "https://a/b": {} } }, "option headers.https://a/b: the name must be a host or an origin"],
     [{ headers: { a: { "x y": "1" } } }, "option headers.a.x y: no header can have this name"],
     [{ headers: { a: { x: "1\r\ny: 2" } } }, "option headers.a.x: no header"],
@@ -209,6 +216,40 @@ describe("a response", () => {
     ['text/html; charset="utf-16le"', Buffer.from("ü", "utf16le"), "ü"],
     ["text/plain; charset=klingon", Buffer.from("ü"), "ü"],
     ["text/plain", Buffer.from("\ufeffü"), "ü"],
+    ["text/plain; charset=iso-8859-1", Buffer.from("\ufeffü"), "ü"],
+    ["text/plain", Buffer.from("\ufeffü", "utf16le"), "ü"],
+    ["text/csv", Buffer.from("\ufeffü", "utf16le").swap16(), "ü"],
+    ["", Buffer.from("\ufeffü", "utf16le"), "ü"],
+    ["text/html", Buffer.from('<meta charset="iso-8859-1">ü', "latin1"), '<meta charset="iso-8859-1">ü'],
+    ["text/html", Buffer.from("<META  CharSet = latin1 />ü", "latin1"), "<META  CharSet = latin1 />ü"],
+    [
+      "text/html",
+      Buffer.from(`<meta http-equiv=Content-Type content='text/html; charset=latin1'>ü`, "latin1"),
+      `<meta http-equiv=Content-Type content='text/html; charset=latin1'>ü`,
+    ],
+    [
+      "text/html",
+      Buffer.from('<meta name="a>b" content="charset=big5"><meta charset="latin1">ü', "latin1"),
+      '<meta name="a>b" content="charset=big5"><meta charset="latin1">ü',
+    ],
+    [
+      "text/html",
+      Buffer.from("<meta charset=klingon><meta charset=latin1>ü", "latin1"),
+      "<meta charset=klingon><meta charset=latin1>ü",
+    ],
+    ["text/html; charset=utf-8", Buffer.from("<meta charset=latin1>ü"), "<meta charset=latin1>ü"],
+    ["text/html; charset=klingon", Buffer.from("<meta charset=latin1>ü", "latin1"), "<meta charset=latin1>ü"],
+    ["text/html", Buffer.from("<!-- <meta charset=latin1> -->ü"), "<!-- <meta charset=latin1> -->ü"],
+    ["text/html", Buffer.from("<!-- <meta charset=latin1>ü"), "<!-- <meta charset=latin1>ü"],
+    ["text/html", Buffer.from(`<p title="<meta charset=latin1>">ü`), `<p title="<meta charset=latin1>">ü`],
+    ["text/html", Buffer.from("<meta charset=utf-16>ü"), "<meta charset=utf-16>ü"],
+    ["text/html", Buffer.from("\ufeff<meta charset=latin1>ü"), "<meta charset=latin1>ü"],
+    ["text/plain", Buffer.from("<meta charset=latin1>ü"), "<meta charset=latin1>ü"],
+    [
+      "application/xml",
+      Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>ü</a>', "latin1"),
+      '<?xml version="1.0" encoding="iso-8859-1"?><a>ü</a>',
+    ],
     ["application/problem+json", Buffer.from("{}"), "{}"],
     ["application/x-unheard-of", Buffer.from("text"), "text"],
     ["image/svg+xml", Buffer.from("<svg/>"), "<svg/>"],
@@ -220,6 +261,30 @@ describe("a response", () => {
       response.writeHead(200, { "content-type": type }).end(bytes),
     );
     expect(body).toBe(shows);
+  });
+
+  test("names its charset in its first 1,024 bytes, or not at all, and in no time", async () => {
+    const page = (before: string): Promise<{ body: string }> =>
+      fetched((response) =>
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(Buffer.concat([Buffer.from(`${before}<meta charset=latin1>`), Buffer.from([0xfc])])),
+      );
+    expect((await page(" ".repeat(1000))).body.at(-1)).toBe("ü");
+    expect((await page(" ".repeat(1010))).body.at(-1)).toBe("\ufffd");
+    for (const odd of ["<".repeat(1000), "<a ".repeat(330), `<a "${"'".repeat(990)}`, "<!--".repeat(250)])
+      expect((await page(odd)).body).toContain("charset");
+  });
+
+  test("that is cut is decoded by what its beginning says", async () => {
+    const { body } = await fetched(
+      (response) =>
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(Buffer.from(`<meta charset=latin1>${"ü".repeat(2000)}`, "latin1")),
+      { maxBytes: 1000 },
+    );
+    expect(body).toContain(`${"ü".repeat(979)}\n[... cut after`);
   });
 
   test("that echoes the host application's credentials is told without them", async () => {

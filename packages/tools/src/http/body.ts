@@ -2,10 +2,10 @@
 
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
-import { TextDecoder } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { codeOf, Refusal, sized } from "../reasons.ts";
 import { binaryKind } from "../text-file.ts";
+import { decoderFor, mediaOf } from "./charset.ts";
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -42,9 +42,10 @@ export async function bodyText(response: IncomingMessage, maxBytes: number): Pro
   const kind = bytes.length === 0 ? undefined : kindOf(type, bytes);
   if (kind !== undefined)
     return `[${kind}, ${more ? `more than ${sized(maxBytes)}${whole}` : sized(bytes.length)}, not shown]`;
-  if (!more) return decoderFor(type).decode(bytes);
+  const decoder = decoderFor(type, bytes);
+  if (!more) return decoder.decode(bytes);
   // Half a character at the end stays in the decoder.
-  const text = decoderFor(type).decode(bytes, { stream: true });
+  const text = decoder.decode(bytes, { stream: true });
   return `${text}\n[... cut after ${sized(maxBytes)}${whole}: the body is larger, and the rest was not read ...]`;
 }
 
@@ -77,20 +78,11 @@ const never = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|wasm)
 
 /** What the bytes are when they are no text. */
 function kindOf(type: string, bytes: Buffer): string | undefined {
-  const media = (type.split(";")[0] ?? "").trim().toLowerCase();
+  const media = mediaOf(type);
   const isText = textual.test(media);
   if (!isText && never.test(media)) return media;
   // UTF-16 is full of zeros.
-  if (isText && decoderFor(type).encoding !== "utf-8") return undefined;
+  if ((isText || media === "") && decoderFor(type, bytes).encoding !== "utf-8") return undefined;
   const kind = binaryKind(bytes.subarray(0, 8192));
   return kind === undefined || media === "" || isText ? kind : media;
-}
-
-function decoderFor(type: string): TextDecoder {
-  const label = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? "utf-8";
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return new TextDecoder();
-  }
 }

@@ -14,15 +14,20 @@ import {
   whole,
 } from "@rondo/core/checks";
 import { leave } from "../options.ts";
-import { originOf, placeOf } from "./places.ts";
+import { originOf, placeOf, placesOf } from "./places.ts";
 
 export interface HttpToolsOptions {
+  /**
+   * The hosts that may be asked, and no others, at every redirect as well: `example.com`, `api.example.com:8443`, and with
+   * `*.example.com` all beneath it, not itself. What is private needs `privateHosts` too. Default: all that are public.
+   */
+  hosts?: readonly string[];
   /**
    * Hosts that may be private, as they stand in URLs, with a port or with all: `localhost:8080`, `10.0.0.5`. The one way to what
    * is not public; public hosts need no leave.
    */
   privateHosts?: readonly string[];
-  /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `privateHosts`. */
+  /** Hosts that are never asked, and all beneath them: `example.com` is `www.example.com`, too. They win over `hosts` and `privateHosts`. */
   denyHosts?: readonly string[];
   /**
    * Headers by origin, such as `{ "api.example.com": { authorization: "Bearer …" } }`; without a scheme it is one of https. The
@@ -48,6 +53,11 @@ export interface HttpToolsOptions {
 const place = needed(
   "a host, with or without a port,",
   (value) => typeof value === "string" && placeOf(value) !== undefined,
+);
+
+const places = needed(
+  "a host, with or without a port, or *. and a host",
+  (value) => typeof value === "string" && placesOf(value) !== undefined,
 );
 
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -77,6 +87,7 @@ const headers: Check = (value) => {
 
 /** What the options of `httpTools` must be. */
 export const httpToolsOptions: Check = membersOf<HttpToolsOptions>({
+  hosts: listOf(places),
   privateHosts: listOf(place),
   denyHosts: listOf(place),
   headers,

@@ -11,6 +11,11 @@ export interface Place {
   port?: string;
 }
 
+/** Hosts that are meant together: one, or all beneath it. */
+export interface Places extends Place {
+  beneath: boolean;
+}
+
 /** The longest URL, in characters. */
 const maxUrlLength = 8192;
 
@@ -48,6 +53,14 @@ export function placeOf(given: string): Place | undefined {
   const host = hostOf(new URL(`http://${name}`)).replace(/\.+$/, "");
   if (host === "") return undefined;
   return port === undefined ? { host } : { host, port: String(Number(port)) };
+}
+
+/** As `placeOf`, or `*.example.com`: all beneath it, and not itself. An address has nothing beneath it. */
+export function placesOf(given: string): Places | undefined {
+  const beneath = given.startsWith("*.");
+  const place = placeOf(beneath ? given.slice(2) : given);
+  if (place === undefined || (beneath && /^[\d.]+$|:/.test(place.host))) return undefined;
+  return { ...place, beneath };
 }
 
 /** `https://example.com` of `example.com`: an origin without a scheme is one of https. `undefined` where it is none. */

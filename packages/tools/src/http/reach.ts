@@ -5,10 +5,13 @@ import { isIP } from "node:net";
 import { Refusal } from "../reasons.ts";
 import { notPublic, plainAddress } from "./addresses.ts";
 import type { HttpToolsOptions } from "./options.ts";
-import { hostOf, type Place, portOf } from "./places.ts";
+import { hostOf, type Place, type Places, portOf } from "./places.ts";
 
 /** Which hosts may be asked. */
 export interface Reach {
+  /** The only ones. Absent: all that are public. */
+  only?: readonly Places[];
+  /** Those that may be private. */
   allowed: readonly Place[];
   denied: readonly Place[];
   lookup: HttpToolsOptions["lookup"];
@@ -16,16 +19,19 @@ export interface Reach {
 
 /**
  * The addresses a URL's host may be reached at.
- * @throws Refusal when one of them is not public, or the host is denied
+ * @throws Refusal when one of them is not public, or the host is denied, or none of those that may be asked
  */
 export async function addressesOf(
   url: URL,
-  { allowed, denied, lookup }: Reach,
+  { only, allowed, denied, lookup }: Reach,
   signal: AbortSignal,
 ): Promise<string[]> {
   const host = hostOf(url);
   const port = portOf(url);
   if (isCovered(denied, host, port)) throw new Refusal(`${url.host} is not to be asked`);
+  // Before anybody hears of it: a name that is looked up is told to whoever answers for it.
+  if (only?.some((places) => isAmong(places, host, port)) === false)
+    throw new Refusal(`${url.host} is none of the hosts that can be asked`);
   const addresses = isIP(host) > 0 ? [host] : await unlessAborted(looked(host, lookup), signal);
   if (addresses.length === 0) throw new Refusal(`${host} has no address`);
   if (addresses.some((address) => isCovered(denied, address, port)))
@@ -59,6 +65,10 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     signal.removeEventListener("abort", stop);
   }
 }
+
+const isAmong = ({ beneath, ...place }: Places, host: string, port: string): boolean =>
+  (place.port === undefined || place.port === port) &&
+  (beneath ? host.endsWith(`.${place.host}`) : host === place.host);
 
 /** Whether one of the places is this very host. */
 const isNamed = (places: readonly Place[], host: string, port: string): boolean =>
