@@ -15,7 +15,7 @@ import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal-checks.ts";
 import { logEvent } from "./logger.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
-import { nextOrEnd } from "./loop/next.ts";
+import { nextOrEnd } from "./loop/next-or-end.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import type { Shell } from "./loop/shell.ts";

@@ -2,7 +2,8 @@
 
 import { emptyState, type Rule, type Rules, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { next, nextOrEnd } from "../src/loop/next.ts";
+import { next } from "../src/loop/next.ts";
+import { nextOrEnd } from "../src/loop/next-or-end.ts";
 import { reduce } from "../src/loop/reduce.ts";
 import { acting, callOf, recordOf, rules, stateOf } from "./loop-support.ts";
 

@@ -15,6 +15,7 @@ import {
   askKey,
   checkArgs,
   inFlight,
+  isThinking,
   modelStarted,
   nextOrEnd,
   Prefix,
@@ -32,15 +33,13 @@ import type { DriverPlace } from "./driver-place.ts";
 import { factOf } from "./saying.ts";
 import type { Taken } from "./taken.ts";
 import type { Mail } from "./wire.ts";
-import type { Workplace, Workplaces } from "./workplace.ts";
+import { toolsAreAtWork, type Workplace, type Workplaces } from "./workplace.ts";
 
 type Heard =
   | { what: "step"; came: Came }
   | { what: "mail"; mails: Mail[] }
   | { what: "slept" }
   | { what: "child"; came: ChildCame };
-
-const longest = 2 ** 31 - 1;
 
 /** How long records of a run that waits are kept from readers, in milliseconds. */
 const unwrittenMs = 500;
@@ -282,14 +281,9 @@ export class RestateDriver {
 
   /** Whether something is at work in a process. */
   get #isLocal(): boolean {
-    const { run } = this.#records.state;
-    if (run === undefined) return false;
-    if (this.#asking.size > 0 || run.call !== undefined || run.compacting?.call !== undefined) return true;
-    const calls = run.turn?.calls ?? [];
-    return calls.some(
-      ({ startedAt, result, child }) =>
-        startedAt !== undefined && result === undefined && child === undefined,
-    );
+    const { state } = this.#records;
+    if (state.run === undefined) return false;
+    return this.#asking.size > 0 || isThinking(state.run) || toolsAreAtWork(state);
   }
 
   /** Waits for whatever comes first, and takes it. A wait that ran out is a fact. */
@@ -401,18 +395,7 @@ export class RestateDriver {
       // Whoever reads the session is not to wait for this: it is written, and the wait goes on.
       if (this.#records.areUnwritten && now >= writeAt) return { by: workplace.id, at: now, write: true };
       const wakeAt = Math.min(until ?? Infinity, this.#records.areUnwritten ? writeAt : Infinity);
-      await new Promise<void>((resolve) => {
-        let cancel = (): void => {};
-        const stop = workplace.onWake(() => {
-          cancel();
-          resolve();
-        });
-        if (wakeAt === Infinity) return;
-        cancel = clock.after(Math.min(Math.max(0, wakeAt - now), longest), () => {
-          stop();
-          resolve();
-        });
-      });
+      await workplace.woken(wakeAt, clock);
     }
   }
 }

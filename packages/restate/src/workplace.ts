@@ -4,13 +4,22 @@
 // node died, a step was thought to be stuck. The work then goes on, and whoever asks again is given what came of it;
 // nothing is done twice. Another process has no such workplace: what was at work is lost to it, and it says so.
 
-import { type Fact, RondoError } from "@rondo/core";
-import { AtWork, type Shell } from "@rondo/core/driving";
+import { type Clock, type Fact, RondoError, type State } from "@rondo/core";
+import { AtWork, isRunning, type Shell } from "@rondo/core/driving";
 
 type Driving = ConstructorParameters<typeof AtWork>[1];
 
 /** How long work goes on that nobody asks for any more, in milliseconds. */
 const orphanMs = 60_000;
+
+/** The longest that clocks wait, in milliseconds. */
+const longest = 2 ** 31 - 1;
+
+/** Whether tools are at work in a process: sub-agents are with objects of their own. */
+export function toolsAreAtWork({ run }: State): boolean {
+  const calls = run?.turn?.calls ?? [];
+  return calls.some((call) => isRunning(call) && call.child === undefined);
+}
 
 export class Workplace {
   /** Names it, among those of all processes. */
@@ -77,14 +86,7 @@ export class Workplace {
 
   /** Whether something is at work here whose outcome Restate does not have yet. */
   get isBusy(): boolean {
-    const calls = this.#driving.state().run?.turn?.calls ?? [];
-    return (
-      this.#waits ||
-      calls.some(
-        ({ startedAt, result, child }) =>
-          startedAt !== undefined && result === undefined && child === undefined,
-      )
-    );
+    return this.#waits || toolsAreAtWork(this.#driving.state());
   }
 
   /** A step waits here for what was begun. */
@@ -101,10 +103,21 @@ export class Workplace {
     return this.#came.slice(taken - this.#before);
   }
 
-  /** Calls back when something may have changed, once. Returns how to prevent that. */
-  onWake(heard: () => void): () => void {
-    this.#wakers.add(heard);
-    return () => this.#wakers.delete(heard);
+  /** Resolves when something may have changed, or at a time. @param at infinite: at none */
+  woken(at: number, clock: Clock): Promise<void> {
+    return new Promise((resolve) => {
+      let cancel = (): void => {};
+      const heard = (): void => {
+        cancel();
+        resolve();
+      };
+      this.#wakers.add(heard);
+      if (at === Infinity) return;
+      cancel = clock.after(Math.min(Math.max(0, at - clock.now()), longest), () => {
+        this.#wakers.delete(heard);
+        resolve();
+      });
+    });
   }
 
   wake(): void {

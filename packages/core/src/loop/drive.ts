@@ -11,7 +11,7 @@ import type { Action } from "./action.ts";
 import { announce } from "./announce.ts";
 import { AtWork } from "./at-work.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./begins.ts";
-import { nextOrEnd } from "./next.ts";
+import { nextOrEnd } from "./next-or-end.ts";
 import { Prefix } from "./prefix.ts";
 import type { Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";

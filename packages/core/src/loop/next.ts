@@ -7,9 +7,7 @@
 // applies names the action. `to` says which phases may follow; the model checker holds the code to it, and the
 // documentation's diagram is drawn from it.
 
-import { type ErrorData, toRondoError } from "../errors.ts";
 import { offersOutput } from "../output/ways.ts";
-import { inAnyWords } from "../rules/own-texts.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
 import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
@@ -27,6 +25,7 @@ import {
   timedOutResult,
 } from "./closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
+import { deliver, deliverAll } from "./delivering.ts";
 import {
   badOutput,
   checkLanded,
@@ -101,22 +100,12 @@ export const table: Table = {
       ["cancelling", "acting", "ready"],
       (state, rules) => closeAll(state, rules, abandonedResult),
     ),
-    row(
-      "a sub-agent was left behind that nobody waits for any more",
-      "see to it that it ends",
-      ["cancelling"],
-      (state) => endChildren(state),
-    ),
+    leftBehind(["cancelling"]),
     row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
   ],
 
   ready: [
-    row(
-      "a sub-agent was left behind that nobody waits for any more",
-      "see to it that it ends",
-      ["ready", "cancelling"],
-      (state, rules) => endChildren(state, rules),
-    ),
+    leftBehind(["ready", "cancelling"]),
     row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
       checkLanded(state),
@@ -187,12 +176,7 @@ export const table: Table = {
   ],
 
   compacting: [
-    row(
-      "a sub-agent was left behind that nobody waits for any more",
-      "see to it that it ends",
-      ["compacting", "cancelling"],
-      (state, rules) => endChildren(state, rules),
-    ),
+    leftBehind(["compacting", "cancelling"]),
     row(
       "a rule's time has come",
       "record what it decided",
@@ -324,12 +308,7 @@ export const table: Table = {
       ["acting", "compacting", "cancelling", "ready", "finishing"],
       (state, rules) => callHooks(state, rules),
     ),
-    row(
-      "a sub-agent was left behind that nobody waits for any more",
-      "see to it that it ends",
-      ["acting", "compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => endChildren(state, rules),
-    ),
+    leftBehind(["acting", "compacting", "cancelling", "ready", "finishing"]),
     row(
       "tools are at work",
       "wait for them",
@@ -348,12 +327,7 @@ export const table: Table = {
   ],
 
   finishing: [
-    row(
-      "a sub-agent was left behind that nobody waits for any more",
-      "see to it that it ends",
-      ["finishing", "cancelling"],
-      (state, rules) => endChildren(state, rules),
-    ),
+    leftBehind(["finishing", "cancelling"]),
     row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),
@@ -399,24 +373,6 @@ export function next(state: State, rules: Rules): Action {
   return decide(state, rules).action;
 }
 
-/**
- * As `next`, for whoever drives: a rule that throws ends its run, and is named, and so are words of somebody's own. A run
- * that is being closed is closed with our own words then.
- * @throws what a rule throws while that is done
- */
-export function nextOrEnd(state: State, rules: Rules): Action {
-  const { run } = state;
-  const isOpen = run !== undefined && run.end === undefined && run.abort === undefined;
-  if (!isOpen) return inAnyWords(rules, (worded) => next(state, worded));
-  try {
-    return run.ruleFailed === undefined ? next(state, rules) : broken(run.ruleFailed);
-  } catch (thrown) {
-    return broken(toRondoError(thrown).toJSON());
-  }
-}
-
-const broken = (error: ErrorData): Action => record({ type: "abort_asked", reason: error.message, error });
-
 /** The one thing to do now, and the row that says so. */
 export function decide(state: State, rules: Rules, rows: Table = table): { action: Action; row: Row } {
   const phase = phaseOf(state);
@@ -433,11 +389,7 @@ function row(when: string, does: string, to: readonly Phase[], act: Row["act"]):
   return { when, does, to, act };
 }
 
-/** What was said while the run worked, then what it was told to do after it. */
-const deliverAll = (state: State): Action | undefined =>
-  deliver(state, "steer") ?? deliver(state, "follow_up");
-
-function deliver(state: State, lane: "steer" | "follow_up"): Action | undefined {
-  const ids = state.inbox.filter((one) => one.lane === lane).map((one) => one.id);
-  return ids.length === 0 ? undefined : record({ type: "delivered", lane, ids });
+function leftBehind(to: readonly Phase[]): Row {
+  const when = "a sub-agent was left behind that nobody waits for any more";
+  return row(when, "see to it that it ends", to, endChildren);
 }

@@ -43,15 +43,13 @@ export function refuseChildren(state: State, rules: Rules): Action | undefined {
   });
 }
 
-/**
- * Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs.
- * @param rules those that may have something to say meanwhile: none about a run that is being closed
- */
-export function endChildren(state: State, rules?: Rules): Action | undefined {
+/** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. */
+export function endChildren(state: State, rules: Rules): Action | undefined {
   const left = (state.left ?? []).filter(({ until }) => until > state.now);
   if (left.length === 0) return undefined;
   const ends = left.map(({ until }) => until);
-  const wake = rules === undefined ? undefined : wakeTime(state, rules);
+  // No rule has a say in a run that is being closed.
+  const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
   const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
   return { do: "end_children", calls: left.map(({ call }) => call), until };
 }
