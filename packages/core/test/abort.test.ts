@@ -1,6 +1,15 @@
 // P5 and P6 end to end: aborts settle within their bound, whatever ignores its signal; nothing rejects unheard.
 
-import { Agent, isPaired, RondoError, type RondoEvent } from "@rondo/core";
+import {
+  Agent,
+  isPaired,
+  type Journal,
+  type Lease,
+  memoryJournal,
+  RondoError,
+  type RondoEvent,
+  type Session,
+} from "@rondo/core";
 import { call, calls, fail, hold, say, scripted, stall } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deferred, echo, jumpingClock, quick, shortly } from "./support.ts";
@@ -374,4 +383,35 @@ test("a listener that aborts at the run's very first event aborts that run, and 
   expect([end?.reason, end?.evidence.reason, model.calls]).toEqual(["aborted", "at once", 0]);
   expect(types).toEqual(["run_start", "run_end"]);
   expect([session.status, (await session.send("again")).end?.reason]).toEqual(["idle", "aborted"]);
+});
+
+test("an abort while a journal that failed is let go throws nothing at whoever fires its signal", async () => {
+  const memory = memoryJournal({ leases: true });
+  const failure = new RondoError("storage", "the disk is gone");
+  const thrown: unknown[] = [];
+  let session: Session | undefined;
+  const journal: Journal = {
+    ...memory,
+    append: (id, seq, records, token) => {
+      if (records.some(({ type }) => type === "model_started")) throw failure;
+      memory.append(id, seq, records, token);
+    },
+    lease: (id, request) => {
+      const lease = memory.lease?.(id, request) as Lease;
+      const release = (): void => {
+        try {
+          session?.abort("enough");
+        } catch (error) {
+          thrown.push(error);
+        }
+        lease.release();
+      };
+      return { token: lease.token, renew: () => lease.renew(), release };
+    },
+  };
+  session = await new Agent({ model: scripted([say("never")]), journal, ...quick }).open("s");
+  await expect(session.send("go")).rejects.toBe(failure);
+  expect(thrown).toEqual([]);
+  // Nothing that is said now could be kept: that is told where it can be heard.
+  await expect(session.resume()).rejects.toBe(failure);
 });

@@ -116,6 +116,8 @@ export class Driving<Output> {
 
   /** Drives until the run ends, parks or is left. @param first what is written first */
   begin(first: Fact | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
+    // It would fail again, perhaps with other words.
+    if (this.failed !== undefined) return Promise.reject(this.failed);
     const drive = Promise.withResolvers<RunResult<Output>>();
     // From here on, not from the first wait: a listener hears of the run's start before that, and may abort it there.
     this.#drive = drive.promise;
@@ -126,10 +128,14 @@ export class Driving<Output> {
     return drive.promise;
   }
 
-  /** Ends the run that is active; one that has just ended stays as it is. */
+  /** Ends the run that is active; one that has just ended stays as it is. Never throws: it is called by signals, whose listeners may not. */
   abort(reason: unknown): void {
     if (this.ending) return;
-    void this.goOn({ type: "abort_asked", reason: reasonText(reason) }).catch(() => {});
+    try {
+      void this.goOn({ type: "abort_asked", reason: reasonText(reason) }).catch(() => {});
+    } catch {
+      // A journal that refuses it has ended the drive, and whoever drives hears of it.
+    }
   }
 
   /** Leaves at the next safe point; after `withinMs`, at once. */
