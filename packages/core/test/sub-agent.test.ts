@@ -3,21 +3,26 @@
 import {
   Agent,
   type AgentOptions,
+  agentStrategy,
   type Clock,
   follow,
   isPaired,
   type Journal,
   type LogRecord,
   type Model,
+  managedContext,
   memoryJournal,
   RondoError,
   type RondoEvent,
   type RunEnd,
   type Session,
   type SubAgentOptions,
+  steerable,
+  stepSequence,
   subAgent,
   type Tool,
   textOf,
+  thinkActObserve,
 } from "@rondo/core";
 import { call, calls, fail, type Script, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -239,6 +244,27 @@ describe("a tree of sub-agents", () => {
       expect(counted).toEqual({ inputTokens: 20, outputTokens: 10 });
     },
   );
+
+  test.each<[string, (given: { model: Model; tools: Tool[] }) => AgentOptions]>([
+    ["none", (given) => given],
+    ["think act observe", (given) => thinkActObserve(given) as AgentOptions],
+    ["step sequence", (given) => stepSequence(given) as AgentOptions],
+    ["steerable", (given) => steerable(given)],
+    ["managed context", (given) => managedContext(given)],
+    ["agent strategy", (given) => agentStrategy({ ...given, maximumIterations: 6 }) as AgentOptions],
+  ])("is paid for where it fails, under each preset: %s", async (_preset, preset) => {
+    const failing = worker([call("echo"), fail("auth", { message: "no such key" })], {
+      tools: [echo("echo")],
+      retry: null,
+    });
+    const model = scripted([call("helper", { task: "t" }), say("so be it")], { usage, facts: { price } });
+    const journal = memoryJournal();
+    const options = preset({ model, tools: [helper(failing)] });
+    const { usage: counted } = await new Agent({ ...options, journal }).run("go", { session: "p" });
+    expect(counted).toEqual({ inputTokens: 30, outputTokens: 15 });
+    const results = journal.read("p").filter(({ type }) => ["tool_finished", "late_result"].includes(type));
+    expect(results).toMatchObject([{ type: "tool_finished", result: { spent: { tokens: 15 } } }]);
+  });
 
   test("that was left behind, and whose tool is gone, is told of and not waited for", async () => {
     const journal = memoryJournal();

@@ -158,7 +158,13 @@ function namingErrors(tool: Tool): Tool {
       const [first, ...rest] = result.content;
       const said = first?.type === "text" ? rest : result.content;
       const text = `Error: ${first?.type === "text" ? first.text : ""}`;
-      return new ToolResult([{ type: "text", text }, ...said], true, result.done, result.ledger);
+      return new ToolResult(
+        [{ type: "text", text }, ...said],
+        true,
+        result.done,
+        result.ledger,
+        result.spent,
+      );
     },
   });
 }
