@@ -18,6 +18,16 @@ describe("a degenerate answer", () => {
     expect(messages.some((message) => textOf(message).includes("apologize"))).toBe(false);
   });
 
+  test("is asked for again with a word that does not say it once more, and is not kept", async () => {
+    const model = scripted([cut(sorry.repeat(100)), say("Here it is.")]);
+    const { messages } = await new Agent({ model }).run("go");
+    const [first, second] = model.requests.map((request) => request.messages.map(textOf));
+    expect(second?.slice(0, -1)).toEqual(first);
+    expect(second?.at(-1)).toMatch(/repeated itself/);
+    expect(second?.at(-1)).not.toContain("apologize");
+    expect(messages.map(textOf)).toEqual(["go", "Here it is."]);
+  });
+
   test("again and again ends the run, and says what was repeated", async () => {
     const model = scripted([cut(sorry.repeat(30))], { repeatLast: true });
     const { end, messages } = await new Agent({ model }).run("go");

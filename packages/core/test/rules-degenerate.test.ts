@@ -1,6 +1,6 @@
 // What counts as saying the same thing without end, asked of the rule and its measure by themselves.
 
-import { degenerateAnswers, type Part } from "@rondo/core";
+import { defaultTexts, degenerateAnswers, type Part } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { repetition } from "../src/rules/degenerate.ts";
 import { callOf } from "./loop-support.ts";
@@ -106,7 +106,7 @@ describe("an answer that ran into the output limit", () => {
     const evidence = { part: "text", times: 10, unit: expect.stringMatching(/no play/), max: 1 };
     // A blank at the end does not count, and is made up for by one at the beginning.
     expect(judged([words(` ${text}`)])).toStrictEqual({
-      follows: { do: "ask_again" },
+      follows: { do: "ask_again", note: defaultTexts.degenerateAnswer() },
       evidence: { ...evidence, retries: 0 },
     });
     expect(judged([words(` ${text}`)], 1)).toStrictEqual({
@@ -152,7 +152,7 @@ describe("an answer that ran into the output limit", () => {
     expect(judgementOf(rule, { turn: turnOf(cut, play, [callOf("5.0")]) })).toBeUndefined();
     expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), play) })).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
-    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 1]);
+    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 2]);
   });
 
   test("is counted over the whole run", () => {

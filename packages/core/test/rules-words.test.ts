@@ -68,6 +68,7 @@ describe("the words", () => {
     ["landing", "max_steps"],
     ["outputSchema", '{"a":1}'],
     ["emptyAnswer"],
+    ["degenerateAnswer"],
     ["compacted"],
   ] as const)("of %s say what they are told", (name, ...told) => {
     const said = (defaultTexts[name] as (...args: unknown[]) => string)(...told);
@@ -105,6 +106,7 @@ describe("the digest of the words", () => {
     landing: 1,
     landed: 2,
     emptyAnswer: 0,
+    degenerateAnswer: 0,
     malformedCall: 1,
     finalOutput: 1,
     compacted: 0,
@@ -159,7 +161,7 @@ describe("the digest of the words", () => {
       if (name === "masked") throw new Error("not so");
       return args.join();
     });
-    expect(textsDigest(said)).toBe("6943752769244271");
+    expect(textsDigest(said)).toBe("4434636569820278");
   });
 });
 

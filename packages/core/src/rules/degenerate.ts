@@ -13,16 +13,16 @@ const bound = { times: 10, length: 300 };
 /** Looked at from the end of a text: what repeats itself does so to the end. */
 const window = 20_000;
 
-/** An answer that repeats itself until it is cut off is asked for again, at most `max` times a run; then the run ends. It is never stored. */
+/** An answer that repeats itself until it is cut off is asked for again with a word, at most `max` times a run; then the run ends. It is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   const name = "degenerate_answers";
   return {
     name,
-    version: 1,
+    version: 2,
     init: () => 0,
     fold: (count, record) => (record.type === "turn_judged" && record.rule === name ? count + 1 : count),
-    judge(count, state): Judgement | undefined {
+    judge(count, state, texts): Judgement | undefined {
       const { turn } = state.run as Run;
       if (turn === undefined || turn.calls.length > 0) return undefined;
       if (turn.message.stop.kind !== "max_tokens") return undefined;
@@ -37,7 +37,8 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
           retries: count,
           max,
         };
-        if (count < max) return { follows: { do: "ask_again" }, evidence };
+        // The same request may well bring the same answer.
+        if (count < max) return { follows: { do: "ask_again", note: texts.degenerateAnswer() }, evidence };
         const message = `the model repeated ${JSON.stringify(evidence.unit)} ${found.times} times`;
         const error = { kind: "loop_detected" as const, message, retryable: false };
         return { follows: { do: "stop", reason: "no_progress", error }, store: false, evidence };

@@ -25,6 +25,7 @@ const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   landing: ["a"],
   landed: ["a", "b"],
   emptyAnswer: [],
+  degenerateAnswer: [],
   malformedCall: ["a"],
   finalOutput: ["a"],
   compacted: [],

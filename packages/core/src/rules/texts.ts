@@ -32,6 +32,7 @@ export interface Texts {
   /** The text of a run that landed. `said`: the answer of its last turn, absent when that failed. Nothing: what was said last, or the failure. */
   landed(reason: string, said: string | undefined): string | undefined;
   emptyAnswer(): string;
+  degenerateAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
   /** The text of a run that was for a compaction alone. */
@@ -77,6 +78,9 @@ export const defaultTexts: Texts = {
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
   landed: () => undefined,
   emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
+  // What it said is not told again: it would go on with it.
+  degenerateAnswer: () =>
+    "The last answer repeated itself until it was cut off, and is not kept. Continue with the task, or give the final answer as text.",
   malformedCall: (detail) =>
     `The last tool call could not be read${detail === undefined ? "" : ` (${clip(detail, 300)})`}. Write tool calls as the tool schemas say.`,
   finalOutput: (error) =>
