@@ -202,11 +202,15 @@ export class Answer {
       if (typeof value === "number" && Number.isFinite(value)) this.usage[name as keyof Usage] = value;
   }
 
-  /** The whole answer. */
+  /**
+   * The whole answer.
+   * @throws RondoError `context_overflow` where the window was full before anything was said
+   */
   finish(end: AnswerEnd): AssistantMessage {
     const wire = end.wire ?? "unknown";
     const cut = wire === "max_tokens" || wire === "context_overflow";
     const content = this.#parts((block) => cut && !block.whole);
+    if (wire === "context_overflow" && !content.some(isSaid)) throw this.#leftNoRoom(end);
     return {
       role: "assistant",
       content,
@@ -248,6 +252,16 @@ export class Answer {
   failed(error: RondoError): RondoError {
     const usage = Object.keys(this.usage).length === 0 ? undefined : { ...this.usage };
     return errorWith(error, { partial: this.partial(), usage });
+  }
+
+  /** What left no room for a single word has to become smaller, like one that is refused for its length. */
+  #leftNoRoom({ raw }: AnswerEnd): RondoError {
+    const who = `${this.#origin.provider}/${this.#origin.model}`;
+    return this.failed(
+      new RondoError("context_overflow", `the conversation leaves ${who} no room for an answer`, {
+        ...(raw === undefined ? {} : { raw: { finish_reason: raw } }),
+      }),
+    );
   }
 
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
@@ -304,6 +318,10 @@ export class Answer {
     return parts;
   }
 }
+
+/** Reasoning is no answer, nor are blanks. */
+const isSaid = (part: Part): boolean =>
+  part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
 
 function callPart(block: CallBlock, cut: boolean): Part {
   const rawArgs = block.pieces.join("");

@@ -284,19 +284,7 @@ describe("columns", () => {
         compat.thinkTags === undefined ? ["text"] : ["reasoning", "text"],
       );
     }
-    const hosts = [
-      "openai",
-      "azure",
-      "deepseek",
-      "mistral",
-      "xai",
-      "openrouter",
-      "zai",
-      "moonshot",
-      "alibaba",
-      "xiaomi",
-      "copilot",
-    ];
+    const hosts = ["openai", "azure", "mistral", "xai", "openrouter", "moonshot", "xiaomi", "copilot"];
     for (const [provider, server] of Object.entries(compatibleServers))
       expect([provider, server.compat.thinkTags]).toEqual([
         provider,

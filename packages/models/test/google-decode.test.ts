@@ -57,6 +57,24 @@ describe("the end of an answer", () => {
     ]);
   });
 
+  it("is read out of the response that Code Assist hands it on in", () => {
+    const { message } = stream(
+      { response: says({ text: "hel" }), traceId: "t" },
+      { response: says({ text: "lo" }) },
+      { response: ends("STOP") },
+    );
+    expect([textOf(message), message.stop.kind, message.usage?.inputTokens]).toEqual([
+      "hello",
+      "end_turn",
+      10,
+    ]);
+    const error = { code: 503, message: "high demand", status: "UNAVAILABLE" };
+    expect(failure(() => stream({ response: { error } }))).toMatchObject({ kind: "overloaded" });
+    // A bare answer may have a member of that name.
+    const bare = { ...(says({ text: "a" }) as object), response: says({ text: "b" }) } as Json;
+    expect(textOf(stream(bare, ends("STOP")).message)).toBe("a");
+  });
+
   it("keeps earlier parts when the last event has no content (F025)", () => {
     const { message } = stream(says({ text: "hel" }), says({ text: "lo" }), ends("STOP"));
     expect(message.content).toEqual([{ type: "text", text: "hello" }]);

@@ -120,6 +120,42 @@ describe("how an answer ended", () => {
     expect(callsOf(read(list))[0]!.argsError).toBeTypeOf("string");
   });
 
+  test("whole calls in an answer as long as the output limit are a cut one's, too (F006)", () => {
+    const list = (written: number, reasoning: number = 0): (Loose | string)[] => [
+      calls({ index: 0, id: "a", function: fn("f", '{"a":1}') }),
+      finish("tool_calls"),
+      {
+        choices: [],
+        usage: {
+          prompt_tokens: 50,
+          completion_tokens: written,
+          completion_tokens_details: { reasoning_tokens: reasoning },
+        },
+      },
+      "[DONE]",
+    ];
+    const stop = (...given: [number, number?]): string =>
+      read(list(...given), { ...origin, outputLimit: 64 }).stop.kind;
+    expect([stop(63), stop(64), stop(65)]).toEqual(["tool_use", "max_tokens", "max_tokens"]);
+    // Some count the reasoning, and do not hold it against the limit.
+    expect([stop(64, 40), stop(100, 40), stop(104, 40)]).toEqual(["max_tokens", "tool_use", "max_tokens"]);
+    const said = [text, finish("stop"), { choices: [], usage: { completion_tokens: 64 } }, "[DONE]"];
+    expect(read(said, { ...origin, outputLimit: 64 }).stop.kind).toBe("end_turn");
+  });
+
+  test("a window that was full before anything was said is an overflow (F012, F019)", () => {
+    const full = finish("model_context_window_exceeded");
+    const error = thrown([chunk({ reasoning_content: "So" }), full, "[DONE]"]);
+    expect(error).toMatchObject({
+      kind: "context_overflow",
+      message: expect.stringContaining("no room for an answer"),
+      raw: { finish_reason: "model_context_window_exceeded" },
+      partial: { content: [{ type: "reasoning", text: "So" }] },
+    });
+    expect(thrown([full, "[DONE]"]).partial).toBeUndefined();
+    expect(read([text, full, "[DONE]"]).stop.kind).toBe("context_overflow");
+  });
+
   test("a refusal is a refusal and no empty answer (F009)", () => {
     const message = read([
       chunk({ refusal: "I can't " }),

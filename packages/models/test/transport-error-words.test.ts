@@ -34,6 +34,18 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
     ["a small server", 400, says("Prompt has 9,000 tokens, but the configured context size is 8,192 tokens")],
   ],
+  invalid_request: [
+    [
+      "llama.cpp's template, of the order of roles",
+      500,
+      says(
+        "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+        { code: 500 },
+      ),
+    ],
+    ["a template without a system role", 500, says("System role not supported")],
+    ["Ollama's template, without a user", 500, says("no user query found")],
+  ],
   quota_exhausted: [
     [
       "Alibaba's free tier",

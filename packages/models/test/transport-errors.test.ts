@@ -212,7 +212,7 @@ describe("responses only told in the catalogue's words", () => {
   });
 
   it("a conflict may be tried again, a bad request may not", () => {
-    expect(classifyHttpError(response(409, "{}")).retryable).toBe(true);
+    for (const status of [409, 425]) expect(classifyHttpError(response(status, "{}")).retryable).toBe(true);
     expect(classifyHttpError(response(400, "{}")).retryable).toBe(false);
   });
 

@@ -125,10 +125,10 @@ export class GoogleDecoder implements Decoder {
   #take(value: Json): void {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
-    const answer = value as unknown as GoogleAnswer;
+    const answer = unwrapped(value);
     if (answer.error !== undefined && answer.error !== null) {
       this.#finished = true;
-      throw this.#failed(googleStreamError(value, this.#target));
+      throw this.#failed(googleStreamError(answer as unknown as Json, this.#target));
     }
     if (answer.usageMetadata) this.#usage = latest(this.#usage, answer.usageMetadata);
     const blockReason = wordOf(answer.promptFeedback?.blockReason);
@@ -349,6 +349,13 @@ const plainKeys: ReadonlySet<string> = new Set([
   "speechMetadata",
   "mediaProcessing",
 ]);
+
+/** Google's Code Assist hands each answer on inside a `response`. */
+function unwrapped(value: JsonObject): GoogleAnswer {
+  const { candidates, promptFeedback, usageMetadata, error, response } = value;
+  const bare = [candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined);
+  return (!bare && isObject(response) ? response : value) as unknown as GoogleAnswer;
+}
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -331,7 +331,7 @@ export class ChatDecoder implements Decoder {
       answer.finish({
         wire: "max_tokens",
         ...(word === undefined ? {} : { raw: word }),
-        detail: "the answer is as long as the output limit and its last call is broken: it was cut",
+        detail: "the answer is as long as the output limit: it was cut",
       }),
     );
   }
@@ -346,13 +346,19 @@ export class ChatDecoder implements Decoder {
     };
   }
 
-  /** Servers and routers call a cut answer a tool turn (F006): broken arguments at the limit give it away. */
+  /**
+   * Servers and routers call a cut answer a tool turn (F006): its length gives it away. Some do not count the reasoning
+   * towards the limit: an answer longer than the limit must then be so without it, or its arguments be broken.
+   */
   #wasCut(message: AssistantMessage): boolean {
     const limit = this.#target.outputLimit ?? this.#target.facts.maxOutputTokens;
     const written = numberIn(message.usage?.outputTokens);
     if (limit === undefined || written === undefined || written < limit) return false;
     if (message.stop.wire === "max_tokens") return false;
-    return message.content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
+    const calls = message.content.filter((part) => part.type === "tool_call");
+    if (calls.some((part) => part.argsError !== undefined)) return true;
+    const said = written - (numberIn(message.usage?.reasoningTokens) ?? 0);
+    return calls.length > 0 && (written === limit || said >= limit);
   }
 
   #failure(word: string | undefined): RondoError {

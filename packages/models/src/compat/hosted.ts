@@ -60,6 +60,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       structuredOutput: "json_object",
       reasoningParam: "thinking",
       forcedChoice: "without_reasoning",
+      thinkTags: "leading",
       omit: ["parallel_tool_calls", ...openaiOnly],
     },
     answers:
@@ -79,6 +80,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       toolChoiceAny: "any",
       bridgeToolUser: true,
       noAssistantLast: true,
+      systemFirstOnly: true,
       streamUsage: false,
       reasoningParam: "none",
       options: ["safe_prompt", "prompt_mode"],
@@ -204,6 +206,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       structuredOutput: "json_object",
       reasoningParam: "thinking",
       forcedChoice: "never",
+      thinkTags: "leading",
       omit: [
         "parallel_tool_calls",
         "seed",
@@ -270,6 +273,7 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       structuredOutput: "json_object",
       reasoningParam: "enable_thinking",
       forcedChoice: "without_reasoning",
+      thinkTags: "leading",
       omit: ["logit_bias", ...openaiOnly],
       options: ["enable_search", "search_options", "preserve_thinking", "thinking_budget"],
     },

@@ -76,7 +76,9 @@ function errorFrom(
       : kind === "invalid_request"
         ? mostOutput(facts.message)
         : undefined;
-  const retryable = said ?? (status === 409 && kind === "invalid_request" ? true : undefined);
+  // 409 and 425 speak of the moment: the same request may do a little later.
+  const retryable =
+    said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);
   return new RondoError(kind, sentence(kind, httpStatus, facts, hints, header, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -111,8 +113,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 499 || status === 424) return "server_error";
   if (status === 529) return "overloaded";
   if (status !== undefined && status >= 500) {
-    // Sent again unchanged it fails again, for ever: the server chokes on arguments in the history.
-    if (/failed to parse tool call arguments/i.test(text)) return "invalid_request";
+    if (templateWords.test(text)) return "invalid_request";
     // So does what is too long for llama.cpp, which finds that out as it goes.
     if (status === 500 && isOverflowText(text)) return "context_overflow";
     return status === 503 && byCode === undefined ? "overloaded" : "server_error";
@@ -217,6 +218,12 @@ const filterWords =
   /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|may contain inappropriate content|敏感内容/i;
 const capabilityWords =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
+/**
+ * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know. Sent
+ * again unchanged it fails again, for ever (F097, F128, F129).
+ */
+const templateWords =
+  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
 const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
 
