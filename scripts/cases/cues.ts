@@ -28,6 +28,21 @@ const words = new Set([
   "end",
 ]);
 
+/** Other words for the time at which a tool has done its work. */
+const finishes: ReadonlySet<string> = new Set([
+  "between_turns",
+  "after_tool",
+  "after_tool_result",
+  "tool_done",
+  "tool_end",
+  "tool_ended",
+  "tool_result",
+  "tool_settled",
+]);
+
+/** Other words for the time at which the next request has arrived. */
+const answered: ReadonlySet<string> = new Set(["after_response", "after_turn", "response", "turn_end"]);
+
 /** Other words for the time before anything. */
 const beginnings: ReadonlySet<string> = new Set(["before", "before_start", "before_run", "run_start"]);
 
@@ -79,8 +94,11 @@ export class Cues {
 
 function readCue(action: CaseAction): Cue {
   const read = /^([a-z_]+)(?::(\d+))?(?:\+(\d+)ms)?$/.exec(action.at);
-  const [, given = "", number, delay] = read ?? [];
-  const word = beginnings.has(given) ? "start" : given;
+  const [, given = "", place, delay] = read ?? [];
+  // A turn after the first one begins with its request.
+  const count = Number(place ?? 1);
+  const number = answered.has(given) ? count + 1 : given === "turn" ? Math.max(2, count) : place;
+  const word = usual(given);
   if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
   for (const member of Object.keys(action))
     if (!["at", "do", "text", "ms", "reason", "path", "content", "note"].includes(member))
@@ -92,4 +110,10 @@ function readCue(action: CaseAction): Cue {
     action,
     done: false,
   };
+}
+
+function usual(word: string): string {
+  if (beginnings.has(word)) return "start";
+  if (finishes.has(word)) return "tool_finished";
+  return answered.has(word) || word === "before_request" || word === "turn" ? "request" : word;
 }

@@ -124,7 +124,7 @@ export interface Given {
   fs?: Record<string, string>;
   root?: string;
   symlinks?: Record<string, string>;
-  requests?: { op: string; path: string; allow: boolean; content?: string }[];
+  requests?: { op: string; path: string; allow: boolean; content?: string; [of: string]: unknown }[];
   inputs?: Data[];
   output_schema?: Data;
   api_key?: string;
@@ -152,11 +152,12 @@ export interface Case {
 const caseMembers =
   "id area provider title top30 given wire turns turns_after repeat_wire final_wire wire_sequence actions clock note expect final_expect";
 const givenMembers =
-  "tools history options model system prompt estimated_prompt_tokens pinned_tokens fs root symlinks requests inputs output_schema api_key consumer_delay_ms_per_1000_events note";
+  "tools history options model system prompt estimated_prompt_tokens pinned_tokens fs root symlinks requests urls fetches inputs output_schema api_key consumer_delay_ms_per_1000_events note";
 const wireMembers =
   "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms transport_error transport_throws session_file_text note";
-const requestMembers = "op path allow content note";
-const inputMembers = "scanner repeat text_repeat text suffix pattern expect note";
+const requestMembers =
+  "op path allow content note url method headers redirect redirects redirect_to redirects_to location resolves_to resolves dns addresses";
+const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix pattern expect`;
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
 const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =

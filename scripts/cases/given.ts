@@ -16,6 +16,8 @@ export interface MappedOptions {
   prompted: boolean;
   /** How deep sub-agents may stand. */
   maxDepth?: number;
+  /** The user's signal has been aborted before the run. */
+  aborted?: boolean;
 }
 
 type Mapper = (value: never, to: MappedOptions) => void;
@@ -51,6 +53,9 @@ function strictTools(value: boolean, to: MappedOptions): void {
   to.compat = { ...to.compat, strictTools: value, adaptStrict: value };
 }
 
+/** Names for a signal that is aborted before anything begins. */
+const abortedNames = /^(?:abort_?)?signal(?:_(?:is_|already_|pre_?)?aborted)?$|^(?:already_|pre_?)?aborted$/;
+
 /** Other names that cases may have for a clock. */
 const clockNames: readonly (readonly [RegExp, string])[] = [
   [
@@ -64,6 +69,10 @@ const clockNames: readonly (readonly [RegExp, string])[] = [
     "idle_timeout_ms",
   ],
   [/^(?:stream|semantic)_(?:idle|inactivity)_ms$/, "semantic_idle_timeout_ms"],
+  [
+    /^(?:read|body|chunk|stream|between_chunks|inter_?(?:chunk|token)|(?:no_)?progress)_timeout_ms$/,
+    "idle_timeout_ms",
+  ],
   [/^connect_ms$/, "connect_timeout_ms"],
   [/^(?:request|call|overall|model)_timeout_ms$/, "total_timeout_ms"],
 ];
@@ -228,6 +237,10 @@ export function mappedOptions(given: Given): MappedOptions {
   };
   if (given.tools?.some((tool) => tool.strict === true) === true) strictTools(true, mapped);
   for (const [name, value] of Object.entries(given.options ?? {})) {
+    if (abortedNames.test(name)) {
+      mapped.aborted = value === true || /abort/i.test(String(value));
+      continue;
+    }
     const usual = clockNames.find(([names]) => names.test(name))?.[1] ?? name;
     const mapper = Object.hasOwn(mappers, usual) ? mappers[usual] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);

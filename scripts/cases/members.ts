@@ -310,11 +310,14 @@ const members: { readonly [member: string]: Member } = {
     seen.opener?.recovered === value ? undefined : `must be ${shown(value)}; got ${shown(seen.opener)}`,
 };
 
-/** Other words for the prototype of all objects being as it was. */
-const untouched = /^(?:object_|global_)?prototype_(?:un(?:changed|touched|polluted)|intact|clean)$/;
+/** Other words for the prototype of all objects being as it was, or not. */
+const untouched =
+  /^(?:(?:object|global)_?)?prototype_?(?:un(?:changed|touched|polluted)|intact|clean|safe)$|^no_(?:prototype_)?pollution$/i;
+const touched = /^(?:(?:object|global)_?)?(?:prototype_?)?(?:polluted|pollution|changed|touched)$/i;
 
 export function memberNamed(name: string): Member | undefined {
   if (Object.hasOwn(members, name)) return members[name];
+  if (touched.test(name)) return members.prototype_polluted;
   return untouched.test(name)
     ? (value, subject) => members.prototype_polluted?.(value === false, subject)
     : undefined;

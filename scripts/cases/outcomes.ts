@@ -286,8 +286,11 @@ const outcomes: { readonly [word: string]: Outcome } = {
     return Object.keys(end.evidence).length > 0 && end.rule !== "" ? undefined : "it names no evidence";
   },
 
+  // How often a paused answer is gone on with is a budget, too.
   stop_budget: ({ run }) =>
-    run?.end !== undefined && stopBudgets.includes(run.end.reason) ? undefined : endOf(run),
+    run?.end !== undefined && (stopBudgets.includes(run.end.reason) || run.end.rule === "pauses")
+      ? undefined
+      : endOf(run),
 
   aborted({ run }) {
     if (run?.end?.reason !== "aborted") return endOf(run);
@@ -333,7 +336,10 @@ const outcomes: { readonly [word: string]: Outcome } = {
     const rejected = ran === undefined ? undefined : outcomes.feed_error_to_model?.(subject);
     return rejected === undefined ? undefined : `${ran} | ${rejected}`;
   },
-  deny_all: ({ seen }) => rows(seen, (row) => !row.allowed),
+  deny_all(subject) {
+    if (subject.seen.rows !== undefined) return rows(subject.seen, (row) => !row.allowed);
+    return outcomes.feed_error_to_model?.(subject);
+  },
 
   second_opener_read_only({ seen: { opener } }) {
     if (opener === undefined) return "nobody else opened the session";

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { shown } from "./ask.ts";
 import type { Case, RetryLimits } from "./format.ts";
+import { cutWhereExpected } from "./generated.ts";
 import { measured } from "./isolated.ts";
 import { judge, needsProcess } from "./judge.ts";
 import type { Observation } from "./observation.ts";
@@ -16,7 +17,7 @@ import { type Chunking, chunkings } from "./wire.ts";
 
 /** Why a case fails; empty when it passes. */
 export async function perform(given: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
-  const one = { ...given, provider: playedAs(given) };
+  const one = cutWhereExpected({ ...given, provider: playedAs(given) });
   const seen: [Chunking, Observation][] = [];
   for (const chunking of one.wire === null ? cuts.slice(0, 1) : cuts) {
     const observation = await observe(one, chunking);
@@ -110,7 +111,9 @@ async function boundless(one: Case): Promise<string[]> {
   if (one.repeat_wire !== undefined || one.wire?.transport_throws !== undefined) return [];
   const { responses, broke } = await play({ ...one, actions: [] }, { chunking: "whole", persist: true });
   if (broke !== undefined) return [`with this response for ever: ${broke}`];
-  const most = limits.max_attempts + 1;
+  // What is refused with a lower output limit as well is too long by itself: that is another failure, with its own mend.
+  const mends = /reduce_max_tokens/.test(String(one.expect.loop_outcome)) ? 1 : 0;
+  const most = limits.max_attempts + 1 + mends;
   // Where the failure is told to the model it is asked something else: that has bounds of its own.
   const told = /feed_error_to_model/.test(String(one.expect.loop_outcome));
   const asked = responses.filter((response) => !told || response.request.text === responses[0]?.request.text);

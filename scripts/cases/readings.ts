@@ -65,6 +65,8 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
       { stop, error: null },
     ];
   const readings: Reading[] = [{ stop, error: null }];
+  // A full window cuts an answer off like any other limit.
+  if (stop === "context_overflow") readings.push({ stop: "max_tokens", error: null });
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });
@@ -86,8 +88,13 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   if (failure.kind === "content_filter")
     readings.push({ stop: "content_filter", error: failure.kind }, { stop: "content_filter", error: null });
   // The server's own clock, and not ours: what it had no time for it failed at.
-  if (failure.kind === "timeout" && failure.raw !== undefined)
+  if (failure.kind === "timeout" && (failure.raw !== undefined || failure.status !== undefined))
     readings.push({ stop: "error", error: "server_error" });
+  // It may do later, so it is not the request's fault alone.
+  if ((status === 409 || status === 425) && failure.kind === "invalid_request")
+    readings.push({ stop: "error", error: "server_error" });
+  // Credentials that may not do this are a matter of credentials.
+  if (failure.kind === "permission") readings.push({ stop: "error", error: "auth" });
   // The limit of a fetch is one of its ways to lose a connection.
   if (failure.kind === "timeout" && /\(UND_ERR_/.test(failure.message))
     readings.push({ stop: "error", error: "network" });
@@ -131,6 +138,8 @@ export function callsListed(response: SeenResponse): SeenCall[][] {
   if (judged?.evidence.error === "malformed_tool_call" || message.stop.kind === "malformed_call") return [[]];
   // What a provider refused was made a call again by Rondo, with the arguments as they were said.
   if (isRefusedCall(response)) return [calls, calls.map((call) => asSaid(call, message)), []];
+  // What stands in a refused answer is as good as not said.
+  if (message.stop.kind === "content_filter" || message.stop.kind === "refusal") return [calls, []];
   if (message.stop.kind !== "max_tokens" && message.stop.kind !== "context_overflow") return [calls];
   const whole = calls.filter((call) => call.ok);
   return calls.some((call) => call.started > 0) ? [whole] : [whole, []];

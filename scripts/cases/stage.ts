@@ -192,6 +192,7 @@ export class Stage {
   #options(baseURL: string): AgentOptions {
     const { given = {}, provider, expect } = this.#one;
     const mapped = mappedOptions(given);
+    if (mapped.aborted === true) this.#controller.abort("the case aborts");
     const { agent } = mapped;
     const http = tapped(failingClient(this.#script, this.#server), this.#tap);
     const model = modelFor({
@@ -272,7 +273,9 @@ export class Stage {
     for (const turn of this.#one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
     // What is to be made smaller after a last answer is so before the next request: somebody has to make one.
-    const smaller = /(?:^|_or_)compact(?:$|_or_)/.test(String(this.#one.expect.loop_outcome));
+    const smaller = [this.#one, ...(this.#one.turns ?? [])].some(({ expect }) =>
+      /(?:^|_or_)compact(?:$|_or_)/.test(String(expect?.loop_outcome)),
+    );
     if (smaller && this.#one.turns_after === undefined && this.#session?.status === "idle")
       await this.#prompt("go on");
     await this.#cues.reached("end");

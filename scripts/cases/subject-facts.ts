@@ -183,7 +183,7 @@ type Measures = NonNullable<Observation["process"]>;
 /** What is measured of a process, by the words that cases have for it. */
 const measures: readonly [RegExp, keyof Measures][] = [
   [
-    /^(?:live_?|surviving_?|left_?|running_?)?(?:child(?:ren)?|orphans?|descendants?)(?:_?process(?:es)?)?(?:_?(?:alive|left))?$/i,
+    /^(?:(?:a?live|surviving|left(?:over)?|running|orphaned|remaining)_?)?(?:child(?:ren)?|orphans?|descendants?|survivors?|process(?:es)?)(?:_?process(?:es)?)?(?:_?(?:alive|left|running|remaining))?$/i,
     "childProcesses",
   ],
   [/^unhandled_?rejections?$/i, "unhandledRejections"],

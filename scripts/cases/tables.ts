@@ -1,12 +1,14 @@
 // The room of tables: cases without a model, which ask a tool or a reader about row after row.
 
 import { join } from "node:path";
-import { Agent, type Model, messageOf, type Tool, type ToolContext, userText } from "@rondo/core";
+import { Agent, type Model, messageOf, userText } from "@rondo/core";
 import { openaiCompatible, promptedJson } from "@rondo/models";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
+import { called } from "./called.ts";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
 import type { Observation } from "./observation.ts";
 import { Folder, filesUnder } from "./tools.ts";
+import { hasUrls, urlRows } from "./url-rows.ts";
 
 type Row = NonNullable<Observation["rows"]>[number];
 
@@ -41,6 +43,7 @@ export async function playTable(one: Case): Promise<Observation> {
 }
 
 async function rowsOf(one: Case): Promise<Row[]> {
+  if (hasUrls(one.given ?? {})) return urlRows(one.given ?? {});
   if (one.given?.requests !== undefined) return fileRows(one);
   if (one.given?.inputs !== undefined) return Promise.all(one.given.inputs.map(scannerRow));
   throw new Unsupported("a case without a wire needs given.requests or given.inputs");
@@ -90,29 +93,6 @@ function outside(folder: string, root: string): string {
       ([name]) => !`/${name}`.startsWith(`${root.replace(/\/$/, "")}/`),
     ),
   );
-}
-
-async function called(tool: Tool, args: Record<string, string>): Promise<{ isError: boolean; text: string }> {
-  const check = await tool.check(args);
-  if (!check.ok) return { isError: true, text: check.error };
-  try {
-    const context: ToolContext = {
-      signal: new AbortController().signal,
-      idempotencyKey: "row",
-      callId: "row",
-      update: () => {},
-      now: () => 0,
-      deps: {},
-      resolve: async (key) => key.create(),
-    };
-    const result = (await tool.execute(check.value as never, context)) as { isError?: boolean };
-    return {
-      isError: result?.isError === true,
-      text: typeof result === "string" ? result : JSON.stringify(result),
-    };
-  } catch (thrown) {
-    return { isError: true, text: messageOf(thrown) };
-  }
 }
 
 type Repeat = { unit: string; count: number };

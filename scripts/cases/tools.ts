@@ -134,6 +134,10 @@ function builtin(name: string, root: FileToolSet, load: Workload): Tool {
       return renamed("grep", searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
     case "fetch":
     case "fetch_url":
+    case "http":
+    case "http_fetch":
+    case "http_get":
+    case "web_fetch":
       return renamed(name, httpTools()[0]!, { url: "url" }, load);
     default:
       throw new Unsupported(`given.tools[].builtin ${JSON.stringify(name)}: Rondo has no such tool yet`);

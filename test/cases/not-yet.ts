@@ -14,6 +14,11 @@ export const ambiguous: { readonly [what: string]: string } = {
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
+  "R016 expect.loop_outcome: stop_budget": "how often a paused answer is gone on with is a budget, too",
+  "R149-permission expect.error_kind: permission":
+    "credentials that may not do this are a matter of credentials",
+  "R225-between turns[0].loop_outcome: run_tools_then_continue":
+    "a real tool that refuses has run, and has come to nothing",
   "R184-ollama-native expect.error_kind: null":
     "an answer to a cut prompt is both an answer and a matter for a warning",
   "R185xb expect.error_kind: null":
