@@ -129,6 +129,8 @@ async function read(
       if (decoder.finished) return false;
       // Pings do not wind this clock.
       if (decoder.complete === true && (spoke || stopClock === undefined)) {
+        // An end is no silence: the clock for that may be about to run out, and would take a whole answer for none.
+        if (stopClock === undefined) emit({ type: "progress" });
         stopClock?.();
         stopClock = clock.after(waitMs, stopWaiting);
       }

@@ -55,7 +55,7 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     pieces: readonly (string | Buffer)[],
     more: ProviderOptions = {},
     clocks: ModelIo["clocks"] = {},
-  ): Promise<{ answer: Promise<AssistantMessage> }> {
+  ): Promise<{ answer: Promise<AssistantMessage>; heard: ModelEvent["type"][] }> {
     const server = createServer((_request, response) => {
       response.writeHead(200, { "content-type": type });
       for (const piece of pieces) response.write(piece);
@@ -72,7 +72,9 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     const begins = new Promise<void>((resolve) => {
       begun = resolve;
     });
+    const heard: ModelEvent["type"][] = [];
     const emit = (event: ModelEvent): void => {
+      heard.push(event.type);
       if (event.type === "text_delta") begun();
     };
     const answer = model.call(
@@ -81,7 +83,7 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     );
     answer.catch(() => {});
     await begins;
-    return { answer };
+    return { answer, heard };
   }
 
   it.each([
@@ -100,6 +102,14 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     vi.advanceTimersByTime(200);
     expect((await answer).content).toEqual([{ type: "text", text: "hi" }]);
+  });
+
+  it("that ends says something by that: the clock for silence, which may be about to run out, begins anew", async () => {
+    const { answer, heard } = await asked([...text, ...end]);
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(heard.slice(heard.lastIndexOf("text_delta"))).toEqual(["text_delta", "progress"]);
+    vi.advanceTimersByTime(10_000);
+    await answer;
   });
 
   it("that did not end is waited for", async () => {
