@@ -23,6 +23,10 @@ export interface Wire {
   generated?: Data;
   eof?: "clean" | "reset" | "hang" | "repeat_last";
   delay_headers_ms?: number;
+  /** Between frames. */
+  frame_delay_ms?: number;
+  /** How often the last frame is repeated, at the end `repeat_last`. Default: every second. */
+  repeat_interval_ms?: number;
   transport_error?: Data;
   transport_throws?: string;
   session_file_text?: string;
@@ -154,7 +158,7 @@ const caseMembers =
 const givenMembers =
   "tools history options model system prompt estimated_prompt_tokens pinned_tokens fs root symlinks requests urls fetches inputs output_schema api_key consumer_delay_ms_per_1000_events note";
 const wireMembers =
-  "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms transport_error transport_throws session_file_text note";
+  "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms frame_delay_ms repeat_interval_ms transport_error transport_throws session_file_text note";
 const requestMembers =
   "op path allow content note url method headers redirect redirects redirect_to redirects_to location resolves_to resolves dns addresses";
 const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix pattern expect`;
@@ -177,8 +181,45 @@ export function demandKnown(what: string, data: object, members: string): void {
  */
 export function readCase(line: string): Case {
   const one = JSON.parse(line) as Case;
+  const exact = JSON.parse(line, exactly) as Case;
+  for (const [at, wire] of wiresOf(one).entries()) {
+    const body = wiresOf(exact)[at]?.body;
+    if (wire !== undefined && wire !== null && body !== undefined) wire.body = body;
+  }
   checkMembers(one);
   return one;
+}
+
+/** What is served goes out as it stands in the case: longer numbers than JavaScript has are kept as they are written. */
+const exactly = ((_key: string, value: unknown, { source }: { source?: string }): unknown =>
+  typeof value === "number" && source !== undefined && String(value) !== source
+    ? (JSON as unknown as { rawJSON(source: string): unknown }).rawJSON(source)
+    : value) as (key: string, value: unknown) => unknown;
+
+function wiresOf({ wire, final_wire, wire_sequence, turns, turns_after }: Case): (Wire | null | undefined)[] {
+  const later = [...(turns ?? []), ...(turns_after ?? [])].map((turn) => turn.wire);
+  return [wire, final_wire, ...(wire_sequence ?? []), ...later];
+}
+
+/** Other names for the times between frames. */
+const times: readonly (readonly [RegExp, "frame_delay_ms" | "repeat_interval_ms"])[] = [
+  [
+    /^(?:(?:delay_)?(?:between_)?(?:frames?|chunks?|deltas?|events?)_(?:delay_|interval_)?ms|inter_\w+_ms)$/,
+    "frame_delay_ms",
+  ],
+  [
+    /^(?:(?:repeat|ping|heartbeat)(?:_last)?_)(?:(?:every|interval)_)?ms$|^interval_ms$/,
+    "repeat_interval_ms",
+  ],
+];
+
+function usualTimes(wire: Wire): void {
+  for (const [name, value] of Object.entries(wire)) {
+    const usual = name === "delay_headers_ms" ? undefined : times.find(([names]) => names.test(name))?.[1];
+    if (usual === undefined || usual === name || typeof value !== "number") continue;
+    delete (wire as { [member: string]: unknown })[name];
+    wire[usual] = value;
+  }
 }
 
 export function checkMembers(one: Case): void {
@@ -191,10 +232,10 @@ export function checkMembers(one: Case): void {
   }
   const turns = [...(one.turns ?? []), ...(one.turns_after ?? [])];
   for (const turn of turns) demandKnown("turns[]", turn, turnMembers);
-  const wires = [one.wire, one.final_wire, ...(one.wire_sequence ?? []), ...turns.map((turn) => turn.wire)];
   for (const row of one.given?.requests ?? []) demandKnown("given.requests[]", row, requestMembers);
   for (const row of one.given?.inputs ?? []) demandKnown("given.inputs[]", row, inputMembers);
-  for (const wire of wires) {
+  for (const wire of wiresOf(one)) {
+    if (wire !== undefined && wire !== null) usualTimes(wire);
     demandKnown("wire", wire ?? {}, wireMembers);
     demandKnown("wire.transport_error", wire?.transport_error ?? {}, "message cause code name");
     if (!["clean", "reset", "hang", "repeat_last"].includes(wire?.eof ?? "clean"))

@@ -5,6 +5,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import {
+  type Ask,
   all,
   before,
   complaint,
@@ -43,6 +44,20 @@ export function check(
   if (operator === undefined) throw new Unsupported(`unknown operator ${JSON.stringify(op)}`);
   const found = find(path, request);
   return operator({ found, one: found.values[0], value, path, request, previous });
+}
+
+const bodies = ({ request, previous }: Ask): { now: unknown; was: unknown } | undefined =>
+  previous === undefined ? undefined : { now: request.body, was: previous.body };
+
+/** Of a whole body the lists may go on, and all else stays. */
+function extendsBody({ now, was }: { now: unknown; was: unknown }): boolean {
+  const bare = unmarked(now) as Record<string, unknown>;
+  return Object.entries(unmarked(was) as Record<string, unknown>).every(([name, value]) => {
+    const own = bare[name];
+    return Array.isArray(value) && Array.isArray(own)
+      ? extendsList(own, value)
+      : isDeepStrictEqual(own, value);
+  });
 }
 
 export const operators: { readonly [op: string]: Operator } = {
@@ -283,8 +298,10 @@ export const operators: { readonly [op: string]: Operator } = {
     );
   },
   extends_previous_request_ignoring_cache_control: (ask) => {
-    const pair = before(ask);
+    const pair = ask.path === "$" ? bodies(ask) : before(ask);
     if (pair === undefined) return noneBefore;
+    if (ask.path === "$")
+      return demand(extendsBody(pair), () => `must begin with all of the request before; ${got(ask)}`);
     if (Array.isArray(pair.now) && Array.isArray(pair.was))
       return demand(
         extendsList(pair.now, pair.was),

@@ -169,20 +169,26 @@ export class WireServer {
       ...(served.frames.length === 0 && served.eof === "clean" ? { "content-length": "0" } : {}),
     });
     response.flushHeaders();
-    await this.#sendFrames(response, number, served);
+    await this.#sendFrames(response, number, exchange);
     await this.#end(response, exchange);
   }
 
   /** Late in both times: the loop's clocks are virtual, the transport's are real. */
   async #delay(exchange: Exchange, ms: number): Promise<void> {
-    Object.assign(exchange, { resting: true, delaying: true });
-    await this.#parts.sleep(ms);
-    Object.assign(exchange, { resting: false, delaying: false });
+    await this.#pause(exchange, ms);
     await realSleep(ms);
   }
 
-  async #sendFrames(response: ServerResponse, number: number, served: Served): Promise<void> {
+  async #pause(exchange: Exchange, ms: number): Promise<void> {
+    Object.assign(exchange, { resting: true, delaying: true });
+    await this.#parts.sleep(ms);
+    Object.assign(exchange, { resting: false, delaying: false });
+  }
+
+  async #sendFrames(response: ServerResponse, number: number, exchange: Exchange): Promise<void> {
     const { chunking, tap, atFrame } = this.#parts;
+    const { served } = exchange;
+    const { frameDelayMs = 0 } = served;
     let sent = 0;
     const send = async (piece: Buffer): Promise<void> => {
       if (response.destroyed || piece.length === 0) return;
@@ -193,11 +199,15 @@ export class WireServer {
     };
     let held: Buffer[] = [];
     for (let at = 0; at < served.frames.length; at += 1) {
+      if (at > 0 && frameDelayMs > 0) {
+        await tap.reached(sent);
+        await this.#pause(exchange, frameDelayMs);
+      }
       held.push(served.frames[at] as Buffer);
       const acting = atFrame(number, at + 1);
       // An action is a point in time: it cuts a whole body too.
       const last = at + 1 === served.frames.length;
-      if (chunking === "whole" && acting === undefined && !last) continue;
+      if (chunking === "whole" && acting === undefined && !last && frameDelayMs === 0) continue;
       const whole = Buffer.concat(held);
       held = [];
       for (const piece of cut(whole, chunking, served.long)) await send(piece);
@@ -224,7 +234,7 @@ export class WireServer {
     }
     Object.assign(exchange, { resting: true, held: true });
     while (eof === "repeat_last" && !response.destroyed) {
-      await sleep(1000);
+      await sleep(exchange.served.repeatMs ?? 1000);
       if (!response.destroyed) response.write(frames.at(-1) ?? Buffer.alloc(0));
     }
   }

@@ -21,6 +21,10 @@ export interface Served {
   /** Made up by the runner where a case names no response: a plain last answer. */
   madeUp: boolean;
   delayMs: number;
+  /** Between frames. */
+  frameDelayMs?: number;
+  /** How often the last frame is repeated. */
+  repeatMs?: number;
   /** Too long to be sent byte by byte. */
   long: boolean;
   /** Which turn of the case it is, where that is not its place in the order. */
@@ -41,6 +45,8 @@ export function served(wire: Wire, fill: (text: string) => string): Served {
     eof: wire.eof ?? "clean",
     madeUp: false,
     delayMs: wire.delay_headers_ms ?? 0,
+    frameDelayMs: wire.frame_delay_ms ?? 0,
+    repeatMs: wire.repeat_interval_ms ?? 1000,
     long: frames.reduce((sum, frame) => sum + frame.length, 0) > 200_000,
   };
 }
