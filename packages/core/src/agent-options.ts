@@ -40,6 +40,8 @@ import type { Logger } from "./logger.ts";
 import type { OutputWay, RunEnd, RunOptions } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
+import { model, toolChoice } from "./model-checks.ts";
+import { agentWords, hookWords, overrideWords, settingWords } from "./other-words.ts";
 import type { OutputReading } from "./output/structured.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
@@ -196,7 +198,6 @@ export interface RunOverrides {
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
 
-const model = able("a Model, e.g. offline() of @rondo/models,", "call");
 const tool = having("a tool, as tool() makes it,", {
   name: text,
   definition: object,
@@ -244,21 +245,25 @@ const compaction = membersOf<CompactionOptions>({
   atEnd: flag,
 });
 
-const settings = membersOf<Settings>({
-  temperature: real,
-  topP: real,
-  topK: real,
-  maxOutputTokens: count,
-  stop: listOf(text),
-  seed: real,
-  frequencyPenalty: real,
-  presencePenalty: real,
-  // Servers go on finding words for effort; what one does not know is its model's to say.
-  reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
-  parallelToolCalls: flag,
-  headers: object,
-  providerOptions: data,
-});
+const settings = membersOf<Settings>(
+  {
+    temperature: real,
+    topP: real,
+    topK: real,
+    maxOutputTokens: count,
+    stop: listOf(text),
+    seed: real,
+    frequencyPenalty: real,
+    presencePenalty: real,
+    // Servers go on finding words for effort; what one does not know is its model's to say.
+    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
+    parallelToolCalls: flag,
+    headers: object,
+    providerOptions: data,
+  },
+  [],
+  settingWords,
+);
 
 /** What each option of an agent must be; presets look at theirs by the same. */
 export const agentChecks: ChecksOf<AgentOptions> = {
@@ -337,15 +342,19 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   }),
   blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
   settings,
-  toolChoice: either(oneOf("auto", "any", "none"), membersOf({ tool: text })),
-  hooks: membersOf<Hooks>({
-    permission: callable,
-    prepareStep: callable,
-    beforeTool: callable,
-    afterTool: callable,
-    transformContext: callable,
-    onFinish: callable,
-  }),
+  toolChoice,
+  hooks: membersOf<Hooks>(
+    {
+      permission: callable,
+      prepareStep: callable,
+      beforeTool: callable,
+      afterTool: callable,
+      transformContext: callable,
+      onFinish: callable,
+    },
+    [],
+    hookWords,
+  ),
   texts: membersOf(
     Object.fromEntries(
       Object.entries(defaultTexts).map(([name, own]) => [
@@ -367,20 +376,24 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   clock: able("a clock (now, random, after)", "now", "random", "after"),
 };
 
-const agentOptions = membersOf(agentChecks, ["model"]);
+const agentOptions = membersOf(agentChecks, ["model"], agentWords);
 
 /** @throws RondoError `invalid_request` naming the first option of a single run that cannot be used */
 export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
   checkGiven(overrides, given);
 
-const overrides = membersOf<RunOverrides & { takeOver?: boolean }>({
-  signal: having("an AbortSignal", { aborted: flag, addEventListener: callable }),
-  session: text,
-  onEvent: callable,
-  forceCompaction: flag,
-  takeOver: flag,
-  journal: agentChecks.journal,
-  dependencies: agentChecks.dependencies,
-  tools: agentChecks.tools,
-  toolChoice: agentChecks.toolChoice,
-});
+const overrides = membersOf<RunOverrides & { takeOver?: boolean }>(
+  {
+    signal: having("an AbortSignal", { aborted: flag, addEventListener: callable }),
+    session: text,
+    onEvent: callable,
+    forceCompaction: flag,
+    takeOver: flag,
+    journal: agentChecks.journal,
+    dependencies: agentChecks.dependencies,
+    tools: agentChecks.tools,
+    toolChoice: agentChecks.toolChoice,
+  },
+  [],
+  overrideWords(() => agentChecks),
+);

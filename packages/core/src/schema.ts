@@ -156,6 +156,7 @@ function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"
       "invalid_request",
       `${owner}: the input schema must be an object, not ${JSON.stringify(given)}`,
     );
+  if (!isStandard(schema)) refuseMembers(given, owner);
   const json = isStandard(schema) ? given : soundSchema(given);
   if (wants === "any") return json;
   // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
@@ -168,6 +169,31 @@ function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"
   return json.type === "object" && "properties" in json
     ? json
     : { ...json, type: "object", properties: json.properties ?? {} };
+}
+
+/** Schemas by name are the members of a schema, not one: the model would be told of nothing, and nothing would be checked. */
+function refuseMembers(given: object, owner: string): void {
+  const members = Object.entries(given);
+  const [name, one] = members[0] ?? [];
+  if (name === undefined || !members.every(([key, member]) => isMember(key, member))) return;
+  const whole = isStandard(one)
+    ? `an object of its library, e.g. z.object({ ${name} })`
+    : `{ type: "object", properties: { ${name} } }`;
+  throw new RondoError(
+    "invalid_request",
+    `${owner}: these are the members of a schema, not a schema: ${whole} is one`,
+  );
+}
+
+const keywords =
+  /^(\$|not$|if$|then$|else$|items$|contains$|properties$|propertyNames$|additional|unevaluated)/;
+
+function isMember(key: string, member: unknown): boolean {
+  if (typeof member !== "object" || member === null) return false;
+  return (
+    isStandard(member as SchemaLike) ||
+    (!keywords.test(key) && typeof (member as JsonObject).type === "string")
+  );
 }
 
 function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {

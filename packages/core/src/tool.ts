@@ -6,6 +6,7 @@
 import type { BlobStore } from "./blobs.ts";
 import {
   type Check,
+  type ChecksOf,
   callable,
   checkGiven,
   data,
@@ -30,6 +31,7 @@ import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
+import { toolWords } from "./other-words.ts";
 import { outputPart, type ToolOutput } from "./outputs.ts";
 import type { Texts } from "./rules/texts.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
@@ -261,26 +263,28 @@ const schema: Check = (value) => {
   return object(value) === undefined ? data(value) : aSchema(value);
 };
 
-/** What hosts write on their tools for themselves is theirs: it goes to no provider, and nobody minds it. */
-const toolOptions = membersOf<ToolOptions<SchemaLike>>(
-  {
-    name: text,
-    description: text,
-    inputSchema: schema,
-    execute: callable,
-    effect: oneOf("read", "write", "idempotent"),
-    keys: callable,
-    timeoutMs: finite0,
-    permission: oneOf("allow", "ask", "deny"),
-    coerce: flag,
-    unknownKeys: oneOf("allow", "strip", "reject"),
-    reconcile: callable,
-    version: either(number, text),
-    executeRaw: callable,
-  },
-  ["name", "description", "inputSchema", "execute"],
-  "let_pass",
-);
+const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
+  name: text,
+  description: text,
+  inputSchema: schema,
+  execute: callable,
+  effect: oneOf("read", "write", "idempotent"),
+  keys: callable,
+  timeoutMs: finite0,
+  permission: oneOf("allow", "ask", "deny"),
+  coerce: flag,
+  unknownKeys: oneOf("allow", "strip", "reject"),
+  reconcile: callable,
+  version: either(number, text),
+  executeRaw: callable,
+};
+const toolMembers = membersOf(toolChecks, ["name", "description", "inputSchema", "execute"], "let_pass");
+
+/** What hosts write on their tools for themselves is theirs: it goes to no provider, and nobody minds it, unless it is meant for the loop. */
+const toolOptions: Check = (value) => {
+  const meant = object(value) === undefined ? toolWords(value as object, Object.keys(toolChecks)) : undefined;
+  return meant === undefined ? toolMembers(value) : { at: `.${meant.name}`, says: meant.says };
+};
 
 // The length apart from the letters: a counted repetition is costly to compile.
 const namePattern = /^[A-Za-z0-9_-]+$/;

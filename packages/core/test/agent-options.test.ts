@@ -30,7 +30,7 @@ describe("an agent's options", () => {
     [{ maxStpes: 5 }, "option maxStpes: there is no such option; did you mean maxSteps?"],
     [{ maxsteps: 5 }, "option maxsteps: there is no such option; did you mean maxSteps?"],
     [{ steps: 5 }, "option steps: there is no such option; did you mean maxSteps?"],
-    [{ turns: 5 }, "option turns: there is no such option; there are model, fallback, system, tools, "],
+    [{ volume: 5 }, "option volume: there is no such option; there are model, fallback, system, tools, "],
     [{ maxSteps: "5" }, 'option maxSteps: a whole number of at least 0 is needed, not "5"'],
     [{ maxSteps: null }, "option maxSteps: a whole number of at least 0 is needed, not null"],
     [{ clocks: { idle: 5 } }, "option clocks.idle: there is no such option; did you mean idleMs?"],
@@ -215,7 +215,7 @@ describe("the options of a single run", () => {
     const given = { maxSteps: 5 } as RunOverrides;
     const running = how === "run" ? agent.run("go", given) : agent[how]("go", given).result;
     await expect(running).rejects.toThrow(
-      "option maxSteps: there is no such option; there are signal, session, ",
+      "option maxSteps: it is an option of the agent, not of one run: new Agent({ maxSteps })",
     );
   });
 });

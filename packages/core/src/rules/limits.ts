@@ -7,6 +7,7 @@ import { above0, type Check, checkGiven, count, membersOf, moment, oneOf, text, 
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
+import { budgetWords } from "../other-words.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
@@ -77,12 +78,16 @@ export interface Budget {
 const amounts = { tokens: above0, usd: above0 };
 
 /** What the amounts of a budget must be. */
-export const budgetAmounts: Check = membersOf<Budget>({
-  ...amounts,
-  ms: above0,
-  modelCalls: above0,
-  own: membersOf<NonNullable<Budget["own"]>>(amounts),
-});
+export const budgetAmounts: Check = membersOf<Budget>(
+  {
+    ...amounts,
+    ms: above0,
+    modelCalls: above0,
+    own: membersOf<NonNullable<Budget["own"]>>(amounts, [], budgetWords),
+  },
+  [],
+  budgetWords,
+);
 
 /** Lands a run that has spent its tokens, its money, its time or its model calls. */
 export function budget(limits: Budget): Rule {

@@ -1,0 +1,135 @@
+// Whoever comes from another library is told what its words are here.
+
+import { say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Agent, type AgentOptions, budget, type RunOverrides, tool } from "../src/index.ts";
+import { wordsOf } from "./refused.ts";
+
+const model = scripted([]);
+const weather = {
+  name: "weather",
+  description: "Weather of a city",
+  inputSchema: z.object({ city: z.string() }),
+  execute: () => "rain",
+};
+const { inputSchema: _schema, execute: _execute, name: _name, ...bare } = weather;
+
+describe("an option that another library has is told by its name here:", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ instructions: "Be brief." }, "option instructions: there is no such option; here it is system"],
+    [{ maxTurns: 5 }, "option maxTurns: there is no such option; here it is maxSteps"],
+    [{ max_turns: 5 }, "here it is maxSteps"],
+    [{ stopWhen: () => true }, "here it is rules: maxSteps(n), or a function that is a stop rule"],
+    [{ temperature: 0 }, "here it is settings.temperature"],
+    [{ maxTokens: 5 }, "here it is settings.maxOutputTokens"],
+    [
+      { settings: { maxTokens: 5 } },
+      "option settings.maxTokens: there is no such option; here it is maxOutputTokens",
+    ],
+    [{ settings: { thinkingLevel: "low" } }, "here it is reasoning"],
+    [{ outputType: z.object({}) }, "here it is output"],
+    [{ prepareStep: () => ({}) }, "here it is hooks.prepareStep"],
+    [{ hooks: { wrapToolCall: () => {} } }, "here it is permission, beforeTool and afterTool"],
+    [{ experimental_context: {} }, "here it is dependencies: [dependency(…).as(value)]"],
+    [{ checkpointer: {} }, "here it is journal, and agent.open(id)"],
+    [{ handoffs: [] }, "here it is subAgent(…) among the tools"],
+    [{ needsApproval: true }, 'here it is permission: "ask" of the tool, or hooks.permission'],
+    [{ budget: { requests: 5 } }, "option budget.requests: there is no such option; here it is modelCalls"],
+    [{ toolChoice: "required" }, 'one of auto, any, none is needed, not "required"; did you mean "any"?'],
+    [{ toolChoice: "weather" }, 'not "weather"; did you mean { tool: "weather" } for one tool?'],
+    [{ model: () => model }, "a Model, e.g. offline() of @rondo/models, is needed, not a function: call it"],
+    [
+      { model: "gpt-5" },
+      'is needed, not "gpt-5": openai("gpt-5"), anthropic("gpt-5"), … or await modelFromName(',
+    ],
+    [
+      { model: { doGenerate: () => {} } },
+      "is needed, not an object: fromAiSdk(model) of @rondo/models makes one",
+    ],
+  ])("%j: %s", (given, words) => {
+    expect(wordsOf(() => new Agent({ model, ...given } as AgentOptions))).toContain(words);
+  });
+
+  test("of a budget rule", () => {
+    expect(wordsOf(() => budget({ totalTokens: 5 } as never))).toContain("here it is tokens");
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { abortSignal: new AbortController().signal },
+      "option abortSignal: there is no such option; here it is signal",
+    ],
+    [{ thread_id: "a" }, "here it is session"],
+    [{ maxTurns: 5 }, "here it is maxSteps of the agent"],
+    [
+      { system: "Be brief." },
+      "option system: it is an option of the agent, not of one run: new Agent({ system })",
+    ],
+    [{ stream: true }, "here it is stream() in place of run()"],
+  ])("of a run: %j: %s", async (given, words) => {
+    const agent = new Agent({ model: scripted([say("no")]) });
+    await expect(agent.run("go", given as RunOverrides)).rejects.toThrow(words);
+  });
+});
+
+describe("a tool", () => {
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { ...weather, needsApproval: true },
+      'option needsApproval: there is no such option; here it is permission: "ask"',
+    ],
+    [{ ...weather, requireApproval: true }, 'here it is permission: "ask"'],
+    [{ ...weather, timeout: 5 }, "here it is timeoutMs"],
+    [{ ...weather, timoutMs: 5 }, "option timoutMs: there is no such option; did you mean timeoutMs?"],
+    [{ ...weather, permision: "ask" }, "did you mean permission?"],
+    [{ ...weather, executionMode: "sequential" }, "here it is effect, and keys"],
+    [
+      { ...bare, name: "w", execute: () => "", parameters: {} },
+      "option parameters: there is no such option; here it is inputSchema",
+    ],
+    [{ ...bare, name: "w", inputSchema: {}, callback: () => "" }, "here it is execute"],
+    [{ ...bare, id: "w", inputSchema: {}, execute: () => "" }, "here it is name"],
+  ])("is not made with a word that another loop would obey, or that is misspelt: %j", (given, words) => {
+    expect(wordsOf(() => tool(given as never))).toContain(words);
+  });
+
+  test("may hold what is its host's own, and what is there under our word as well", () => {
+    const own = {
+      id: "t1",
+      title: "Weather",
+      label: "Weather",
+      annotations: {},
+      outputSchema: {},
+      parameters: {},
+    };
+    expect(wordsOf(() => tool({ ...weather, ...own } as never))).toBe("it was taken");
+    expect(
+      wordsOf(() =>
+        tool({ ...tool(weather), inputSchema: weather.inputSchema, description: "again" } as never),
+      ),
+    ).toBe("it was taken");
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [
+      { city: z.string() },
+      "these are the members of a schema, not a schema: an object of its library, e.g. z.object({ city }) is one",
+    ],
+    [{ city: { type: "string" } }, '{ type: "object", properties: { city } } is one'],
+  ])("is not made with the members of a schema in place of one: %j", (inputSchema, words) => {
+    expect(wordsOf(() => tool({ ...weather, inputSchema } as never))).toContain(
+      `tool "weather": ${words.startsWith("these") ? "" : "these are the members of a schema, not a schema: "}${words}`,
+    );
+    expect(wordsOf(() => new Agent({ model, output: inputSchema } as AgentOptions))).toContain(words);
+  });
+
+  test.each([
+    {},
+    { properties: {} },
+    { additionalProperties: { type: "string" } },
+    { $ref: "#/$defs/a", $defs: { a: { type: "object" } } },
+  ])("takes a JSON Schema without a type: %j", (inputSchema) => {
+    expect(wordsOf(() => tool({ ...weather, inputSchema } as never))).toBe("it was taken");
+  });
+});
