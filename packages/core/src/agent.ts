@@ -45,6 +45,9 @@ export class Agent<Output = unknown> {
   readonly #resolved: Resolved;
   readonly #journal: Journal;
   readonly #clock: Clock;
+  /** The journals of runs that were to keep nothing behind, and wait for somebody: the newest, by session. */
+  readonly #parked = new Map<string, Journal>();
+  readonly #passing = new WeakMap<Session<Output>, Journal>();
   /** For journals that keep no blobs. */
   readonly #blobs: BlobStore = memoryBlobs();
 
@@ -195,7 +198,7 @@ export class Agent<Output = unknown> {
    * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
    */
   async fork(from: string, id: string, options: ForkOptions & { journal?: Journal } = {}): Promise<void> {
-    const { journal = this.#journal, ...how } = options;
+    const { journal = this.#parked.get(from) ?? this.#journal, ...how } = options;
     const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     await forkInto(id, how, {
       from,
@@ -213,7 +216,7 @@ export class Agent<Output = unknown> {
    * ends by itself: break off, or give a signal.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
-    return follow(options.journal ?? this.#journal, id, options);
+    return follow(options.journal ?? this.#parked.get(id) ?? this.#journal, id, options);
   }
 
   #start(
@@ -246,10 +249,12 @@ export class Agent<Output = unknown> {
     checkOverrides(overrides);
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
-    const journal = overrides.journal ?? (lasting ? this.#journal : memoryJournal());
+    const id = overrides.session ?? newId(this.#clock);
+    const journal = overrides.journal ?? this.#parked.get(id) ?? (lasting ? this.#journal : memoryJournal());
+    const isPassing = !lasting && overrides.journal === undefined;
     const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
-    return Session.open<Output>({
-      id: overrides.session ?? newId(this.#clock),
+    const session = await Session.open<Output>({
+      id,
       journal,
       ...(blobs === null ? {} : { blobs }),
       resolved: this.#resolvedFor(overrides),
@@ -259,11 +264,22 @@ export class Agent<Output = unknown> {
       lease: this.#given.lease,
       takeOver: overrides.takeOver,
       forNewRun,
-      isPassing: !lasting && overrides.journal === undefined,
+      isPassing,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
       ...(gate === undefined ? {} : { gate }),
     });
+    if (isPassing) this.#passing.set(session, journal);
+    return session;
+  }
+
+  /** A run that waits is come back to, whether or not anybody thought of it beforehand. */
+  #keepParked(session: Session<Output>): void {
+    const journal = this.#passing.get(session);
+    if (journal === undefined) return;
+    this.#parked.set(session.id, journal);
+    const [oldest] = this.#parked.keys();
+    if (this.#parked.size > mostParked && oldest !== undefined) this.#parked.delete(oldest);
   }
 
   #resolvedFor({ tools, toolChoice }: RunOverrides, change?: Partial<AgentOptions>): Resolved {
@@ -287,6 +303,7 @@ export class Agent<Output = unknown> {
       throw new RondoError("capability", "forceCompaction: this agent has no compaction stage to do it with");
     const result = await (forceCompaction ? session.compact(options) : session.send(input, options));
     const { end } = result;
+    if (result.parked !== undefined) this.#keepParked(session);
     if (end?.reason === "aborted")
       throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`, {
         cause: signal?.reason,
@@ -298,6 +315,9 @@ export class Agent<Output = unknown> {
     return result;
   }
 }
+
+/** Runs without a journal that wait for somebody, an agent; the oldest is let go of. */
+const mostParked = 1_000;
 
 /** A new session id: the time, so that ids sort by age, and chance. */
 function newId(clock: Clock): string {

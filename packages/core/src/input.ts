@@ -10,6 +10,7 @@ import type {
   FilePart,
   JsonObject,
   Message,
+  Part,
   TextPart,
   UserMessage,
 } from "./message.ts";
@@ -36,10 +37,12 @@ export function readInput(given: Input): Start {
     if (given.trim() === "") throw new RondoError("invalid_request", "the task is empty: give a text");
     return { input: [userText(given.toWellFormed())] };
   }
-  if (!Array.isArray(given) || given.length === 0)
-    throw new RondoError("invalid_request", "the task is empty: give a text, parts, or messages");
+  if (!Array.isArray(given) || given.length === 0) throw noTask(given);
   if (isHistory(given)) {
-    const own = given.map((message, at) => ownPart(inText(message), `message ${at}`));
+    const own = given.map((message, at) => {
+      refuseForeign(message, at);
+      return ownPart(inText(message), `message ${at}`);
+    });
     const history = repairHistory(own).map((message) =>
       message.role === "tool" ? harmlessResult(message) : message,
     );
@@ -51,6 +54,51 @@ export function readInput(given: Input): Start {
   if (content.every((part) => part.type === "text" && part.text.trim() === ""))
     throw new RondoError("invalid_request", "the task is empty: none of its parts says anything");
   return { input: [{ role: "user", content }] };
+}
+
+const forms = "give a text, a list of parts, or a list of messages";
+
+function noTask(given: unknown): RondoError {
+  const what =
+    given === undefined || given === null || Array.isArray(given)
+      ? "empty"
+      : typeof given === "object"
+        ? "an object"
+        : String(given);
+  return new RondoError("invalid_request", `the task is ${what}: ${forms}`);
+}
+
+const roles: readonly string[] = ["system", "user", "assistant", "tool"] satisfies Message["role"][];
+const partTypes: readonly string[] = [
+  "text",
+  "reasoning",
+  "tool_call",
+  "file",
+  "refusal",
+  "native",
+] satisfies Part["type"][];
+const callForm =
+  'a call is a part { type: "tool_call", id, name, args, rawArgs }, and its result a message { role: "tool", callId, name, content }';
+
+/**
+ * What was said in another library's form is not mended but refused: what cannot be read would be left out, and with the
+ * calls of a conversation all that was learnt in it.
+ */
+function refuseForeign(message: Message, at: number): void {
+  const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
+  const wrong = (why: string): RondoError =>
+    new RondoError("invalid_request", `message ${at} cannot be used: ${why}`);
+  if (typeof role === "string" && !roles.includes(role))
+    throw wrong(`its role is ${JSON.stringify(role)}, and system, user, assistant or tool is needed`);
+  if (content === undefined && Array.isArray(rest.parts)) throw wrong("it has parts, and content is needed");
+  if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0)
+    throw wrong(`its calls are in tool_calls; ${callForm}`);
+  const parts: unknown[] = Array.isArray(content) ? content : [];
+  for (const { type } of parts.map((part) => Object(part) as { type?: unknown }))
+    if (typeof type === "string" && !partTypes.includes(type))
+      throw wrong(`a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${callForm}`);
+  if (role === "tool" && rest.callId === undefined && (rest.tool_call_id ?? rest.toolCallId) !== undefined)
+    throw wrong(`its callId is missing; ${callForm}`);
 }
 
 /**

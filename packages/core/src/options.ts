@@ -40,7 +40,7 @@ import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { textsDigest } from "./rules/texts-digest.ts";
 import { tree } from "./rules/tree.ts";
 import { compileSchema } from "./schema.ts";
-import { fitTool, type Tool, toolResult } from "./tool.ts";
+import { fitTool, type Tool, toolResult, toolsThere } from "./tool.ts";
 
 /** Options, resolved. */
 export interface Resolved {
@@ -83,7 +83,9 @@ export function resolve(given: AgentOptions): Resolved {
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   if (output !== undefined && tools.has(outputToolName))
     throw wrong("tools", `with a typed output the name ${outputToolName} is taken: rename the tool`);
-  const { hooks = {} } = given;
+  const { hooks = {}, toolChoice } = given;
+  if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
+    throw wrong("toolChoice", `no tool is named ${JSON.stringify(toolChoice.tool)}; ${toolsThere(tools)}`);
   const options: RunOptions = {
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),

@@ -154,7 +154,8 @@ export const hookWords: (name: string) => string | undefined = saying(
   ]),
 );
 
-const runWords = saying(
+/** Of a session's next run. */
+export const runWords: (name: string) => string | undefined = saying(
   Object.fromEntries([
     ...meaning("signal", "abortSignal"),
     ...meaning("session", "sessionId", "threadId", "conversationId"),

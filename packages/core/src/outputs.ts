@@ -105,6 +105,9 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, inside));
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") return plain(toJSON.call(value), inside);
+  // A Response, a Promise, a Proxy's target: all that they hold is behind functions.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== "Object" && Object.keys(value).length === 0) return `[${kind}]`;
   return Object.fromEntries(
     Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
   );

@@ -27,6 +27,11 @@ export function renderResult(value: unknown): CallResult {
       ...(value.spent === undefined ? {} : { spent: value.spent }),
     };
   }
+  const lazy = lazyKind(value);
+  if (lazy !== undefined)
+    return renderThrown(
+      `Error: the tool returned ${lazy}, which nobody reads: it must return what came of it, and tell its progress by update()`,
+    );
   const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
   if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
   return ok([{ type: "text", text: textFor(value) }]);
@@ -40,6 +45,15 @@ export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallRes
 /** The result for something a tool threw. @param text what the model reads of it */
 export function renderThrown(text: string): CallResult {
   return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
+}
+
+/** What has still to be pulled is no result: as JSON it would be `{}`. Collections are none of it. */
+function lazyKind(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { next, getReader } = value as { next?: unknown; getReader?: unknown };
+  const pulled = Symbol.asyncIterator in value || (typeof next === "function" && Symbol.iterator in value);
+  if (!pulled && typeof getReader !== "function") return undefined;
+  return `an object of the kind ${Object.prototype.toString.call(value).slice(8, -1)}`;
 }
 
 const ok = (content: ContentPart[]): CallResult => ({ content: shown(content), isError: false });

@@ -58,7 +58,7 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
     steps: run.steps,
     modelCalls: run.modelCalls,
     toolCalls: run.toolCalls,
-    messages: isPassing ? state.history.slice() : shown(state.history),
+    messages: isPassing && end !== undefined ? state.history.slice() : shown(state.history),
     session,
   };
 }

@@ -4,7 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
-import { checkGiven, flag, membersOf, text } from "./checks.ts";
+import { anything, checkGiven, flag, membersOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
@@ -23,6 +23,7 @@ import { emptyState, type State } from "./loop/state.ts";
 import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
+import { runWords } from "./other-words.ts";
 import { type Replay, replay } from "./replay.ts";
 import { type RunResult, resultOf } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
@@ -36,6 +37,11 @@ export type Listener = (event: RondoEvent) => void;
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
+const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
+  { signal: anything, parent: anything },
+  [],
+  runWords,
+);
 const queuedId = membersOf<{ id?: string }>({ id: text });
 
 export class Session<Output = unknown> {
@@ -133,6 +139,7 @@ export class Session<Output = unknown> {
     // A run that could not be kept is none to wait for.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw this.#hasRun();
+    checkGiven(sending, options, "send");
     const { parent } = options;
     const what = readInput(input);
     return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
@@ -272,10 +279,13 @@ export class Session<Output = unknown> {
   }
 
   #hasRun(): RondoError {
-    return new RondoError(
-      "invalid_request",
-      `session ${this.id} has a run that is ${this.status}: wait for it or resume() it, steer() it, or queue with followUp()`,
-    );
+    const { status, pending } = this;
+    const calls = pending.map(({ id, name }) => `${id} (${name})`).join(", ");
+    const what =
+      status === "parked" && calls !== ""
+        ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
+        : "wait for it or resume() it, steer() it, or queue with followUp()";
+    return new RondoError("invalid_request", `session ${this.id} has a run that is ${status}: ${what}`);
   }
 
   #start(

@@ -326,6 +326,10 @@ export function tool<const S extends SchemaLike>(
   };
 }
 
+/** Which tools there are, for whoever names one that is not there. */
+export const toolsThere = (tools: ReadonlyMap<string, Tool>): string =>
+  tools.size === 0 ? "there are no tools" : `there are ${[...tools.keys()].join(", ")}`;
+
 /** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
 export function fitTool(
   tool: Tool,

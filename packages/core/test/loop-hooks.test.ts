@@ -176,10 +176,10 @@ describe("the hooks of a step", () => {
       tools: ["read"],
       toolChoice: "none",
     });
-    expect(await prepare({ toolChoice: { tool: "read" } })).toStrictEqual({
+    expect(await prepare({ toolChoice: { tool: "write" } })).toStrictEqual({
       type,
       ...about,
-      toolChoice: { tool: "read" },
+      toolChoice: { tool: "write" },
     });
     const other = await prepare({ model: scripted([]) });
     expect(other).toStrictEqual({

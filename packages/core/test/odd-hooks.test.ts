@@ -92,7 +92,11 @@ test.each<[keyof Hooks, unknown, string]>([
   ["afterTool", {}, "Error: the afterTool hook failed: it returned an object, and { content } is needed"],
   ["afterTool", null, "Error: the afterTool hook failed: it returned null, and { content } is needed"],
   ["permission", { answer: "deny", reason: circle }, "Permission check failed: reason.itself is a circle"],
-  ["permission", { answer: "allow", why: 5n }, "Permission check failed: why is a bigint"],
+  [
+    "permission",
+    { answer: "allow", why: 5n },
+    "Permission check failed: it returned why, and what it may return is answer, reason, text",
+  ],
 ])(
   "%s that answers what it should not (%#) makes its call an error, and no journal is given what it cannot hold",
   async (name, answer, why) => {

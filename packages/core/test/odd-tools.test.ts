@@ -115,5 +115,7 @@ test("a permission hook says what becomes of the call it was asked about, and of
   const permission = (): never => ({ answer: "deny", reason: "no", call: "9.9", hook: "onFinish" }) as never;
   const { result, session } = await called(() => "ran", { hooks: { permission } });
   expect(result.end?.reason).toBe("completed");
-  expect(read(session.messages)).toMatchObject([{ text: "Permission denied: no" }]);
+  expect(read(session.messages)).toMatchObject([
+    { text: "Permission check failed: it returned call, and what it may return is answer, reason, text" },
+  ]);
 });

@@ -12,7 +12,7 @@ import { inText, readPart } from "../input.ts";
 import { type ContentPart, type Message, type UserMessage, userText } from "../message.ts";
 import type { Model } from "../model.ts";
 import { renderResult } from "../render.ts";
-import { type Tool, toolResult } from "../tool.ts";
+import { type Tool, toolResult, toolsThere } from "../tool.ts";
 import { checkArgs } from "./act.ts";
 import type { HookAsk } from "./action.ts";
 import { viewOf } from "./announce.ts";
@@ -74,9 +74,12 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "permission": {
       const call = callOf(state, ask.call);
       const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
-      const full = typeof said === "string" ? { answer: said } : said;
+      const full = typeof said === "object" ? said : { answer: said };
       if (!["allow", "deny", "ask", "stop"].includes(full.answer))
-        throw new TypeError(`it answered ${JSON.stringify(full.answer)}, not allow, deny, ask or stop`);
+        throw new TypeError(
+          `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
+        );
+      noOthers(full, "answer", "reason", "text");
       // Which call it is about is not the hook's to say.
       return { ...full, type, hook: ask.hook, call: ask.call };
     }
@@ -86,6 +89,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       if (said === undefined) return { type, hook: ask.hook, call: ask.call };
       if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
         throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
+      noOthers(said, "args", "result", "isError");
       if ("result" in said) return { type, hook: ask.hook, call: ask.call, result: givenResult(said) };
       const tool = tools.get(call.name);
       const check =
@@ -103,17 +107,19 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
         throw new TypeError(
           `it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`,
         );
+      noOthers(said, "content", "isError");
       const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
       return { type, hook: ask.hook, call: ask.call, result };
     }
     case "prepareStep": {
       const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(state.history) })) ?? {};
+      noOthers(said, "model", "tools", "toolChoice");
       const index = said.model === undefined ? undefined : modelIndex(said.model);
       if (said.model !== undefined && index === undefined)
         throw new TypeError(
           `it chose ${said.model.id}, which is not among the agent's models (model, fallback)`,
         );
-      checkPrepared(said);
+      checkPrepared(said, tools);
       return {
         type,
         hook: ask.hook,
@@ -187,14 +193,27 @@ function givenResult({ result, isError }: { result: string | ContentPart[]; isEr
 
 const isContent = (value: unknown): boolean => typeof value === "string" || Array.isArray(value);
 
+/** What is passed over in silence may be what somebody relies on: tools that are no longer to be called, arguments that were made harmless. */
+function noOthers(said: object, ...known: readonly string[]): void {
+  if (typeof said !== "object") throw new TypeError(`it returned ${kindOf(said)}, and an object is needed`);
+  const other = Object.entries(said).find(([name, value]) => !known.includes(name) && value !== undefined);
+  if (other !== undefined)
+    throw new TypeError(`it returned ${other[0]}, and what it may return is ${known.join(", ")}`);
+}
+
 /** A text in place of a list would be taken for a list of its letters, or of what is in it. */
-function checkPrepared({ tools, toolChoice }: { tools?: unknown; toolChoice?: unknown }): void {
+function checkPrepared(
+  { tools, toolChoice }: { tools?: unknown; toolChoice?: unknown },
+  own: ReadonlyMap<string, Tool>,
+): void {
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
     throw new TypeError("its tools must be a list of names of tools");
   const word = typeof toolChoice === "string" ? toolChoice : undefined;
   const { tool } = (toolChoice ?? {}) as { tool?: unknown };
   if (toolChoice !== undefined && typeof tool !== "string" && !["auto", "any", "none"].includes(word ?? ""))
     throw new TypeError('its toolChoice must be "auto", "any", "none" or { tool }');
+  if (typeof tool === "string" && !own.has(tool))
+    throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, and ${toolsThere(own)}`);
 }
 
 const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);

@@ -3,6 +3,7 @@
 // The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
+import { jsonCopy } from "../copy-json.ts";
 import { jsonIn } from "../json.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
@@ -27,12 +28,22 @@ export async function checkOutput(
   const values = reading.wholeText ? wholeValue(text) : jsonValues(text);
   for (const written of values)
     for (const value of reading.camelCaseKeys ? [written, camelCased(written)] : [written]) {
-      const check = schema === undefined ? { ok: true as const, args: value } : await schema.check(value);
-      if (check.ok) return { type, ok: true, value: check.args };
+      const check =
+        schema === undefined ? { ok: true as const, args: value, value } : await schema.check(value);
+      if (check.ok) return { type, ok: true, value: kept(check) };
       error ??= check.error;
     }
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
+}
+
+/** What the schema made of the value (a default filled in, a text made a number), where that can be kept; else the value as it was written. */
+function kept({ value, args }: { value: unknown; args: Json }): Json {
+  try {
+    return value === undefined ? args : jsonCopy(value as Json);
+  } catch {
+    return args;
+  }
 }
 
 function wholeValue(text: string): Json[] {

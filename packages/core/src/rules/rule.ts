@@ -165,8 +165,19 @@ export function stopWhen(stop: StopRule, name?: string): Rule {
       const { steps, toolCalls, spend, lastText } = run;
       const { tokens, usd } = spend;
       const ms = state.now - run.startedAt;
-      const said = stop({ steps, toolCalls, tokens, usd, ms, lastText, messages: state.history });
-      if (said === undefined || said === false) return undefined;
+      const said: string | boolean | null | undefined = stop({
+        steps,
+        toolCalls,
+        tokens,
+        usd,
+        ms,
+        lastText,
+        messages: state.history,
+      });
+      if (said === undefined || said === null || said === false) return undefined;
+      // A promise would be taken for a yes.
+      if (said !== true && typeof said !== "string")
+        throw new TypeError("it gave an object or a promise, and a text, true or false is needed, at once");
       return { do: "land", reason: "turn_stopped", evidence: { steps, said } };
     },
   };

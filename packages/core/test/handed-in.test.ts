@@ -1,0 +1,288 @@
+// What is handed in in another form than ours is refused in words, or taken as it is meant: never dropped in silence.
+
+import { call, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Agent, type AgentOptions, type Hooks, memoryJournal, textOf } from "../src/index.ts";
+import { wordsOf } from "./refused.ts";
+import { echo } from "./support.ts";
+
+const answered = (): Agent => new Agent({ model: scripted([say("yes")]) });
+
+describe("a history in another library's form", () => {
+  test.each<[string, unknown]>([
+    [
+      "AI SDK",
+      [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }] },
+        {
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId: "c",
+              toolName: "look",
+              output: { type: "text", value: "rain" },
+            },
+          ],
+        },
+      ],
+    ],
+    [
+      "Anthropic",
+      [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [{ type: "tool_use", id: "c", name: "look", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: "rain" }] },
+      ],
+    ],
+    [
+      "pi",
+      [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: [{ type: "toolCall", id: "c", name: "look", arguments: {} }] },
+        {
+          role: "toolResult",
+          toolCallId: "c",
+          toolName: "look",
+          content: [{ type: "text", text: "rain" }],
+          isError: false,
+        },
+      ],
+    ],
+  ])("is refused with the place of what would be lost: %s", async (_whose, history) => {
+    await expect(answered().run(history as never)).rejects.toThrow(
+      /^message 1 cannot be used: .*a call is a part { type: "tool_call", /,
+    );
+  });
+
+  test("is refused where its calls stand beside the content, as in OpenAI's", async () => {
+    const history = [
+      { role: "user", content: "hi" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c", content: "rain" },
+    ];
+    await expect(answered().run(history as never)).rejects.toThrow(/^message 1 cannot be used: .*tool_calls/);
+  });
+
+  test.each([
+    [
+      { role: "user", parts: [{ type: "text", text: "hi" }] },
+      "message 0 cannot be used: it has parts, and content is needed",
+    ],
+    [{ role: "tool", tool_call_id: "c", content: "rain" }, "message 0 cannot be used: its callId is missing"],
+    [
+      { role: "human", content: "hi" },
+      'message 0 cannot be used: its role is "human", and system, user, assistant or tool is needed',
+    ],
+    [
+      { role: "user", content: [{ type: "image", image: "a" }] },
+      'message 0 cannot be used: a part of type "image"',
+    ],
+  ])("is refused: %j", async (message, words) => {
+    await expect(answered().run([message] as never)).rejects.toThrow(words);
+  });
+
+  test("is taken where a text stands for the one part it is", async () => {
+    const { messages } = await answered().run([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "hi" },
+    ] as never);
+    expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "yes"]);
+  });
+});
+
+test.each([{ prompt: "hi" }, { messages: [] }, { role: "user", content: "hi" }, 5])(
+  "a task that is %j says what a task is, not that it is empty",
+  async (task) => {
+    await expect(answered().run(task as never)).rejects.toThrow(
+      /^the task is (an object|5): give a text, a list of parts, or a list of messages/,
+    );
+  },
+);
+
+describe("a hook's answer", () => {
+  test.each<[keyof Hooks, unknown, string]>([
+    [
+      "prepareStep",
+      { activeTools: ["look"] },
+      "it returned activeTools, and what it may return is model, tools, toolChoice",
+    ],
+    ["prepareStep", { system: "Be brief." }, "it returned system, and what it may return is"],
+    ["prepareStep", "look", "it returned a string, and an object is needed"],
+    ["prepareStep", { toolChoice: { tool: "nope" } }, 'its toolChoice is "nope", and there are look'],
+  ])("with what %s may not say ends the run in words: %j", async (name, answer, why) => {
+    const model = scripted([call("look"), say("done")]);
+    const { end } = await new Agent({ model, tools: [echo("look")], hooks: { [name]: () => answer } }).run(
+      "go",
+    );
+    expect(end?.error?.message).toContain(`the ${name} hook failed: ${why}`);
+  });
+
+  test.each<[keyof Hooks, unknown, string]>([
+    ["permission", true, "it answered true, not allow, deny, ask or stop, or { answer }"],
+    ["permission", { behavior: "allow" }, 'it answered {"behavior":"allow"}, not allow'],
+    [
+      "permission",
+      { answer: "allow", updatedInput: {} },
+      "it returned updatedInput, and what it may return is answer, reason, text",
+    ],
+    [
+      "beforeTool",
+      { args: {}, reason: "no" },
+      "it returned reason, and what it may return is args, result, isError",
+    ],
+    [
+      "afterTool",
+      { content: "x", details: {} },
+      "it returned details, and what it may return is content, isError",
+    ],
+  ])("with what %s may not say fails closed, in words: %j", async (name, answer, why) => {
+    const model = scripted([call("look"), say("done")]);
+    const { end, messages } = await new Agent({
+      model,
+      tools: [echo("look")],
+      hooks: { [name]: () => answer },
+    }).run("go");
+    expect(end?.reason).toBe("completed");
+    expect(messages[2]).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(why) }] });
+  });
+});
+
+test("a tool choice that names no tool is refused where it is given", async () => {
+  const agent = { model: scripted([]), tools: [echo("look")] };
+  const words = 'option toolChoice: no tool is named "nope"; there are look';
+  expect(wordsOf(() => new Agent({ ...agent, toolChoice: { tool: "nope" } }))).toContain(words);
+  await expect(new Agent(agent).run("go", { toolChoice: { tool: "nope" } })).rejects.toThrow(words);
+});
+
+test.each<[string, AgentOptions["rules"]]>([
+  ["asynchronous", [async () => false] as never],
+  ["one that gives an object", [() => ({ stop: false })] as never],
+])("a stop rule that is %s ends the run as its failure, not as its word", async (_what, rules) => {
+  const model = scripted([call("look"), say("done")]);
+  const { end } = await new Agent({ model, tools: [echo("look")], rules: rules ?? [] }).run("go");
+  expect(end?.reason).toBe("error");
+  expect(end?.error?.message).toContain("a text, true or false is needed, at once");
+});
+
+test("a stop rule that says null says nothing", async () => {
+  const model = scripted([call("look"), say("done")]);
+  const { end } = await new Agent({ model, tools: [echo("look")], rules: [(() => null) as never] }).run("go");
+  expect(end?.reason).toBe("completed");
+});
+
+test.each<[string, () => unknown]>([
+  [
+    "AsyncGenerator",
+    async function* () {
+      yield "half";
+      yield "whole";
+    },
+  ],
+  [
+    "Generator",
+    function* () {
+      yield "half";
+    },
+  ],
+  ["ReadableStream", () => new ReadableStream()],
+  ["Map Iterator", () => new Map([["a", 1]]).values()],
+])(
+  "a tool that returns what is still to be pulled (%s) is an error, and no empty object",
+  async (kind, execute) => {
+    const { messages } = await new Agent({
+      model: scripted([call("look"), say("done")]),
+      tools: [echo("look", { execute })],
+    }).run("go");
+    expect(messages[2]).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(`the kind ${kind}, which nobody reads`) }],
+    });
+  },
+);
+
+test("what shows nothing of itself is told by its kind", async () => {
+  const execute = (): unknown => ({ response: new Response("hello"), rest: {} });
+  const { messages } = await new Agent({
+    model: scripted([call("look"), say("done")]),
+    tools: [echo("look", { execute })],
+  }).run("go");
+  expect(messages[2]).toMatchObject({ content: [{ text: '{"response":"[Response]","rest":{}}' }] });
+});
+
+describe("a typed output", () => {
+  test("is what its schema made of the text: defaults, transforms", async () => {
+    const output = z.object({
+      city: z.string(),
+      lang: z.string().default("en"),
+      degrees: z.string().transform(Number),
+    });
+    const journal = memoryJournal();
+    const agent = new Agent({ model: scripted([say('{"city":"Rome","degrees":"21"}')]), output, journal });
+    const { output: value } = await agent.run("go", { session: "s" });
+    expect(value).toEqual({ city: "Rome", lang: "en", degrees: 21 });
+    const session = await agent.open("s");
+    expect(session.result?.output).toEqual(value);
+  });
+
+  test("is as it was written where no journal could hold what its schema made of it", async () => {
+    const output = z.object({ at: z.string().transform((text) => new Map([[text, 1]])) });
+    const agent = new Agent({ model: scripted([say('{"at":"noon"}')]), output });
+    expect((await agent.run("go")).output).toEqual({ at: "noon" });
+  });
+});
+
+describe("a run without a journal that waits for somebody", () => {
+  const ask = (): Agent =>
+    new Agent({ model: scripted([call("pay"), say("paid")]), tools: [echo("pay", { permission: "ask" })] });
+
+  const pulled = async <Result>(
+    running: AsyncIterable<unknown> & { result: Promise<Result> },
+  ): Promise<Result> => {
+    for await (const _one of running);
+    return running.result;
+  };
+
+  test.each(["run", "stream", "steps"] as const)(
+    "is gone on with by the session its result names, after %s",
+    async (how) => {
+      const agent = ask();
+      const { parked, session: id } = await (how === "run" ? agent.run("go") : pulled(agent[how]("go")));
+      const session = await agent.open(id);
+      expect([session.status, session.pending]).toEqual(["parked", parked?.pending]);
+      const { text } = await session.approve(session.pending[0]?.id ?? "");
+      expect(text).toBe("paid");
+    },
+  );
+
+  test("is let go of when a thousand newer ones wait", async () => {
+    const agent = new Agent({
+      model: scripted(() => call("pay")),
+      tools: [echo("pay", { permission: "ask" })],
+    });
+    const first = await agent.run("go");
+    for (let more = 0; more < 1_000; more += 1) await agent.run("go");
+    expect((await agent.open(first.session)).status).toBe("idle");
+  });
+
+  test("is told of by what it waits for, when it is sent another task", async () => {
+    const agent = ask();
+    const session = await agent.open((await agent.run("go")).session);
+    await expect(session.send("and then?")).rejects.toThrow(
+      "approve(), deny() or edit() what it waits for: call_1 (pay)",
+    );
+  });
+});
+
+test("a word of a session's send that there is not is refused: a signal that nobody hears would end nothing", async () => {
+  const session = await answered().open("s");
+  await expect(session.send("go", { abortSignal: AbortSignal.timeout(5) } as never)).rejects.toThrow(
+    "send: option abortSignal: there is no such option; here it is signal",
+  );
+});
