@@ -40,9 +40,9 @@ import type { Logger } from "./logger.ts";
 import type { OutputWay, RunEnd, RunOptions } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
-import { model, toolChoice } from "./model-checks.ts";
 import { agentWords, hookWords, overrideWords, settingWords } from "./other-words.ts";
 import type { OutputReading } from "./output/structured.ts";
+import { model, tool, toolChoice } from "./ready-made.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
 import { truncatedWords } from "./rules/answers.ts";
@@ -198,12 +198,6 @@ export interface RunOverrides {
 /** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
 export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
 
-const tool = having("a tool, as tool() makes it,", {
-  name: text,
-  definition: object,
-  check: callable,
-  execute: callable,
-});
 const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
 
 const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({

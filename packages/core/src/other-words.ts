@@ -73,7 +73,7 @@ export const agentWords: (name: string) => string | undefined = saying(
     ...meaning("rules: maxSteps(n), or a function that is a stop rule", "stopWhen", "stopConditions"),
     ...meaning("budget, and maxSteps", "usageLimits", "limits"),
     ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
-    ...meaning("output", "structuredOutputModel", "resultType"),
+    ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
     ...meaning("hooks.prepareStep", "prepareStep", "prepareNextTurn", "activeTools", "resetToolChoice"),
     ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
     ...meaning("hooks.afterTool", "afterToolCall"),
@@ -121,6 +121,7 @@ export const agentWords: (name: string) => string | undefined = saying(
     ...meaning("toolOrder, and effect and keys of each tool", "toolExecution", "sequential", "executionMode"),
     ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
     ...meaning("toolResult(text, { done: true }) of the tool", "toolUseBehavior"),
+    ...meaning("texts", "toolErrorFormatter"),
     ...meaning("model", "streamFn"),
   ]),
 );
@@ -184,6 +185,8 @@ const obeyed: Words = Object.fromEntries([
   ...meaning("tools of run(), or the tools that hooks.prepareStep answers", "isEnabled", "enabled"),
   ...meaning("toolResult(text, { done: true }), returned by execute", "returnDirect", "terminate"),
   ...meaning("what execute returns", "toModelOutput"),
+  ...meaning("hooks.beforeTool and hooks.afterTool of the agent", "inputGuardrails", "outputGuardrails"),
+  ...meaning("texts.threw of the agent", "errorFunction"),
 ]);
 
 /** What another loop has in place of what a tool must have. */

@@ -1,6 +1,8 @@
-// The room of the checks of a model and of what it must call: both are written in many ways elsewhere.
+// The room of the checks of what an agent is given ready made: its model, its tools, and what must be called.
+//
+// Each is written in many ways elsewhere, so that what is no such thing is told how it becomes one.
 
-import { able, type Check, membersOf, needed, oneOf, text } from "./checks.ts";
+import { able, type Check, callable, having, membersOf, needed, object, oneOf, text } from "./checks.ts";
 
 const modelWords = "a Model, e.g. offline() of @rondo/models,";
 const modelFace = able(modelWords, "call");
@@ -21,6 +23,28 @@ export const model: Check = (value) => {
           : "";
   return { ...said, says: `${said.says}${hint}` };
 };
+
+const madeTool = having("a tool, as tool() makes it,", {
+  name: text,
+  definition: object,
+  check: callable,
+  execute: callable,
+});
+
+/** A tool. */
+export const tool: Check = (value) => {
+  const said = madeTool(value);
+  if (said === undefined) return undefined;
+  const { run, open, listTools } = Object(value) as { run?: unknown; open?: unknown; listTools?: unknown };
+  const hint =
+    typeof run === "function" && typeof open === "function"
+      ? ": subAgent({ name, description, agent }) makes one of an agent"
+      : typeof listTools === "function"
+        ? ": make one of each of the server's tools"
+        : "";
+  return { ...said, says: `${said.says}${hint}` };
+};
+
 const choiceWords = oneOf("auto", "any", "none");
 const choiceOfTool = membersOf({ tool: text }, ["tool"]);
 
