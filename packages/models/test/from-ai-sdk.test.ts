@@ -286,6 +286,12 @@ describe("fromAiSdk: an answer", () => {
     }
   });
 
+  it("is made of a model, not of its name", () => {
+    expect(() => fromAiSdk("gpt-5" as never)).toThrow(
+      "fromAiSdk takes a model as a provider's package makes it",
+    );
+  });
+
   it("is the same from the two specifications before", async () => {
     const parts = [
       { type: "stream-start", warnings: [{ type: "unsupported-setting", setting: "topK" }] },

@@ -249,4 +249,13 @@ describe("a model of a local server", () => {
     const error = await errorFrom(modelFromName("nobody/llama3.2", {}));
     expect(error.message).toMatch(/^Unknown provider: nobody\. Supported providers: (?:\w+, )*ollama, /);
   });
+
+  test.each([
+    ["antropic/claude-sonnet-5", "anthropic/claude-sonnet-5"],
+    ["anthropic:claude-sonnet-5", "anthropic/claude-sonnet-5"],
+    ["Gemini:gemini-3-pro", "gemini/gemini-3-pro"],
+    ["qwen3:8b", "alibaba/qwen3:8b"],
+  ])("a name that is nearly one is told what was meant: %s", async (name, meant) => {
+    expect((await errorFrom(modelFromName(name, {}))).message).toContain(`Did you mean ${meant}?`);
+  });
 });

@@ -45,6 +45,11 @@ export interface FromAiSdkOptions {
  * @throws RondoError `invalid_request` for a specification that is not known
  */
 export function fromAiSdk(model: AiSdkModelLike, options: FromAiSdkOptions = {}): Model {
+  if (typeof model !== "object" || model === null)
+    throw new RondoError(
+      "invalid_request",
+      `fromAiSdk takes a model as a provider's package makes it, e.g. mistral("mistral-large-latest"), not ${JSON.stringify(model)}`,
+    );
   const version = Number(/^v(\d+)$/.exec(model.specificationVersion)?.[1]);
   if (!(version >= 2 && version <= 4))
     throw new RondoError(

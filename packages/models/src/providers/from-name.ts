@@ -1,6 +1,7 @@
 // The room of names: `provider/model`, as a person types it, becomes a model. Only the named provider is loaded.
 
 import { type Model, RondoError } from "@rondo/core";
+import { nearest } from "@rondo/core/checks";
 import { compatibleServers, serverAliases } from "../compat/choose.ts";
 import { type Environment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
@@ -87,6 +88,9 @@ export async function modelFromName(
   return openaiCompatible({ ...all, provider, model, keyVariables });
 }
 
+const isKnown = (provider: string): boolean =>
+  [aliases, makers, compatibleServers].some((names) => Object.hasOwn(names, provider));
+
 function unknownName(name: string, model: string, provider: string): RondoError {
   const known = knownProviders().join(", ");
   if (model === "")
@@ -94,10 +98,20 @@ function unknownName(name: string, model: string, provider: string): RondoError 
       "invalid_request",
       `${JSON.stringify(name)} names no model: write provider/model, e.g. anthropic/claude-sonnet-5. Supported providers: ${known}`,
     );
-  if (provider !== "")
-    return new RondoError("invalid_request", `Unknown provider: ${provider}. Supported providers: ${known}`);
+  if (provider !== "") {
+    const [meant] = nearest(provider, knownProviders(), 1);
+    const hint = meant === undefined ? "" : `. Did you mean ${meant}/${model}?`;
+    return new RondoError(
+      "invalid_request",
+      `Unknown provider: ${provider}. Supported providers: ${known}${hint}`,
+    );
+  }
+  // Elsewhere a colon parts them: anthropic:claude-sonnet-5.
+  const [start = "", ...rest] = model.split(":");
+  const parted = isKnown(start.toLowerCase()) ? `${start.toLowerCase()}/${rest.join(":")}` : undefined;
   const family = families.find(([start]) => start.test(model))?.[1];
-  const guess = family === undefined ? "" : ` Did you mean ${family}/${model}?`;
+  const meant = parted ?? (family === undefined ? undefined : `${family}/${model}`);
+  const guess = meant === undefined ? "" : ` Did you mean ${meant}?`;
   return new RondoError(
     "invalid_request",
     `${JSON.stringify(name)} names no provider: write provider/model.${guess} Supported providers: ${known}`,
