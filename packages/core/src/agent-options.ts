@@ -42,7 +42,7 @@ import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
 import { agentWords, hookWords, overrideWords, settingWords } from "./other-words.ts";
 import type { OutputReading } from "./output/structured.ts";
-import { model, tool, toolChoice } from "./ready-made.ts";
+import { model, system, toolChoice, tools } from "./ready-made.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
 import { truncatedWords } from "./rules/answers.ts";
@@ -263,8 +263,8 @@ const settings = membersOf<Settings>(
 export const agentChecks: ChecksOf<AgentOptions> = {
   model,
   fallback: listOf(model),
-  system: text,
-  tools: listOf(tool),
+  system,
+  tools,
   rules: listOf(rule),
   continueRule: having("a rule that judges answers, as byContent() or continueBy(name, policy) gives it,", {
     name: text,

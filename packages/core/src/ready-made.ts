@@ -1,8 +1,19 @@
-// The room of the checks of what an agent is given ready made: its model, its tools, and what must be called.
+// The room of the checks of what is written in another way elsewhere: models, tools, prompts, what must be called or allowed.
 //
-// Each is written in many ways elsewhere, so that what is no such thing is told how it becomes one.
+// What is none of it is told how it becomes one.
 
-import { able, type Check, callable, having, membersOf, needed, object, oneOf, text } from "./checks.ts";
+import {
+  able,
+  type Check,
+  callable,
+  having,
+  listOf,
+  membersOf,
+  needed,
+  object,
+  oneOf,
+  text,
+} from "./checks.ts";
 
 const modelWords = "a Model, e.g. offline() of @rondo/models,";
 const modelFace = able(modelWords, "call");
@@ -31,8 +42,7 @@ const madeTool = having("a tool, as tool() makes it,", {
   execute: callable,
 });
 
-/** A tool. */
-export const tool: Check = (value) => {
+const oneTool: Check = (value) => {
   const said = madeTool(value);
   if (said === undefined) return undefined;
   const { run, open, listTools } = Object(value) as { run?: unknown; open?: unknown; listTools?: unknown };
@@ -45,6 +55,33 @@ export const tool: Check = (value) => {
   return { ...said, says: `${said.says}${hint}` };
 };
 
+const listOfTools = listOf(oneTool);
+
+/** Tools, in a list: each has its name in it. */
+export const tools: Check = (value) => {
+  const said = listOfTools(value);
+  if (said === undefined || Array.isArray(value) || object(value) !== undefined) return said;
+  return { ...said, says: `${said.says}: [tool({ name, … }), …], each with its name in it` };
+};
+
+/** A prompt. One that is made anew for each run is so with the agent around it. */
+export const system: Check = (value) => {
+  const said = text(value);
+  if (said === undefined || typeof value !== "function") return said;
+  return {
+    ...said,
+    says: `${said.says}: where it depends on the run, new Agent({ ...options, system }) for each`,
+  };
+};
+
+/** Whether a call must be allowed. What depends on its arguments is a hook's to say. */
+export const permission: Check = (value) => {
+  const said = permissions(value);
+  if (said === undefined || typeof value !== "function") return said;
+  return { ...said, says: `${said.says}: hooks.permission of the agent judges a call by its arguments` };
+};
+
+const permissions = oneOf("allow", "ask", "deny");
 const choiceWords = oneOf("auto", "any", "none");
 const choiceOfTool = membersOf({ tool: text }, ["tool"]);
 

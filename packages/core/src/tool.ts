@@ -33,6 +33,7 @@ import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import { toolWords } from "./other-words.ts";
 import { outputPart, type ToolOutput } from "./outputs.ts";
+import { permission } from "./ready-made.ts";
 import type { Texts } from "./rules/texts.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
 import type { UnknownKeys } from "./unknown-keys.ts";
@@ -271,7 +272,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,
   timeoutMs: finite0,
-  permission: oneOf("allow", "ask", "deny"),
+  permission,
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
   reconcile: callable,

@@ -80,6 +80,10 @@ describe("a tool", () => {
       'option needsApproval: there is no such option; here it is permission: "ask"',
     ],
     [{ ...weather, requireApproval: true }, 'here it is permission: "ask"'],
+    [
+      { ...weather, permission: () => "ask" },
+      "not a function: hooks.permission of the agent judges a call by its arguments",
+    ],
     [{ ...weather, timeout: 5 }, "here it is timeoutMs"],
     [{ ...weather, timoutMs: 5 }, "option timoutMs: there is no such option; did you mean timeoutMs?"],
     [{ ...weather, permision: "ask" }, "did you mean permission?"],
