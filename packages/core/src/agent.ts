@@ -41,7 +41,8 @@ export interface AgentParts {
 }
 
 export class Agent<Output = unknown> {
-  readonly #given: AgentOptions<Output>;
+  // Without the type of its output: an agent of a typed output is an agent of any.
+  readonly #given: AgentOptions;
   readonly #resolved: Resolved;
   readonly #journal: Journal;
   readonly #clock: Clock;
@@ -53,8 +54,8 @@ export class Agent<Output = unknown> {
 
   /** @throws RondoError `invalid_request` naming the option that cannot be used */
   constructor(options: AgentOptions<Output>) {
-    this.#given = options;
-    this.#resolved = resolve(options as AgentOptions);
+    this.#given = options as AgentOptions;
+    this.#resolved = resolve(this.#given);
     this.#journal = options.journal ?? memoryJournal();
     this.#clock = options.clock ?? systemClock;
   }
@@ -285,7 +286,7 @@ export class Agent<Output = unknown> {
   #resolvedFor({ tools, toolChoice }: RunOverrides, change?: Partial<AgentOptions>): Resolved {
     if (tools === undefined && toolChoice === undefined && change === undefined) return this.#resolved;
     return resolve({
-      ...(this.#given as AgentOptions),
+      ...this.#given,
       ...(tools === undefined ? {} : { tools }),
       ...(toolChoice === undefined ? {} : { toolChoice }),
       ...change,

@@ -3,7 +3,7 @@
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, type Hooks, memoryJournal, textOf } from "../src/index.ts";
+import { Agent, type AgentOptions, type Hooks, memoryJournal, subAgent, textOf } from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 import { echo } from "./support.ts";
 
@@ -285,4 +285,15 @@ test("a word of a session's send that there is not is refused: a signal that nob
   await expect(session.send("go", { abortSignal: AbortSignal.timeout(5) } as never)).rejects.toThrow(
     "send: option abortSignal: there is no such option; here it is signal",
   );
+});
+
+test("an agent with a typed output is an agent as any other: for a list, and as a sub-agent, whose value is the result", async () => {
+  const output = z.object({ degrees: z.number() });
+  const typed = new Agent({ model: scripted([say('{"degrees":21}')]), output });
+  const agents: Agent[] = [typed];
+  const tools = [subAgent({ name: "thermometer", description: "Measures", agent: typed })];
+  const model = scripted([call("thermometer", { task: "measure" }), say("21.")]);
+  const { messages } = await new Agent({ model, tools }).run("go");
+  expect(agents).toHaveLength(1);
+  expect(messages[2]).toMatchObject({ content: [{ text: '{"degrees":21}' }] });
 });
