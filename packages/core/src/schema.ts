@@ -199,6 +199,9 @@ function isMember(key: string, member: unknown): boolean {
 function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
     Partial<StandardJSONSchemaV1["~standard"]>;
+  // A schema of arktype can be called, and z.object as well; only one of them is a schema.
+  if (typeof standard !== "object")
+    throw new RondoError("invalid_request", `${owner}: a schema is needed, not a function: call it`);
   if (standard.jsonSchema === undefined)
     throw new RondoError(
       "invalid_request",

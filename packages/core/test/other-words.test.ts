@@ -128,6 +128,15 @@ describe("a tool", () => {
     expect(wordsOf(() => new Agent({ model, output: inputSchema } as AgentOptions))).toContain(words);
   });
 
+  test("is not made with a function that makes schemas, nor is an output", () => {
+    expect(wordsOf(() => tool({ ...weather, inputSchema: z.object as never }))).toContain(
+      "a schema is needed, not a function",
+    );
+    expect(wordsOf(() => new Agent({ model, output: z.object as never }))).toContain(
+      "output: a schema is needed, not a function",
+    );
+  });
+
   test.each([
     {},
     { properties: {} },

@@ -103,6 +103,27 @@ export const checkModelOptions = (given: ModelOptions): void =>
 const key: Check = (value) =>
   typeof value === "string" ? undefined : { at: "", says: `a text is needed, not a ${typeof value}` };
 
+/** What elsewhere is said of a model, and is an agent's to say here: each of its requests carries it. */
+const anAgents: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["temperature", "topP", "topK", "seed", "reasoning", "providerOptions"].map((name) => [
+      name,
+      `settings: { ${name} }`,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["maxTokens", "max_tokens", "maxOutputTokens"].map((name) => [name, "settings: { maxOutputTokens }"]),
+  ),
+  ...Object.fromEntries(["reasoningEffort", "thinking"].map((name) => [name, "settings: { reasoning }"])),
+  maxRetries: "retry: { attempts }",
+  timeout: "clocks: { totalMs }",
+};
+
+const agentsWord = (name: string): string | undefined =>
+  Object.hasOwn(anAgents, name)
+    ? `it is an option of the agent: new Agent({ ${anAgents[name]} })`
+    : undefined;
+
 const modelOptions = membersOf<ModelOptions>(
   {
     codec: anything,
@@ -135,4 +156,5 @@ const modelOptions = membersOf<ModelOptions>(
     send: callable,
   },
   ["codec", "provider", "model", "baseURL"],
+  agentsWord,
 );

@@ -18,6 +18,12 @@ const wordsOf = (make: () => unknown): string => {
 test.each<[Record<string, unknown>, string]>([
   [{ baseUrl: "https://x" }, "openai/m: option baseUrl: there is no such option; did you mean baseURL?"],
   [{ base_url: "https://x" }, "openai/m: option base_url: there is no such option; did you mean baseURL?"],
+  [
+    { temperature: 0 },
+    "openai/m: option temperature: it is an option of the agent: new Agent({ settings: { temperature } })",
+  ],
+  [{ maxTokens: 5 }, "it is an option of the agent: new Agent({ settings: { maxOutputTokens } })"],
+  [{ maxRetries: 5 }, "it is an option of the agent: new Agent({ retry: { attempts } })"],
   [{ key: "sk-1" }, "openai/m: option key: there is no such option; did you mean apiKey?"],
   [{ apiKey: 1234567 }, "openai/m: option apiKey: a text is needed, not a number"],
   [{ fetch: true }, "openai/m: option fetch: a function is needed, not true"],

@@ -85,6 +85,11 @@ export interface ScriptedModel extends Model {
  * and what had arrived as `partial`. A script that has run out rejects with `internal`, naming the call.
  */
 export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
+  if (!Array.isArray(script) && typeof script !== "function")
+    throw new RondoError(
+      "invalid_request",
+      "scripted takes a list of turns, or a function of the request: scripted([say(…)])",
+    );
   return new Scripted(script, options);
 }
 

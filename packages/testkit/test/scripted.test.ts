@@ -395,3 +395,9 @@ describe("the end of a script", () => {
     expect(() => model.assertDone()).toThrow(/2 calls were made and the script has 1 turns/);
   });
 });
+
+it("is made of a list of turns, and says so where one turn is given without it", () => {
+  expect(() => scripted(say("hello") as never)).toThrow(
+    "scripted takes a list of turns, or a function of the request",
+  );
+});
