@@ -38,7 +38,7 @@ import type { Rules } from "./rules/rule.ts";
 export interface ForkOptions {
   /** The step at which it leaves, from 1: all that came before is shared, what the rules said about the step is not. Default: the end, or with `edit` the step after the call. */
   at?: number;
-  /** The run in which `at` counts, from 1. Default: the last. */
+  /** The run in which `at` counts, from 1; without `at` the fork stands behind that run. Default: the last. */
   run?: number;
   /** In place of `at`: how many records are shared. */
   seq?: number;
@@ -143,16 +143,21 @@ function planFork(
   options: ForkOptions,
   rules: Rules,
 ): ForkPlan {
-  const { at, seq, edit } = options;
+  const { at, seq, edit, run } = options;
   if (records.length === 0) throw wrong(`there is no session ${JSON.stringify(session)} to fork`);
   if (at !== undefined && seq !== undefined)
     throw wrong("a fork is taken at a step or at a record: give `at` or `seq`");
+  if (run !== undefined && at === undefined && (seq !== undefined || edit !== undefined))
+    throw wrong(
+      "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
+    );
   if (seq !== undefined && !(Number.isSafeInteger(seq) && seq >= 1 && seq <= records.length))
     throw wrong(`session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`);
   const result = edit === undefined ? undefined : resultAt(session, records, edit.call, rules);
+  const behind = run === undefined ? undefined : runOf(session, records, run).end;
   const cut =
     seq ??
-    (at === undefined ? defaultCut(records, result?.seq) : cutAtStep(session, records, at, options.run));
+    (at === undefined ? (behind ?? defaultCut(records, result?.seq)) : cutAtStep(session, records, at, run));
   const step = at === undefined ? {} : { step: at };
   if (edit === undefined || result === undefined)
     return { origin: { session, seq: cut, ...step }, edited: (record) => record };
@@ -186,13 +191,12 @@ function defaultCut(records: readonly LogRecord[], edited: number | undefined): 
 const asks = (record: LogRecord): boolean =>
   record.type === "model_started" || record.type === "summary_started";
 
-/** How many records come before a step and what was decided about it. */
-function cutAtStep(
+/** A run, by default the last, and which records are its own. */
+function runOf(
   session: string,
   records: readonly LogRecord[],
-  step: number,
   number: number | undefined,
-): number {
+): { run: number; start: number; end: number } {
   const starts = records.filter((record) => record.type === "run_started");
   const run = number ?? starts.length;
   const start = starts[run - 1];
@@ -200,8 +204,18 @@ function cutAtStep(
     throw wrong(
       `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
     );
-  const end = starts[run]?.seq ?? records.length;
-  const own = records.slice(start.seq, end);
+  return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
+}
+
+/** How many records come before a step and what was decided about it. */
+function cutAtStep(
+  session: string,
+  records: readonly LogRecord[],
+  step: number,
+  number: number | undefined,
+): number {
+  const { run, start, end } = runOf(session, records, number);
+  const own = records.slice(start, end);
   const asked = own.find((record) => record.type === "model_started" && record.step === step);
   if (asked !== undefined) return undecided(records, asked.seq);
   const steps = own.reduce(

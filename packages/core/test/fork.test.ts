@@ -118,6 +118,18 @@ describe("a fork with another result", () => {
   });
 });
 
+test("a fork behind an earlier run shares all up to its end, and the next thing is asked otherwise", async () => {
+  const model = scripted((request) => say(`${request.messages.length}`));
+  const session = await new Agent({ ...quick, model }).open("chat");
+  for (const text of ["one", "two", "three"]) await session.send(text);
+  const fork = await session.fork("otherwise", { run: 1 });
+  expect([fork.status, shortly(fork.messages)]).toEqual(["idle", ["user: one", "assistant: 1"]]);
+  const { text } = await fork.send("TWO");
+  expect([text, shortly(fork.messages).at(-2)]).toEqual(["3", "user: TWO"]);
+  expect(session.messages).toHaveLength(6);
+  expect((await fork.replay()).difference).toBeUndefined();
+});
+
 describe("a fork that cannot be taken", () => {
   test.each([
     [{ at: 9 }, "run 1 of session s has no step 9: it has 1 to 3"],
@@ -125,6 +137,9 @@ describe("a fork that cannot be taken", () => {
     [{ at: 1, run: 2 }, "session s has no run 2: it has one"],
     [{ seq: 99 }, /session s has \d+ records: it cannot be forked after 99/],
     [{ seq: 3, at: 1 }, "give `at` or `seq`"],
+    [{ run: 2 }, "session s has no run 2: it has one"],
+    [{ run: 1, seq: 3 }, "`run` says in which run `at` counts: give `at` as well, or `run` alone"],
+    [{ run: 1, edit: { call: "x", result: "y" } }, "`run` says in which run `at` counts"],
   ])("%j is refused in words", async (options, message) => {
     const { session } = await threeSteps();
     await expect(session.fork("t", options)).rejects.toThrow(message);
