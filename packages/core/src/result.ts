@@ -18,7 +18,7 @@ export interface RunResult<Output = unknown> {
   output?: Output;
   /** How and why the run ended. Absent when it is parked. */
   end?: RunEnd;
-  /** Set when the run waits for approvals; it goes on when they come, in this process or another. */
+  /** Set when the run waits for approvals; it goes on when they come (`agent.open(session)`, then `approve`), in this process or another. */
   parked?: { pending: CallView[] };
   /** Calls the run was told not to execute itself (`autoExecuteTools: false`). */
   pending?: ToolCallPart[];
