@@ -3,6 +3,13 @@
 // A key carries its type and knows how to make its thing. An agent or a run may give another in its place. Within one
 // call each key is resolved once; what was made for a call is that call's own.
 
+import { callable, checkGiven, membersOf, text } from "./checks.ts";
+
+const dependencyParts = membersOf<{ id: string; create: () => unknown }>({ id: text, create: callable }, [
+  "id",
+  "create",
+]);
+
 /** A key for something tools need. Two keys with one id are one key. */
 export interface Dependency<T> {
   readonly id: string;
@@ -24,8 +31,11 @@ export interface Provided {
  *     const db = dependency("db", () => openDatabase("app.db"));
  *     // in a tool: const rows = (await context.resolve(db)).query(…)
  *     // in a test: agent.run("…", { dependencies: [db.as(fake)] })
+ *
+ * @throws RondoError `invalid_request` where there is no way to make it: let `create` throw where it must be given
  */
 export function dependency<T>(id: string, create: () => T | Promise<T>): Dependency<T> {
+  checkGiven(dependencyParts, { id, create }, `dependency ${JSON.stringify(id) ?? "without an id"}`);
   return { id, create, as: (value) => ({ id, value }) };
 }
 

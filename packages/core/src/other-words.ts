@@ -177,6 +177,14 @@ export const overrideWords =
       ? `it is an option of the agent, not of one run: new Agent({ ${name} })`
       : undefined);
 
+/** Of a tool's result. */
+export const resultWords: (name: string) => string | undefined = saying(
+  Object.fromEntries([
+    ...meaning("done", "terminate", "returnDirect", "stop", "final"),
+    ...meaning("isError", "error", "failed"),
+  ]),
+);
+
 /** What another loop would obey on a tool, and would be nothing here. */
 const obeyed: Words = Object.fromEntries([
   ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),

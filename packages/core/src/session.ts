@@ -4,7 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
-import { anything, checkGiven, flag, membersOf, text } from "./checks.ts";
+import { anything, checkGiven, either, flag, from0, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
@@ -36,12 +36,14 @@ export type Listener = (event: RondoEvent) => void;
 /** `idle`: no run is active. `running`: one is being driven here. `parked`: one waits for an approval, asked for by this process or another. `interrupted`: one was left by a process that is gone; `resume` goes on with it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
+const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: anything, parent: anything },
   [],
   runWords,
 );
+const draining = membersOf<{ withinMs?: number }>({ withinMs: from0 });
 const queuedId = membersOf<{ id?: string }>({ id: text });
 
 export class Session<Output = unknown> {
@@ -184,8 +186,10 @@ export class Session<Output = unknown> {
    * @param call its id or key
    * @param options.always leave for calls to come as well: `true` for the same tool with the same arguments
    */
-  async approve(call: string, { always }: { always?: Always } = {}): Promise<RunResult<Output>> {
-    return this.#approvals.approve(call, always);
+  async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
+    checkGiven(approval, options, "approve");
+    // A box that is not ticked is no leave, though the types have no word for it.
+    return this.#approvals.approve(call, options.always || undefined);
   }
 
   /**
@@ -237,6 +241,7 @@ export class Session<Output = unknown> {
    * @param options.withinMs what has not finished by then is given up, as in a crash. Default: 10,000
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
+    checkGiven(draining, options, "drain");
     await this.#driving.drain(options.withinMs ?? 10_000);
     return this.status;
   }

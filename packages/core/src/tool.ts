@@ -5,6 +5,7 @@
 
 import type { BlobStore } from "./blobs.ts";
 import {
+  anything,
   type Check,
   type ChecksOf,
   callable,
@@ -31,7 +32,7 @@ import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
-import { toolWords } from "./other-words.ts";
+import { resultWords, toolWords } from "./other-words.ts";
 import { outputPart, type ToolOutput } from "./outputs.ts";
 import { permission } from "./ready-made.ts";
 import type { Texts } from "./rules/texts.ts";
@@ -132,14 +133,21 @@ export class ToolResult {
   }
 }
 
+type ResultOptions = { isError?: boolean; done?: boolean | string; ledger?: readonly LedgerEntry[] };
+
+/** A wish to end the run that is misspelt would be none, and the run would go on. */
+const resultOptions = membersOf<ResultOptions>(
+  { isError: flag, done: either(text, flag), ledger: anything },
+  [],
+  resultWords,
+);
+
 /**
  * A tool result with content parts, an error mark, the wish to end the run, or entries for the ledger.
  * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
-export function toolResult(
-  content: string | readonly ToolOutput[],
-  options: { isError?: boolean; done?: boolean | string; ledger?: readonly LedgerEntry[] } = {},
-): ToolResult {
+export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
+  checkGiven(resultOptions, options, "toolResult");
   const parts: ContentPart[] =
     typeof content === "string"
       ? [{ type: "text", text: content }]

@@ -3,7 +3,16 @@
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, type Hooks, memoryJournal, subAgent, textOf } from "../src/index.ts";
+import {
+  Agent,
+  type AgentOptions,
+  dependency,
+  type Hooks,
+  memoryJournal,
+  subAgent,
+  textOf,
+  toolResult,
+} from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 import { echo } from "./support.ts";
 
@@ -296,4 +305,45 @@ test("an agent with a typed output is an agent as any other: for a list, and as 
   const { messages } = await new Agent({ model, tools }).run("go");
   expect(agents).toHaveLength(1);
   expect(messages[2]).toMatchObject({ content: [{ text: '{"degrees":21}' }] });
+});
+
+describe("a word that would be nothing is refused", () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      "of a result that is to end the run",
+      () => toolResult("ok", { terminate: true } as never),
+      "toolResult: option terminate: there is no such option; here it is done",
+    ],
+    ["of a result that is an error", () => toolResult("no", { error: true } as never), "here it is isError"],
+    [
+      "of a key that makes nothing",
+      () => dependency("db", undefined as never),
+      'dependency "db": option create: a function is needed, not undefined',
+    ],
+  ])("%s", (_what, make, words) => {
+    expect(wordsOf(make)).toContain(words);
+  });
+
+  test("of an approval, and of a drain", async () => {
+    const session = await new Agent({
+      model: scripted([call("pay"), say("paid")]),
+      tools: [echo("pay", { permission: "ask" })],
+    }).open("s");
+    await session.send("go");
+    await expect(session.approve("call_1", { alwaysApprove: true } as never)).rejects.toThrow(
+      "approve: option alwaysApprove: there is no such option; did you mean always?",
+    );
+    await expect(session.drain({ within: 5 } as never)).rejects.toThrow(
+      "drain: option within: there is no such option; did you mean withinMs?",
+    );
+    expect(session.status).toBe("parked");
+  });
+});
+
+test("an approval whose box for always is not ticked gives no leave for calls to come", async () => {
+  const tools = [echo("pay", { permission: "ask" })];
+  const session = await new Agent({ model: scripted([call("pay"), call("pay")]), tools }).open("s");
+  await session.send("go");
+  const { parked } = await session.approve("call_1", { always: false } as never);
+  expect([parked?.pending.length, session.grants]).toEqual([1, []]);
 });
