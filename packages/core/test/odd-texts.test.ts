@@ -98,6 +98,9 @@ const scenes: {
   landing: { script: [look, say("end")], options: { maxSteps: 1 } },
   landed: { script: [look, say("end")], options: { maxSteps: 1 } },
   emptyAnswer: { script: [empty(), say("end")] },
+  degenerateAnswer: {
+    script: [[say("All work and no play. ".repeat(100)), stop("max_tokens")], say("end")],
+  },
   malformedCall: { script: [stop("malformed_call"), stop("malformed_call"), say("end")] },
   finalOutput: { script: [look, say('{"n":1}')], options: { output } },
   compacted: { script: [say("end")], play: (session) => session.compact() },
