@@ -45,8 +45,8 @@ export function refuseChildren(state: State, rules: Rules): Action | undefined {
 
 /** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. */
 export function endChildren(state: State, rules: Rules): Action | undefined {
-  const left = (state.left ?? []).filter(({ until }) => until > state.now);
-  if (left.length === 0) return undefined;
+  const left = state.left?.filter(({ until }) => until > state.now);
+  if (left === undefined || left.length === 0) return undefined;
   const ends = left.map(({ until }) => until);
   // No rule has a say in a run that is being closed.
   const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
