@@ -188,7 +188,7 @@ const mappers: { readonly [option: string]: Mapper } = {
     agent.pauseResumes = value;
   },
   tool_protocol: (value: string, to) => {
-    if (value !== "json-in-text")
+    if (!/^(?:(?:json[-_ ]?in[-_ ]?)?text|json|prompted)$/.test(value))
       throw new Unsupported(`given.options.tool_protocol ${JSON.stringify(value)}`);
     to.prompted = true;
   },

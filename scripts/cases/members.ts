@@ -2,9 +2,16 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { textOf } from "@rondo/core";
-import { shown } from "./ask.ts";
+import { pattern, shown } from "./ask.ts";
 import { endOf, givenTexts, type Subject } from "./followed.ts";
-import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
+import {
+  type Assertion,
+  type Data,
+  demandKnown,
+  type ExpectedCall,
+  type RetryLimits,
+  Unsupported,
+} from "./format.ts";
 import type { SeenResponse } from "./observation.ts";
 import { judgeOutcome, mayEnd } from "./outcomes.ts";
 import { callsListed, errorWords, rawStop, readingsOf, strangers, textsOf } from "./readings.ts";
@@ -302,6 +309,33 @@ const members: { readonly [member: string]: Member } = {
     return wrong.length === 0 ? undefined : wrong.join("; ");
   },
 
+  visible_text: (value, { seen: { shown: texts = [] } }) =>
+    value === null || value === texts.join("") || value === (texts.at(-1) ?? "")
+      ? undefined
+      : `must be ${shown(value)}; a reader has ${shown(texts)}`,
+  attempt_resets: (value, { seen }) => exactly("resets", seen.resets ?? 0, value),
+
+  tool_results: about((value: Data[], response) => {
+    const got = response.calls.map((call) => ({ id: call.id, name: call.name, ...call.result }));
+    const fits = (wanted: Data, at: number): boolean => {
+      demandKnown("tool_results[]", wanted, "id name is_error text contains matches note");
+      const own = got[at];
+      const text = own?.text ?? "";
+      return (
+        own?.text !== undefined &&
+        (wanted.id === undefined || wanted.id === "*" || wanted.id === own.id) &&
+        (wanted.name === undefined || wanted.name === own.name) &&
+        (wanted.is_error === undefined || wanted.is_error === own.isError) &&
+        (wanted.text === undefined || wanted.text === text) &&
+        (wanted.contains === undefined || text.includes(String(wanted.contains))) &&
+        (wanted.matches === undefined || pattern(wanted.matches).test(text))
+      );
+    };
+    return value.length === got.length && value.every(fits)
+      ? undefined
+      : `must be ${shown(value)}; got ${shown(got)}`;
+  }),
+
   prototype_polluted: (value, { seen }) =>
     seen.polluted === value ? undefined : `must be ${shown(value)}; it is ${shown(seen.polluted)}`,
 
@@ -315,8 +349,21 @@ const untouched =
   /^(?:(?:object|global)_?)?prototype_?(?:un(?:changed|touched|polluted)|intact|clean|safe)$|^no_(?:prototype_)?pollution$/i;
 const touched = /^(?:(?:object|global)_?)?(?:prototype_?)?(?:polluted|pollution|changed|touched)$/i;
 
-export function memberNamed(name: string): Member | undefined {
-  if (Object.hasOwn(members, name)) return members[name];
+/** Other names of members. */
+const otherNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:displayed|shown|ui|reader|subscriber|consumer|emitted|streamed)_text$/, "visible_text"],
+  [/^(?:attempt_)?resets?$/, "attempt_resets"],
+  [/^(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "model_calls"],
+  [/^max_(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "max_model_calls"],
+  [/^(?:max_tools_executed|max_tool_executions)$/, "tools_executed_max"],
+  [/^(?:min_tools_executed|min_tool_executions)$/, "tools_executed_min"],
+  [/^tool_executions$/, "tools_executed"],
+];
+
+export function memberNamed(given: string): Member | undefined {
+  if (Object.hasOwn(members, given)) return members[given];
+  const name = otherNames.find(([names]) => names.test(given))?.[1] ?? given;
+  if (name !== given) return members[name];
   if (touched.test(name)) return members.prototype_polluted;
   return untouched.test(name)
     ? (value, subject) => members.prototype_polluted?.(value === false, subject)

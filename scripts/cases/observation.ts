@@ -110,6 +110,9 @@ export interface Observation {
   history: Message[];
   /** Texts the user side put in: tasks, steering, prompts. */
   said: string[];
+  /** What a reader of the last run has before it, step by step, who forgets what is void; and how often something was. */
+  shown?: string[];
+  resets?: number;
   /** What became of messages sent while a run was active. */
   second: { text: string; outcome: "rejected" | "ran"; words: string }[];
   /** Everything a person or a disk gets to see: addresses, errors, log lines, records. */

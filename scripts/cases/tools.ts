@@ -17,6 +17,7 @@ import {
   type FileToolSet,
   fileToolSet,
   httpTools,
+  listFiles,
   readFile,
   runCommand,
   searchFiles,
@@ -130,6 +131,12 @@ function builtin(name: string, root: FileToolSet, load: Workload): Tool {
     case "write":
     case "write_file":
       return renamed(name, writeFile({ root }), { path: "path", content: "content" }, load);
+    case "list":
+    case "list_files":
+    case "ls":
+      return renamed(name, listFiles({ root }), { path: "path" }, load);
+    case "search_files":
+      return renamed(name, searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
     case "grep":
       return renamed("grep", searchFiles({ root }), { pattern: "pattern", path: "path" }, load);
     case "fetch":

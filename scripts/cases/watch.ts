@@ -32,6 +32,9 @@ export class Watch {
   readonly #terminal = new Map<number, number>();
   readonly #warnings = new Map<number, SeenRun["warnings"]>();
   readonly #compacting: boolean[] = [];
+  /** What a reader has before it, step by step, and how often it was told to forget a step. */
+  readonly #shown = new Map<number, string>();
+  #resets = 0;
   #isCompacting = false;
   #run = 0;
   #last: Message[] = [];
@@ -56,6 +59,16 @@ export class Watch {
     switch (event.type) {
       case "run_start":
         this.#run = event.run;
+        this.#shown.clear();
+        return;
+      case "text_delta":
+        this.#shown.set(event.step, (this.#shown.get(event.step) ?? "") + event.text);
+        return;
+      case "retry":
+      case "fallback":
+        if (!event.discard) return;
+        this.#shown.delete(event.step);
+        this.#resets += 1;
         return;
       case "request":
         if (history !== undefined) this.#histories.push({ call: this.#asked.length, history });
@@ -121,7 +134,7 @@ export class Watch {
   told(
     records: readonly LogRecord[],
     exchanges: readonly Exchange[],
-  ): Pick<Observation, "responses" | "runs" | "history"> {
+  ): Pick<Observation, "responses" | "runs" | "history" | "shown" | "resets"> {
     const responses: SeenResponse[] = exchanges.map((exchange) => ({
       request: { url: exchange.url, headers: exchange.headers, body: exchange.body, text: exchange.text },
       status: exchange.served.status,
@@ -218,7 +231,8 @@ export class Watch {
           break;
       }
     }
-    return { responses, runs: this.#finished(runs), history: this.#last };
+    const shown = [...this.#shown.values()];
+    return { responses, runs: this.#finished(runs), history: this.#last, shown, resets: this.#resets };
   }
 
   #newRun(number: number, startedAt: number): SeenRun {
