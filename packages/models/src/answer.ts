@@ -264,6 +264,21 @@ export class Answer {
     );
   }
 
+  /** The error for an answer that its server broke off, by a word of its own. */
+  brokenOff(word: string): RondoError {
+    const partial = this.partial();
+    return new RondoError(
+      "server_error",
+      `${this.#origin.provider}/${this.#origin.model} broke its answer off with "${word}"`,
+      {
+        retryable: true,
+        raw: { finish_reason: word },
+        ...(partial === undefined ? {} : { partial }),
+        usage: this.usage,
+      },
+    );
+  }
+
   #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock & { index: number } {
     const known = this.#blocks.get(key);
     if (known?.type === type) return known as TextBlock & { index: number };

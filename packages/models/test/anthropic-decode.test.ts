@@ -284,6 +284,24 @@ describe("stop reasons and usage", () => {
     expect(ended).toMatchObject({ wire: kind, raw: word });
   });
 
+  it.each([
+    ["length", "max_tokens"],
+    ["content_filter", "content_filter"],
+    ["model_length", "max_tokens"],
+    ["stop", "end_turn"],
+  ])("%s, another protocol's word that a gateway let stand, means %s (F012)", (word, kind) => {
+    expect(answer([start(), ...said(0, "x"), end(word), over]).stop).toEqual({ kind, wire: kind, raw: word });
+  });
+
+  it("another protocol's word for an answer that broke off is an error, and can be tried again (F012)", () => {
+    expect(failure([start(), ...said(0, "x"), end("network_error"), over])).toMatchObject({
+      kind: "server_error",
+      retryable: true,
+      raw: { finish_reason: "network_error" },
+      partial: { content: [{ type: "text", text: "x" }] },
+    });
+  });
+
   it("a word nobody knows is unknown and kept, even one that objects inherit", () => {
     for (const word of ["banana", "constructor", "__proto__"]) {
       expect(anthropicStop(word)).toBe("unknown");

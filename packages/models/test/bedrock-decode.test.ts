@@ -159,6 +159,14 @@ describe("Converse streams", () => {
     expect(decode([delta(0, { text: "x" }), end(word)]).stop).toMatchObject({ wire: kind, raw: word });
   });
 
+  it("another protocol's word means what it means there (F012)", () => {
+    const said = (word: string): AssistantMessage => decode([delta(0, { text: "x" }), end(word)]);
+    expect(said("length").stop).toEqual({ kind: "max_tokens", wire: "max_tokens", raw: "length" });
+    expect(() => said("abort")).toThrow(
+      expect.objectContaining({ kind: "server_error", retryable: true, raw: { finish_reason: "abort" } }),
+    );
+  });
+
   it("a word nobody knows is unknown", () => {
     expect(bedrockStop("toString")).toBe("unknown");
     expect(decode([delta(0, { text: "x" }), end("banana")]).stop).toEqual({

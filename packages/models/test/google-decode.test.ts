@@ -195,6 +195,25 @@ describe("the end of an answer", () => {
     expect(stream(says({ text: "x" }), ends("toString")).message.stop.kind).toBe("unknown");
   });
 
+  it.each([
+    ["length", "max_tokens"],
+    ["max_tokens", "max_tokens"],
+    ["safety", "content_filter"],
+    ["malformed_function_call", "malformed_call"],
+    ["sensitive", "content_filter"],
+  ])("takes %s, a gateway's word, for %s (F012)", (word, wire) => {
+    expect(stream(says({ text: "x" }), ends(word)).message.stop).toMatchObject({ wire, raw: word });
+  });
+
+  it("was broken off where a gateway's word says so, and can be tried again (F012)", () => {
+    expect(failure(() => stream(says({ text: "x" }), ends("network_error")))).toMatchObject({
+      kind: "server_error",
+      retryable: true,
+      partial: { content: [{ type: "text", text: "x" }] },
+    });
+    expect(stream(says({ text: "x" }), ends("NO_IMAGE")).message.stop.kind).toBe("error");
+  });
+
   it.each(Object.entries(googleStops))("means what its table says of %s", (word, kind) => {
     expect(stream(says({ text: "x" }), ends(word)).message.stop).toMatchObject({
       kind,

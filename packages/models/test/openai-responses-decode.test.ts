@@ -295,15 +295,24 @@ describe("how a response ended", () => {
         });
       else expect(read(events).stop).toMatchObject({ wire, raw: word });
     }
-    expect(
-      read([
-        done(0, said("x")),
-        {
-          type: "response.incomplete",
-          response: { status: "incomplete", incomplete_details: { reason: "new" } },
-        },
-      ]).stop,
-    ).toEqual({ kind: "unknown", wire: "unknown", raw: "new" });
+    expect(read([done(0, said("x")), { type: "response.done", response: { status: "new" } }]).stop).toEqual({
+      kind: "unknown",
+      wire: "unknown",
+      raw: "new",
+    });
+  });
+
+  test.each([
+    ["new", "max_tokens"],
+    ["length", "max_tokens"],
+    ["safety", "content_filter"],
+  ])("incomplete for the reason %s, which is none of its own, is %s", (reason, wire) => {
+    const response = { status: "incomplete", incomplete_details: { reason } };
+    expect(read([done(0, said("x")), { type: "response.incomplete", response }]).stop).toEqual({
+      kind: wire,
+      wire,
+      raw: reason,
+    });
   });
 
   test("a call that was cut never runs (F029)", () => {

@@ -117,6 +117,7 @@ export class AnthropicAnswer {
   end(): AssistantMessage {
     if (this.#word === undefined && !this.#stopped) throw this.#answer.truncated(this.#target.origin.api);
     const wire = this.#word === undefined ? undefined : anthropicStop(this.#word);
+    if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
     return this.#answer.finish({
       ...(wire === undefined ? {} : { wire }),

@@ -1,8 +1,9 @@
 // The room of Anthropic's stop reasons: what each word means by itself.
 
 import type { StopKind } from "@rondo/core";
+import { foreignStop } from "./foreign-stops.ts";
 
-/** Wire word to kind. A word that is not here is `unknown`, never an error. */
+/** Wire word to kind. A word that is not here is another protocol's, or `unknown`. */
 export const anthropicStops: { readonly [word: string]: StopKind } = {
   end_turn: "end_turn",
   tool_use: "tool_use",
@@ -16,5 +17,5 @@ export const anthropicStops: { readonly [word: string]: StopKind } = {
 };
 
 export function anthropicStop(word: string): StopKind {
-  return Object.hasOwn(anthropicStops, word) ? (anthropicStops[word] as StopKind) : "unknown";
+  return Object.hasOwn(anthropicStops, word) ? (anthropicStops[word] as StopKind) : foreignStop(word);
 }

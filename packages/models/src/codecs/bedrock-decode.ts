@@ -108,6 +108,7 @@ class BedrockAnswer implements Decoder {
   end(): AssistantMessage {
     if (this.#word === undefined) throw this.#answer.truncated(this.#target.origin.api);
     const wire = bedrockStop(this.#word);
+    if (wire === "error") throw this.#answer.brokenOff(this.#word);
     // Closed though it was cut: without any arguments it would look like `{}`.
     if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
       this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");

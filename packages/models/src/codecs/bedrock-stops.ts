@@ -1,8 +1,9 @@
 // The room of Bedrock's stop reasons: what each word of Converse means by itself.
 
 import type { StopKind } from "@rondo/core";
+import { foreignStop } from "./foreign-stops.ts";
 
-/** Wire word to kind. A word that is not here is `unknown`, never an error. */
+/** Wire word to kind. A word that is not here is another protocol's, or `unknown`. */
 export const bedrockStops: { readonly [word: string]: StopKind } = {
   end_turn: "end_turn",
   tool_use: "tool_use",
@@ -19,5 +20,5 @@ export const bedrockStops: { readonly [word: string]: StopKind } = {
 };
 
 export function bedrockStop(word: string): StopKind {
-  return Object.hasOwn(bedrockStops, word) ? (bedrockStops[word] as StopKind) : "unknown";
+  return Object.hasOwn(bedrockStops, word) ? (bedrockStops[word] as StopKind) : foreignStop(word);
 }

@@ -22,7 +22,7 @@ import { StreamedArgs } from "./google-args.ts";
 import { googleStreamError } from "./google-errors.ts";
 import { exactArgs, parseJson } from "./google-json.ts";
 import { ownName } from "./google-names.ts";
-import { googleStop } from "./google-stops.ts";
+import { googleStop, isBrokenOff } from "./google-stops.ts";
 import { latest, usageOf } from "./google-usage.ts";
 import {
   type GoogleAnswer,
@@ -291,6 +291,7 @@ export class GoogleDecoder implements Decoder {
 
   #finish(): AssistantMessage {
     this.#finished = true;
+    if (this.#word !== undefined && isBrokenOff(this.#word)) throw this.#answer.brokenOff(this.#word);
     const wire =
       this.#word === undefined
         ? this.#blocked === undefined

@@ -1,8 +1,10 @@
 // The room of Google's stop words: what each word means alone.
 //
-// The table is total over the words Google documents; any other word is `unknown`, kept raw, and judged by content.
+// The table is total over the words Google documents; any other word is another protocol's, or
+// `unknown`, kept raw, and judged by content.
 
 import type { StopKind } from "@rondo/core";
+import { foreignStop } from "./foreign-stops.ts";
 
 /** `finishReason` of a candidate, and what the word alone says. STOP also ends answers that hold calls. */
 export const googleStops: { readonly [word: string]: StopKind } = {
@@ -33,7 +35,17 @@ export const googleStops: { readonly [word: string]: StopKind } = {
   FINISH_REASON_UNSPECIFIED: "unknown",
 };
 
+/** The word as the table has it; undefined for one that is none of Google's. Gateways fold its letters. */
+function ownWord(word: string): string | undefined {
+  return [word, word.toUpperCase()].find((one) => Object.hasOwn(googleStops, one));
+}
+
+/** Whether a word is another protocol's for an answer that broke off. */
+export const isBrokenOff = (word: string): boolean =>
+  ownWord(word) === undefined && foreignStop(word) === "error";
+
 /** What a stop word alone says. */
 export function googleStop(word: string): StopKind {
-  return Object.hasOwn(googleStops, word) ? (googleStops[word] ?? "unknown") : "unknown";
+  const own = ownWord(word);
+  return own === undefined ? foreignStop(word) : (googleStops[own] ?? "unknown");
 }

@@ -11,10 +11,12 @@ import {
   type JsonObject,
   type ModelEvent,
   RondoError,
+  type StopKind,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
 import { FrameJson } from "../frame-json.ts";
+import { foreignStop } from "./foreign-stops.ts";
 import { speaker, streamError, unreadable } from "./openai-errors.ts";
 import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { ResponseItems } from "./openai-responses-output.ts";
@@ -68,7 +70,7 @@ export class ResponsesDecoder implements Decoder {
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
     const raw = reason ?? status;
     // A server that says nothing of its status has at least said that this is the end.
-    const wire = raw === undefined ? "end_turn" : stopOf(openaiResponsesStops, raw);
+    const wire = raw === undefined ? "end_turn" : responsesStop(raw, status);
     if (wire === "error")
       throw this.#answer.failed(
         new RondoError("server_error", `${speaker(this.#target)} ended its response as "${raw}"`, {
@@ -129,6 +131,14 @@ export class ResponsesDecoder implements Decoder {
     this.#failed = true;
     return error;
   }
+}
+
+/** Incomplete for a reason nobody knows is cut all the same: that reading executes nothing. */
+function responsesStop(word: string, status: string | undefined): StopKind {
+  const own = stopOf(openaiResponsesStops, word);
+  if (own !== "unknown") return own;
+  const foreign = foreignStop(word);
+  return foreign === "unknown" && status === "incomplete" ? "max_tokens" : foreign;
 }
 
 /** `{type: "error", code, message}`: the event's own type is no type of error. */

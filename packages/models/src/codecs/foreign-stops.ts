@@ -1,0 +1,10 @@
+// The room of foreign stop words: what a word means that belongs to another protocol.
+//
+// Gateways put one house's answers into another's frames and leave the word as it was (F012). Taken for unknown, a cut
+// answer would be a whole one, and its last call would run.
+
+import type { StopKind } from "@rondo/core";
+import { openaiChatStops, stopOf } from "./openai-stops.ts";
+
+/** Chat Completions' table has the words of all houses, for its routers hand them all through. */
+export const foreignStop = (word: string): StopKind => stopOf(openaiChatStops, word);
