@@ -487,6 +487,15 @@ describe("whole answers and error responses", () => {
       true,
     ],
     [401, { type: "error", error: { type: "authentication_error", message: "x" } }, "auth", false],
+    [500, { type: "error", error: { type: "api_error", message: "x" } }, "server_error", true],
+    // Compatible servers call all their errors so: the status says whose fault it is.
+    [
+      400,
+      { type: "error", error: { type: "api_error", message: "m does not support tools" } },
+      "capability",
+      false,
+    ],
+    [400, { type: "error", error: { type: "api_error", message: "bad top_k" } }, "invalid_request", false],
   ])("status %i is %s", (status, body, kind, retryable) => {
     const error = anthropicMessages.errorOf({ status, header: () => null, body: JSON.stringify(body) });
     expect(error).toMatchObject({ kind, retryable, status });

@@ -7,7 +7,7 @@ import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = {
   provider: "anthropic",
-  codes: { overloaded_error: "overloaded", api_error: "server_error", timeout_error: "timeout" },
+  codes: { overloaded_error: "overloaded", timeout_error: "timeout" },
 };
 
 export function anthropicHttpError(response: ErrorResponse): RondoError {
