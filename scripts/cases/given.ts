@@ -203,15 +203,24 @@ const mappers: { readonly [option: string]: Mapper } = {
   neutralise_special_tokens: (value: boolean, to) => {
     to.compat = { ...to.compat, breakTokens: value };
   },
-  // Nobody is there to approve: what would have to be asked is denied.
-  approver: (value: null, { agent }) => {
-    if (value !== null) throw new Unsupported("given.options.approver other than null");
+  // Who approves, or that nobody is there to: what would have to be asked is answered at once.
+  approver: (value: null | boolean | string, { agent }) => {
+    const words = { none: null, nobody: null, absent: null, headless: null, false: null };
+    const said = String(value);
+    const who = said in words ? null : value;
+    const allows = who !== null && /^(?:true|allows?|approves?|auto_allow)$/.test(said);
+    if (who !== null && !allows && !/^(?:den(?:y|ies)|rejects?)$/.test(said))
+      throw new Unsupported(`given.options.approver ${JSON.stringify(value)}`);
+    const reason =
+      who === null
+        ? "it needs an approval, and there is nobody to approve it"
+        : "the approval it needs was denied";
     agent.hooks = {
       ...agent.hooks,
-      permission: (call) =>
-        agent.tools?.find((tool) => tool.name === call.name)?.permission === "ask"
-          ? { answer: "deny", reason: "it needs an approval, and there is nobody to approve it" }
-          : undefined,
+      permission: (call) => {
+        if (agent.tools?.find((tool) => tool.name === call.name)?.permission !== "ask") return undefined;
+        return allows ? { answer: "allow" } : { answer: "deny", reason };
+      },
     };
   },
 };
