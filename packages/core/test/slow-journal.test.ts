@@ -7,8 +7,8 @@ import { echo } from "./support.ts";
 
 describe("words said one after the other while nobody drives", () => {
   /** A journal whose first groups take the longest, as over a network. */
-  function uneven(fails = -1): { journal: Journal; kept: () => string[] } {
-    const inner = memoryJournal();
+  function uneven(fails = -1, leases = false): { journal: Journal; kept: () => string[] } {
+    const inner = memoryJournal({ leases });
     let groups = 0;
     const append: Journal["append"] = async (...given) => {
       const group = groups++;
@@ -30,6 +30,31 @@ describe("words said one after the other while nobody drives", () => {
     expect(end?.reason).toBe("completed");
     expect(kept().slice(0, 3)).toEqual(["queued", "queued", "run_started"]);
     expect(model.lastRequest.messages).toHaveLength(3);
+  });
+
+  test("are written before the session is held, where its journal is quicker with that", async () => {
+    const { journal, kept } = uneven(-1, true);
+    const session = await new Agent({ model: scripted([say("done"), say("done, all")]), journal }).open("s");
+    session.steer("one");
+    session.steer("two");
+    const running = session.send("three");
+    session.followUp("four");
+    expect((await running).end?.reason).toBe("completed");
+    expect(kept().slice(0, 4)).toEqual(["queued", "queued", "run_started", "queued"]);
+  });
+
+  test("are no other writer's for a run that is gone on with", async () => {
+    const { journal } = uneven(-1, true);
+    const tools = [echo("press", { permission: "ask" })];
+    const session = await new Agent({ model: scripted([call("press"), say("done")]), tools, journal }).open(
+      "s",
+    );
+    const { parked } = await session.send("go");
+    session.steer("one");
+    expect((await session.resume()).parked).toBeDefined();
+    session.steer("two");
+    expect((await session.approve(parked?.pending[0]?.id ?? "")).end?.reason).toBe("completed");
+    expect(session.messages).toHaveLength(6);
   });
 
   test("are not told of another writer where the first of them could not be written", async () => {

@@ -94,6 +94,11 @@ export class Driver {
     this.#writing?.catch(() => {});
   }
 
+  /** What was posted while nobody drove is on its way to the journal, or has been. */
+  get writing(): Promise<void> | undefined {
+    return this.#writing;
+  }
+
   /** Resolves when everything posted while nobody drove is durable. */
   async settled(): Promise<void> {
     const writing = this.#writing;

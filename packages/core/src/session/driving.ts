@@ -218,8 +218,16 @@ export class Driving<Output> {
     }
   }
 
-  /** Takes the lease, then writes what the stretch begins with, and what was said meanwhile. */
+  /** Begins when what was said before is written: once the lease is taken, it would come from a stranger. */
   #begin(first: Fact | undefined): undefined | Promise<void> {
+    const { writing } = this.#driver;
+    if (writing === undefined) return this.#take(first);
+    this.#held ??= [];
+    return writing.then(() => this.#take(first));
+  }
+
+  /** Takes the lease, then writes what the stretch begins with, and what was said meanwhile. */
+  #take(first: Fact | undefined): undefined | Promise<void> {
     const begin = (): void => {
       const held = this.#held ?? [];
       this.#held = undefined;
