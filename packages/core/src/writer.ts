@@ -22,6 +22,8 @@ export class Writer {
   readonly #session: string;
   readonly #request: LeaseRequest;
   #lease: Lease | undefined;
+  /** The lease is on its way, or on its way back: a group that went now would come from a stranger. */
+  #moving: Promise<void> | undefined;
   #stopRenewing: () => void = () => {};
 
   /** @throws RondoError `invalid_request` for a time or an owner that is none */
@@ -37,6 +39,12 @@ export class Writer {
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
+    return this.#moving === undefined
+      ? this.#append(session, expectedSeq, records)
+      : this.#moving.then(() => this.append(session, expectedSeq, records));
+  }
+
+  #append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
     const token = this.#lease?.token;
     return token === undefined
       ? this.#journal.append(session, expectedSeq, records)
@@ -56,9 +64,9 @@ export class Writer {
       this.#lease = lease;
       this.#renewLater(lease, lost);
       // An empty group compares and writes nothing.
-      if (length !== undefined) return this.append(this.#session, length, []);
+      if (length !== undefined) return this.#append(this.#session, length, []);
     };
-    if (taken instanceof Promise) return taken.then(got);
+    if (taken instanceof Promise) return this.#move(taken.then(got));
     return got(taken) ?? undefined;
   }
 
@@ -69,10 +77,19 @@ export class Writer {
     this.#stopRenewing();
     try {
       const released = lease?.release();
-      return released instanceof Promise ? released.catch(() => {}) : undefined;
+      return released instanceof Promise ? this.#move(released.catch(() => {})) : undefined;
     } catch {
       return undefined;
     }
+  }
+
+  #move(moving: Promise<void>): Promise<void> {
+    const there = (): void => {
+      if (this.#moving === settled) this.#moving = undefined;
+    };
+    const settled: Promise<void> = moving.then(there, there);
+    this.#moving = settled;
+    return moving;
   }
 
   #renewLater(lease: Lease, lost: (error: RondoError) => void): void {

@@ -1,9 +1,9 @@
 // A disk that takes its time: nothing leaves the process, and nothing starts, before what says so is kept.
 
-import { Agent, type Journal, type LogRecord, memoryJournal } from "@rondo/core";
+import { Agent, type Journal, type Lease, type LogRecord, memoryJournal } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo } from "./support.ts";
+import { deferred, echo } from "./support.ts";
 
 describe("words said one after the other while nobody drives", () => {
   /** A journal whose first groups take the longest, as over a network. */
@@ -65,6 +65,46 @@ describe("words said one after the other while nobody drives", () => {
     expect(kept()).toEqual([]);
   });
 });
+
+test.each(["taken", "let go"])(
+  "a result that comes too late, while the session is %s, is kept, and taken for no other writer's",
+  async (when) => {
+    const memory = memoryJournal({ leases: true });
+    const late = deferred<string>();
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    let held = 0;
+    const journal: Journal = {
+      ...memory,
+      append: async (...group) => {
+        await Promise.resolve();
+        memory.append(...group);
+      },
+      lease: async (id, request) => {
+        held += 1;
+        const lease = memory.lease?.(id, request) as Lease;
+        if (when === "taken" && held === 2) {
+          late.resolve("late");
+          await turns();
+        }
+        const release = async (): Promise<void> => {
+          if (when === "let go") late.resolve("late");
+          await turns();
+          lease.release();
+        };
+        return { token: lease.token, renew: () => lease.renew(), release };
+      },
+    };
+    const slow = echo("slow", { timeoutMs: 5, execute: () => late.promise });
+    const model = scripted([call("slow"), say("without it"), say("again")]);
+    const session = await new Agent({ model, tools: [slow], journal }).open("s");
+    expect((await session.send("go")).end?.reason).toBe("completed");
+    expect((await session.send("again")).end?.reason).toBe("completed");
+    await session.settled();
+    expect(memory.read("s").map(({ type }) => type)).toContain("late_result");
+  },
+);
 
 test("while a group is on its way to the disk no model is asked and no tool runs, and all of it is there at the end", async () => {
   const inner = memoryJournal();
