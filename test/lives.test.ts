@@ -16,6 +16,7 @@ import {
   memoryBlobs,
   memoryJournal,
   RondoError,
+  type Rules,
   type RunResult,
   reduce,
   reduceAll,
@@ -165,8 +166,8 @@ function agentOf(world: World, preset: string): Agent {
   const helper = new Agent({
     model: scripted(({ messages }) =>
       [...messages].some(({ role }) => role === "tool")
-        ? say("helped")
-        : [call("note", { on: "h" }), call("press", { on: "h" })],
+        ? [usage({ inputTokens: 7, outputTokens: 4 }), say("helped")]
+        : [usage({ inputTokens: 3, outputTokens: 1 }), call("note", { on: "h" }), call("press", { on: "h" })],
     ),
     tools: tools.filter(({ name }) => name === "note" || name === "press"),
   });
@@ -246,7 +247,7 @@ async function lives(world: World, preset: string, id: string, deaths: number): 
   }
 }
 
-/** P1, P5, P6, P7, P8 of one session's records, and whether what they speak of can be read. */
+/** P1, P5, P6, P7, P8 of one session's records, whether what they speak of can be read, who was left behind, and the bill. */
 async function judge(world: World, preset: string, id: string): Promise<void> {
   const records = world.journal.read(id);
   world.left = Number.POSITIVE_INFINITY;
@@ -277,13 +278,44 @@ async function judge(world: World, preset: string, id: string): Promise<void> {
     expect(times, `${id}: ${record.id} is delivered once`).toBeGreaterThanOrEqual(least);
     expect(times, `${id}: ${record.id} is delivered once`).toBeLessThanOrEqual(1);
   }
-  for (const { id: child } of world.journal.list()) {
-    if (!child.startsWith(`${id}:`)) continue;
+  for (const child of childrenOf(world, id)) {
     const { run } = reduceAll(world.journal.read(child), agent.parts.resolved.rules);
     expect(run === undefined || run.end !== undefined, `${id}: its sub-agent ${child} has an end`).toBe(true);
   }
+  // A fork has the bill of what it shares, and not the sub-agents.
+  if (id === "s")
+    expect(toldSpent(records, agent.parts.resolved.rules), `${id}: what was spent is told once`).toBe(
+      reallySpent(world, id),
+    );
   for (const ref of state.outputs)
     expect(await world.blobs.get(id, ref), `${id}: the text ${ref} is kept`).toBeDefined();
+}
+
+const childrenOf = ({ journal }: World, id: string): string[] =>
+  journal
+    .list()
+    .map((one) => one.id)
+    .filter((one) => one.startsWith(`${id}:`));
+
+/** What its runs say that they spent, in tokens. */
+function toldSpent(records: readonly LogRecord[], rules: Rules): number {
+  let sum = 0;
+  let state = emptyState;
+  for (const record of records) {
+    if (record.type === "run_started") sum += state.run?.spend.tokens ?? 0;
+    state = reduce(state, record, rules);
+  }
+  return sum + (state.run?.spend.tokens ?? 0);
+}
+
+/** What providers counted, in a session and all below it. */
+function reallySpent(world: World, id: string): number {
+  const answers = [id, ...childrenOf(world, id)]
+    .flatMap((one) => world.journal.read(one))
+    .filter((record) => record.type === "model_finished" || record.type === "summary_finished");
+  const tokens = ({ usage: used }: (typeof answers)[number]["message"]): number =>
+    (used?.inputTokens ?? 0) + (used?.outputTokens ?? 0);
+  return answers.reduce((sum, { message }) => sum + tokens(message), 0);
 }
 
 /** Every session of a world, from its first life to its last. */
