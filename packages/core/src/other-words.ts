@@ -41,6 +41,8 @@ const told = [
   "callbacks",
   "callbackHandler",
   "eventHandler",
+  "eventStreamHandler",
+  "printer",
 ];
 const things = [
   "deps",
@@ -50,6 +52,8 @@ const things = [
   "experimental_context",
   "toolsContext",
   "contextSchema",
+  "stateSchema",
+  "appState",
 ];
 const thoughts = ["thinking", "thinkingLevel", "thinkingBudget", "reasoningEffort", "effort"];
 
@@ -74,7 +78,14 @@ export const agentWords: (name: string) => string | undefined = saying(
     ...meaning("budget, and maxSteps", "usageLimits", "limits"),
     ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
     ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
-    ...meaning("hooks.prepareStep", "prepareStep", "prepareNextTurn", "activeTools", "resetToolChoice"),
+    ...meaning(
+      "hooks.prepareStep",
+      "prepareStep",
+      "prepareNextTurn",
+      "activeTools",
+      "prepareTools",
+      "resetToolChoice",
+    ),
     ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
     ...meaning("hooks.afterTool", "afterToolCall"),
     ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
@@ -115,13 +126,30 @@ export const agentWords: (name: string) => string | undefined = saying(
     ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptOn", "requireToolApproval"),
     ...meaning("hooks.permission", "canUseTool"),
     ...meaning("coerce, unknownKeys and malformedRetries", "repairToolCall"),
-    ...meaning("logger, and the events", "telemetry", "tracing", "tracer", "instrument"),
+    ...meaning(
+      "logger, and the events",
+      "telemetry",
+      "tracing",
+      "tracer",
+      "instrument",
+      "traceAttributes",
+      "verbose",
+    ),
     ...meaning("tools: make one of each of the server's", "mcpServers"),
     ...meaning("context", "conversationManager"),
-    ...meaning("toolOrder, and effect and keys of each tool", "toolExecution", "sequential", "executionMode"),
+    ...meaning(
+      "toolOrder, and effect and keys of each tool",
+      "toolExecution",
+      "toolExecutor",
+      "sequential",
+      "executionMode",
+    ),
     ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
     ...meaning("toolResult(text, { done: true }) of the tool", "toolUseBehavior"),
     ...meaning("texts", "toolErrorFormatter"),
+    ...meaning("decodeRetries", "outputRetries"),
+    ...meaning("retry: { longestRetryAfterMs }", "maxRetryDelayMs"),
+    ...meaning("apiKey, or credentials, of the model", "apiKey", "getApiKey"),
     ...meaning("model", "streamFn"),
   ]),
 );
