@@ -4,7 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
-import { anything, checkGiven, either, flag, from0, membersOf, object, text } from "./checks.ts";
+import { anything, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
@@ -43,7 +43,7 @@ const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   [],
   runWords,
 );
-const draining = membersOf<{ withinMs?: number }>({ withinMs: from0 });
+const draining = membersOf<{ withinMs?: number }>({ withinMs: anything });
 const queuedId = membersOf<{ id?: string }>({ id: text });
 
 export class Session<Output = unknown> {
