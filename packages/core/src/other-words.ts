@@ -6,8 +6,19 @@
 
 import { nearest } from "./nearest.ts";
 
-/** By the name in lower case, without marks, what does the same here. */
-type Words = Readonly<Record<string, string>>;
+/** By the name in lower case, without marks, what does the same here. Made when somebody first needs them: hardly ever. */
+type Words = () => Readonly<Record<string, string>>;
+
+const wordsOf = (all: () => [string, string][]): Words => {
+  let made: Readonly<Record<string, string>> | undefined;
+  return () => {
+    made ??= Object.fromEntries(all());
+    return made;
+  };
+};
+
+const wordFor = (name: string, words: Words): string | undefined =>
+  Object.hasOwn(words(), plain(name)) ? words()[plain(name)] : undefined;
 
 /** One meaning, and the names it goes by: `maxTurns` and `max_turns` are one. */
 const meaning = (here: string, ...names: readonly string[]): [string, string][] =>
@@ -16,12 +27,13 @@ const meaning = (here: string, ...names: readonly string[]): [string, string][] 
 const plain = (name: string): string => name.toLowerCase().replace(/^experimental_|[^a-z0-9]/g, "");
 
 /** What is said of an option that is called otherwise here; undefined where nobody calls anything so. */
-const saying =
-  (words: Words) =>
-  (name: string): string | undefined => {
-    const here = Object.hasOwn(words, plain(name)) ? words[plain(name)] : undefined;
+function saying(all: () => [string, string][]): (name: string) => string | undefined {
+  const words = wordsOf(all);
+  return (name) => {
+    const here = wordFor(name, words);
     return here === undefined ? undefined : `there is no such option; here it is ${here}`;
   };
+}
 
 const stepCount = [
   "maxTurns",
@@ -57,7 +69,7 @@ const things = [
 ];
 const thoughts = ["thinking", "thinkingLevel", "thinkingBudget", "reasoningEffort", "effort"];
 
-const settings: [string, string][] = [
+const settings = (): [string, string][] => [
   ...meaning("settings.maxOutputTokens", "maxTokens", "maxOutputTokens", "maxCompletionTokens"),
   ...meaning("settings.reasoning", "reasoning", ...thoughts),
   ...meaning("settings.stop", "stop", "stopSequences"),
@@ -69,132 +81,110 @@ const settings: [string, string][] = [
 ];
 
 /** Of an agent. */
-export const agentWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...settings,
-    ...meaning("system", "instructions", "systemPrompt", "prompt", "stateModifier"),
-    ...meaning("maxSteps", ...stepCount),
-    ...meaning("rules: maxSteps(n), or a function that is a stop rule", "stopWhen", "stopConditions"),
-    ...meaning("budget, and maxSteps", "usageLimits", "limits"),
-    ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
-    ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
-    ...meaning(
-      "hooks.prepareStep",
-      "prepareStep",
-      "prepareNextTurn",
-      "activeTools",
-      "prepareTools",
-      "resetToolChoice",
-    ),
-    ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
-    ...meaning("hooks.afterTool", "afterToolCall"),
-    ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
-    ...meaning("the event run_end, or hooks.onFinish where it gives more work", "onFinish", "onEnd"),
-    ...meaning(
-      "hooks, or rules",
-      "middleware",
-      "processors",
-      "inputProcessors",
-      "outputProcessors",
-      "plugins",
-    ),
-    ...meaning(
-      "hooks, rules, or a refined output schema",
-      "guardrails",
-      "inputGuardrails",
-      "outputGuardrails",
-    ),
-    ...meaning("onEvent of run(), or subscribe() of a session", ...told),
-    ...meaning("retry: { attempts }, the first one counted", "maxRetries", "retries", "retryStrategy"),
-    ...meaning(
-      "clocks for an answer, toolTimeoutMs for a tool, budget: { ms } for a run",
-      "timeout",
-      "timeoutMs",
-    ),
-    ...meaning("signal of run(), stream() or send()", "abortSignal", "signal"),
-    ...meaning("journal, and agent.open(id)", "checkpointer", "memory", "session", "store", "storage"),
-    ...meaning("journal, and agent.open(id)", "sessionManager", "sessionId", "threadId"),
-    ...meaning("what run(), stream() or send() is given", "messages", "history", "input", "initialState"),
-    ...meaning("subAgent(…) among the tools", "handoffs", "subAgents", "agents"),
-    ...meaning("dependencies: [dependency(…).as(value)]", ...things),
-    ...meaning(
-      "of subAgent({ name, description, agent }): an agent has none of its own",
-      "name",
-      "description",
-    ),
-    ...meaning('permission: "ask" of the tool, or hooks.permission', "toolApproval", "needsApproval"),
-    ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptOn", "requireToolApproval"),
-    ...meaning("hooks.permission", "canUseTool"),
-    ...meaning("coerce, unknownKeys and malformedRetries", "repairToolCall"),
-    ...meaning(
-      "logger, and the events",
-      "telemetry",
-      "tracing",
-      "tracer",
-      "instrument",
-      "traceAttributes",
-      "verbose",
-    ),
-    ...meaning("tools: make one of each of the server's", "mcpServers"),
-    ...meaning("context", "conversationManager"),
-    ...meaning(
-      "toolOrder, and effect and keys of each tool",
-      "toolExecution",
-      "toolExecutor",
-      "sequential",
-      "executionMode",
-    ),
-    ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
-    ...meaning("toolResult(text, { done: true }) of the tool", "toolUseBehavior"),
-    ...meaning("texts", "toolErrorFormatter"),
-    ...meaning("decodeRetries", "outputRetries"),
-    ...meaning("retry: { longestRetryAfterMs }", "maxRetryDelayMs"),
-    ...meaning("apiKey, or credentials, of the model", "apiKey", "getApiKey"),
-    ...meaning("model", "streamFn"),
-  ]),
-);
+export const agentWords: (name: string) => string | undefined = saying(() => [
+  ...settings(),
+  ...meaning("system", "instructions", "systemPrompt", "prompt", "stateModifier"),
+  ...meaning("maxSteps", ...stepCount),
+  ...meaning("rules: maxSteps(n), or a function that is a stop rule", "stopWhen", "stopConditions"),
+  ...meaning("budget, and maxSteps", "usageLimits", "limits"),
+  ...meaning("output", "responseFormat", "outputType", "outputSchema", "structuredOutput", "schema"),
+  ...meaning("output", "structuredOutputModel", "structuredOutputSchema", "resultType"),
+  ...meaning(
+    "hooks.prepareStep",
+    "prepareStep",
+    "prepareNextTurn",
+    "activeTools",
+    "prepareTools",
+    "resetToolChoice",
+  ),
+  ...meaning("hooks.beforeTool", "beforeToolCall", "wrapToolCall"),
+  ...meaning("hooks.afterTool", "afterToolCall"),
+  ...meaning("hooks.transformContext", "transformContext", "historyProcessors", "callModelInputFilter"),
+  ...meaning("the event run_end, or hooks.onFinish where it gives more work", "onFinish", "onEnd"),
+  ...meaning("hooks, or rules", "middleware", "processors", "inputProcessors", "outputProcessors", "plugins"),
+  ...meaning("hooks, rules, or a refined output schema", "guardrails", "inputGuardrails", "outputGuardrails"),
+  ...meaning("onEvent of run(), or subscribe() of a session", ...told),
+  ...meaning("retry: { attempts }, the first one counted", "maxRetries", "retries", "retryStrategy"),
+  ...meaning(
+    "clocks for an answer, toolTimeoutMs for a tool, budget: { ms } for a run",
+    "timeout",
+    "timeoutMs",
+  ),
+  ...meaning("signal of run(), stream() or send()", "abortSignal", "signal"),
+  ...meaning("journal, and agent.open(id)", "checkpointer", "memory", "session", "store", "storage"),
+  ...meaning("journal, and agent.open(id)", "sessionManager", "sessionId", "threadId"),
+  ...meaning("what run(), stream() or send() is given", "messages", "history", "input", "initialState"),
+  ...meaning("subAgent(…) among the tools", "handoffs", "subAgents", "agents"),
+  ...meaning("dependencies: [dependency(…).as(value)]", ...things),
+  ...meaning(
+    "of subAgent({ name, description, agent }): an agent has none of its own",
+    "name",
+    "description",
+  ),
+  ...meaning('permission: "ask" of the tool, or hooks.permission', "toolApproval", "needsApproval"),
+  ...meaning('permission: "ask" of the tool, or hooks.permission', "interruptOn", "requireToolApproval"),
+  ...meaning("hooks.permission", "canUseTool"),
+  ...meaning("coerce, unknownKeys and malformedRetries", "repairToolCall"),
+  ...meaning(
+    "logger, and the events",
+    "telemetry",
+    "tracing",
+    "tracer",
+    "instrument",
+    "traceAttributes",
+    "verbose",
+  ),
+  ...meaning("tools: make one of each of the server's", "mcpServers"),
+  ...meaning("context", "conversationManager"),
+  ...meaning(
+    "toolOrder, and effect and keys of each tool",
+    "toolExecution",
+    "toolExecutor",
+    "sequential",
+    "executionMode",
+  ),
+  ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
+  ...meaning("toolResult(text, { done: true }) of the tool", "toolUseBehavior"),
+  ...meaning("texts", "toolErrorFormatter"),
+  ...meaning("decodeRetries", "outputRetries"),
+  ...meaning("retry: { longestRetryAfterMs }", "maxRetryDelayMs"),
+  ...meaning("apiKey, or credentials, of the model", "apiKey", "getApiKey"),
+  ...meaning("model", "streamFn"),
+]);
 
 /** Of `settings`. */
-export const settingWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...meaning("maxOutputTokens", "maxTokens", "maxCompletionTokens"),
-    ...meaning("reasoning", ...thoughts),
-  ]),
-);
+export const settingWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("maxOutputTokens", "maxTokens", "maxCompletionTokens"),
+  ...meaning("reasoning", ...thoughts),
+]);
 
 /** Of a budget. */
-export const budgetWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...meaning("tokens", "maxTokens", "totalTokens", "totalTokensLimit", "tokenLimit"),
-    ...meaning("modelCalls", "requests", "requestLimit", "maxRequests"),
-    ...meaning("usd", "cost", "maxCost", "dollars", "maxBudgetUsd"),
-    ...meaning("ms", "seconds", "timeout", "timeoutMs", "time"),
-  ]),
-);
+export const budgetWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("tokens", "maxTokens", "totalTokens", "totalTokensLimit", "tokenLimit"),
+  ...meaning("modelCalls", "requests", "requestLimit", "maxRequests"),
+  ...meaning("usd", "cost", "maxCost", "dollars", "maxBudgetUsd"),
+  ...meaning("ms", "seconds", "timeout", "timeoutMs", "time"),
+]);
 
 /** Of hooks. */
-export const hookWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...meaning("prepareStep, or transformContext", "beforeModel", "wrapModelCall", "beforeModelCall"),
-    ...meaning("a rule that judges answers", "afterModel", "afterModelCall"),
-    ...meaning("permission, beforeTool and afterTool", "wrapToolCall"),
-    ...meaning("permission", "canUseTool", "preToolUse"),
-    ...meaning("afterTool", "postToolUse"),
-  ]),
-);
+export const hookWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("prepareStep, or transformContext", "beforeModel", "wrapModelCall", "beforeModelCall"),
+  ...meaning("a rule that judges answers", "afterModel", "afterModelCall"),
+  ...meaning("permission, beforeTool and afterTool", "wrapToolCall"),
+  ...meaning("permission", "canUseTool", "preToolUse"),
+  ...meaning("afterTool", "postToolUse"),
+]);
 
 /** Of a session's next run. */
-export const runWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...meaning("signal", "abortSignal"),
-    ...meaning("session", "sessionId", "threadId", "conversationId"),
-    ...meaning("onEvent", ...told),
-    ...meaning("dependencies: [dependency(…).as(value)]", "context", ...things),
-    ...meaning("maxSteps of the agent", ...stepCount),
-    ...meaning("stream() in place of run()", "stream"),
-    ...meaning("the first argument", "prompt", "messages", "history", "input"),
-  ]),
-);
+export const runWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("signal", "abortSignal"),
+  ...meaning("session", "sessionId", "threadId", "conversationId"),
+  ...meaning("onEvent", ...told),
+  ...meaning("dependencies: [dependency(…).as(value)]", "context", ...things),
+  ...meaning("maxSteps of the agent", ...stepCount),
+  ...meaning("stream() in place of run()", "stream"),
+  ...meaning("the first argument", "prompt", "messages", "history", "input"),
+]);
 
 /** Of a single run, given what may be said of an agent: an agent's options are not a run's. */
 export const overrideWords =
@@ -206,15 +196,13 @@ export const overrideWords =
       : undefined);
 
 /** Of a tool's result. */
-export const resultWords: (name: string) => string | undefined = saying(
-  Object.fromEntries([
-    ...meaning("done", "terminate", "returnDirect", "stop", "final"),
-    ...meaning("isError", "error", "failed"),
-  ]),
-);
+export const resultWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("done", "terminate", "returnDirect", "stop", "final"),
+  ...meaning("isError", "error", "failed"),
+]);
 
 /** What another loop would obey on a tool, and would be nothing here. */
-const obeyed: Words = Object.fromEntries([
+const obeyed: Words = wordsOf(() => [
   ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),
   ...meaning("timeoutMs", "timeout"),
   ...meaning("effect, and keys", "executionMode", "readOnly", "readOnlyHint", "idempotentHint"),
@@ -226,7 +214,7 @@ const obeyed: Words = Object.fromEntries([
 ]);
 
 /** What another loop has in place of what a tool must have. */
-const instead: Words = Object.fromEntries([
+const instead: Words = wordsOf(() => [
   ...meaning("inputSchema", "parameters", "schema", "input", "args", "input_schema", "argsSchema"),
   ...meaning("execute", "func", "function", "handler", "callback", "run", "call", "invoke"),
   ...meaning("name", "id", "toolName"),
@@ -242,13 +230,9 @@ export function toolWords(
 ): { name: string; says: string } | undefined {
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue;
-    const called = plain(name);
-    const missing = Object.hasOwn(instead, called) ? (instead[called] as string) : undefined;
-    const word = Object.hasOwn(obeyed, called)
-      ? obeyed[called]
-      : missing !== undefined && (given as Record<string, unknown>)[missing] === undefined
-        ? missing
-        : undefined;
+    const missing = wordFor(name, instead);
+    const isMissing = missing !== undefined && (given as Record<string, unknown>)[missing] === undefined;
+    const word = wordFor(name, obeyed) ?? (isMissing ? missing : undefined);
     if (word !== undefined) return { name, says: `there is no such option; here it is ${word}` };
     const [meant] = name.length < 4 ? [] : nearest(name, known, 1);
     // What begins otherwise is another word: `outputSchema` is no `inputSchema`.
