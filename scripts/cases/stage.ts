@@ -1,15 +1,12 @@
 // The room of the stage: all that one play needs, set up and struck again: server, clock, tools, journal, other processes,
 // and the course of it.
 //
-// Nothing here knows what is expected. (One thing is read from there: the names of the tools that answers call, where a
-// case declares none.)
+// Nothing here knows what is expected.
 
 import { getEventListeners } from "node:events";
 import {
   Agent,
-  type AgentOptions,
   type Journal,
-  type Logger,
   type LogRecord,
   type Message,
   memoryJournal,
@@ -18,24 +15,22 @@ import {
   type RunResult,
   type Session,
   type SessionInfo,
-  subAgent,
-  type Tool,
 } from "@rondo/core";
 import { Cues } from "./cues.ts";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
-import { mappedOptions } from "./given.ts";
 import { inputOf } from "./given-messages.ts";
-import { failingClient, ModelsAtWork } from "./models-at-work.ts";
+import { ModelsAtWork } from "./models-at-work.ts";
 import type { Observation } from "./observation.ts";
 import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
-import { modelFor, protocolOf } from "./providers.ts";
+import { protocolOf } from "./providers.ts";
 import { Script } from "./script.ts";
 import { type StoredSession, storedSession } from "./stored-session.ts";
-import { Folder, filesUnder, toolsOf, Workload } from "./tools.ts";
+import { optionsOf } from "./subject-options.ts";
+import { Folder, filesUnder, Workload } from "./tools.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { Watch } from "./watch.ts";
 import type { Chunking } from "./wire.ts";
-import { type Exchange, Tap, tapped, WireServer } from "./wire-server.ts";
+import { type Exchange, Tap, WireServer } from "./wire-server.ts";
 
 export interface PlayOptions {
   chunking: Chunking;
@@ -126,7 +121,21 @@ export class Stage {
 
   async play(): Promise<Observation> {
     const baseURL = await this.#server.start();
-    const agent = new Agent(this.#options(baseURL));
+    const agent = new Agent(
+      optionsOf(this.#one, {
+        baseURL,
+        script: this.#script,
+        server: this.#server,
+        tap: this.#tap,
+        models: this.#models,
+        folder: this.#folder,
+        clock: this.#clock,
+        load: this.#load,
+        journal: this.#journal,
+        abort: (reason) => this.#controller.abort(reason),
+        log: (line) => this.#logged.push(line),
+      }),
+    );
     const performed = this.#perform(agent);
     let guard: ReturnType<typeof setTimeout> | undefined;
     const stuck = new Promise<never>((_, reject) => {
@@ -185,50 +194,6 @@ export class Stage {
 
   get timers(): number {
     return this.#clock.waiting;
-  }
-
-  // ---- setting up ------------------------------------------------------------------------------------------------
-
-  #options(baseURL: string): AgentOptions {
-    const { given = {}, provider, expect } = this.#one;
-    const mapped = mappedOptions(given);
-    if (mapped.aborted === true) this.#controller.abort("the case aborts");
-    const { agent } = mapped;
-    const http = tapped(failingClient(this.#script, this.#server), this.#tap);
-    const model = modelFor({
-      provider,
-      model: given.model,
-      baseURL,
-      http,
-      apiKey: given.api_key,
-      facts: mapped.facts,
-      compat: mapped.compat,
-      prompted: mapped.prompted,
-    });
-    const spawn = (): Tool => {
-      const { maxDepth } = mapped;
-      return subAgent({
-        name: "spawn_agent",
-        description: "Starts an agent for a task",
-        agent: () => new Agent({ ...agent, model: this.#models.queued(model), logger: this.#logger() }),
-        ...(maxDepth === undefined ? {} : { maxDepth }),
-      });
-    };
-    agent.tools = toolsOf(given, expect.tool_calls ?? [], this.#folder.path, this.#clock, this.#load, spawn);
-    return {
-      ...agent,
-      model: this.#models.watched(model),
-      clock: this.#clock,
-      journal: this.#journal,
-      logger: this.#logger(),
-    };
-  }
-
-  #logger(): Logger {
-    const log = (message: string, fields?: object): void => {
-      this.#logged.push(`${message} ${JSON.stringify(fields ?? {})}`);
-    };
-    return { debug: log, info: log, warn: log, error: log };
   }
 
   /** Whether the model that is being asked is asked for a summary. */

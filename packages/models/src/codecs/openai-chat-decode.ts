@@ -4,16 +4,8 @@
 // chunks come without choices, choices without delta, usage in four places; the finish word may come twice, early, or
 // never, so nothing is decided before the end; a call is judged only when all of it is there (F074).
 
-import {
-  type AssistantMessage,
-  cutRaw,
-  type Json,
-  type JsonObject,
-  type ModelEvent,
-  RondoError,
-  type StopKind,
-} from "@rondo/core";
-import { Answer, type AnswerEnd } from "../answer.ts";
+import type { AssistantMessage, Json, JsonObject, ModelEvent } from "@rondo/core";
+import { Answer } from "../answer.ts";
 import type { Decoder, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
 import { FrameJson, type Likeness, type TextPath } from "../frame-json.ts";
@@ -21,13 +13,13 @@ import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
 import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { ReasoningDetails } from "./openai-chat-details.ts";
+import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, wasCut, wireOf } from "./openai-chat-end.ts";
 import { HarmonySplitter } from "./openai-chat-harmony.ts";
 import { ThinkSplitter } from "./openai-chat-think.ts";
-import { refusedCall, speaker, streamError, unreadable } from "./openai-errors.ts";
-import { listIn, numberIn, objectIn, parsed, textIn } from "./openai-json.ts";
+import { refusedCall, streamError, unreadable } from "./openai-errors.ts";
+import { listIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { type NameTable, nameTable } from "./openai-names.ts";
 import { settle } from "./openai-settle.ts";
-import { openaiChatStops, stopOf } from "./openai-stops.ts";
 import { chatUsage } from "./openai-usage.ts";
 
 /** Where a chunk's piece of text stands. */
@@ -315,68 +307,13 @@ export class ChatDecoder implements Decoder {
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
     if (this.#opaque !== undefined)
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
-    const word = this.#word;
-    const wire = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
-    if (
-      wire === "error" ||
-      isMalformed(word) ||
-      (answer.empty && (word === undefined || isMalformed(this.#nativeWord)))
-    )
-      throw answer.failed(this.#failure(word));
+    const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
+    const wire = wireOf(end);
+    if (isBroken(end, wire, answer.empty)) throw answer.failed(failureOf(end, this.#target));
     // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
     for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
-    const message = answer.finish(this.#endOf(wire, word));
-    if (!this.#wasCut(message)) return settle(message);
-    return settle(
-      answer.finish({
-        wire: "max_tokens",
-        ...(word === undefined ? {} : { raw: word }),
-        detail: "the answer is as long as the output limit: it was cut",
-      }),
-    );
-  }
-
-  #endOf(wire: StopKind, word: string | undefined): AnswerEnd {
-    if (word === undefined) return { wire, detail: "finish_missing" };
-    const native = this.#nativeWord;
-    return {
-      wire,
-      raw: word,
-      ...(wire === "unknown" && native !== undefined ? { detail: `native finish reason: ${native}` } : {}),
-    };
-  }
-
-  /**
-   * Servers and routers call a cut answer a tool turn (F006): its length gives it away. Some do not count the reasoning
-   * towards the limit: an answer longer than the limit must then be so without it, or its arguments be broken.
-   */
-  #wasCut(message: AssistantMessage): boolean {
-    const limit = this.#target.outputLimit ?? this.#target.facts.maxOutputTokens;
-    const written = numberIn(message.usage?.outputTokens);
-    if (limit === undefined || written === undefined || written < limit) return false;
-    if (message.stop.wire === "max_tokens") return false;
-    const calls = message.content.filter((part) => part.type === "tool_call");
-    if (calls.some((part) => part.argsError !== undefined)) return true;
-    const said = written - (numberIn(message.usage?.reasoningTokens) ?? 0);
-    return calls.length > 0 && (written === limit || said >= limit);
-  }
-
-  #failure(word: string | undefined): RondoError {
-    const who = speaker(this.#target);
-    const native = this.#nativeWord;
-    if (word === undefined)
-      return new RondoError("empty_response", `${who} ended its answer without saying anything`);
-    return new RondoError(
-      isMalformed(native) || isMalformed(word) ? "malformed_tool_call" : "server_error",
-      `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
-      {
-        retryable: true,
-        raw: cutRaw({
-          finish_reason: word,
-          ...(native === undefined ? {} : { native_finish_reason: native }),
-        }),
-      },
-    );
+    const message = answer.finish(endOf(end, wire));
+    return settle(wasCut(message, this.#target) ? answer.finish(cutEnd(end)) : message);
   }
 }
 
@@ -398,10 +335,6 @@ function isFlatError(chunk: JsonObject): boolean {
   const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
   return code >= 400 && code < 600;
 }
-
-/** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
-const isMalformed = (native: string | undefined): boolean =>
-  native !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/i.test(native);
 
 function told(error: Json | undefined): boolean {
   if (typeof error === "string") return error !== "";

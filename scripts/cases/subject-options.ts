@@ -1,0 +1,60 @@
+// The room of the subject: the agent that a case asks for, with all of the stage it touches.
+//
+// Nothing here knows what is expected, but for the names of the tools that answers call, where a case declares none.
+
+import { Agent, type AgentOptions, type Journal, type Logger, subAgent, type Tool } from "@rondo/core";
+import type { Case } from "./format.ts";
+import { mappedOptions } from "./given.ts";
+import { failingClient, type ModelsAtWork } from "./models-at-work.ts";
+import { modelFor } from "./providers.ts";
+import type { Script } from "./script.ts";
+import { type Folder, toolsOf, type Workload } from "./tools.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+import { type Tap, tapped, type WireServer } from "./wire-server.ts";
+
+/** What of the stage an agent touches. */
+export interface Place {
+  baseURL: string;
+  script: Script;
+  server: WireServer;
+  tap: Tap;
+  models: ModelsAtWork;
+  folder: Folder;
+  clock: VirtualClock;
+  load: Workload;
+  journal: Journal;
+  abort(reason: string): void;
+  log(line: string): void;
+}
+
+/** The options of the agent that plays a case. */
+export function optionsOf({ given = {}, provider, expect }: Case, place: Place): AgentOptions {
+  const { script, server, models, clock } = place;
+  const { agent, facts, compat, prompted, maxDepth, aborted } = mappedOptions(given);
+  if (aborted === true) place.abort("the case aborts");
+  const model = modelFor({
+    provider,
+    model: given.model,
+    baseURL: place.baseURL,
+    http: tapped(failingClient(script, server), place.tap),
+    apiKey: given.api_key,
+    facts,
+    compat,
+    prompted,
+  });
+  const logger = loggerTo(place.log);
+  const spawn = (): Tool =>
+    subAgent({
+      name: "spawn_agent",
+      description: "Starts an agent for a task",
+      agent: () => new Agent({ ...agent, model: models.queued(model), logger }),
+      ...(maxDepth === undefined ? {} : { maxDepth }),
+    });
+  agent.tools = toolsOf(given, expect.tool_calls ?? [], place.folder.path, clock, place.load, spawn);
+  return { ...agent, model: models.watched(model), clock, journal: place.journal, logger };
+}
+
+function loggerTo(say: (line: string) => void): Logger {
+  const log = (message: string, fields?: object): void => say(`${message} ${JSON.stringify(fields ?? {})}`);
+  return { debug: log, info: log, warn: log, error: log };
+}
