@@ -139,6 +139,8 @@ test("that a sub-agent is over which was left behind is no result of anything, a
       .length;
   expect(late("5.0", [])).toBe(0);
   expect(told({ ...stateOf(), left: [one] }, { type: "late_result", call: "5.0" })).toStrictEqual([]);
+  const two = { ...stateOf(), left: [one, { ...one, call: "5.2" as const }] };
+  expect(told(two, { type: "late_result", call: "5.2" })).toStrictEqual([]);
   expect(late("5.0", [{ type: "text", text: "late" }])).toBe(1);
   expect(late("5.1", [])).toBe(1);
 });

@@ -382,3 +382,83 @@ describe("a process that leaves at once", () => {
     expect(posted).toMatchObject([{ type: "tool_finished", result: { isError: false } }]);
   });
 });
+
+describe("a sub-agent that was left behind", () => {
+  const one = { name: "write", session: "s:5.0", told: nothingSpent, until: 9 };
+  const left = [
+    { ...one, call: "5.0" as const },
+    { ...one, call: "5.1" as const, session: "s:5.1" },
+  ];
+  const state: State = { ...acting([callOf("5.0", { startedAt: 1 })]), left };
+  const begun = () => {
+    const ended: string[] = [];
+    const settled = Promise.withResolvers<undefined>();
+    const endChild: NonNullable<Tool["endChild"]> = ({ session }) => {
+      ended.push(session);
+      return settled.promise;
+    };
+    const held = heldTool({ endChild });
+    return { ...held, ...worldOf(state, { with: [held.tool] }), ended, settled };
+  };
+
+  test("is ended once, each by itself; where none is left, nothing is", async () => {
+    const { atWork, ended, posted, settled, is } = begun();
+    for (const key of ["5.0", "5.1", "5.0", "5.9"] as const) atWork.endChild(key);
+    expect(ended).toStrictEqual(["s:5.0", "s:5.1"]);
+    settled.resolve(undefined);
+    await come();
+    expect(posted).toStrictEqual([
+      { type: "late_result", call: "5.0" },
+      { type: "late_result", call: "5.1" },
+    ]);
+    is(acting([]));
+    atWork.endChild("5.0");
+    expect(ended).toHaveLength(2);
+  });
+
+  test("is not ended while its tool has not come back: that was told to stop", async () => {
+    const { atWork, ended, settle } = begun();
+    atWork.act("5.0");
+    await come();
+    atWork.endChild("5.0");
+    expect(ended).toStrictEqual([]);
+    await settle("late");
+    atWork.endChild("5.0");
+    expect(ended).toStrictEqual(["s:5.0"]);
+  });
+
+  test("is ended by whoever goes on, however the tool of before comes back", async () => {
+    const { atWork, ended, settle } = begun();
+    atWork.act("5.0");
+    await come();
+    atWork.leave("now");
+    atWork.stay();
+    atWork.endChild("5.0");
+    expect(ended).toStrictEqual(["s:5.0"]);
+    await settle("late");
+  });
+
+  test("and is at work again is not ended, though the tool of before comes back", async () => {
+    const ended: string[] = [];
+    const settles: ((value: string) => void)[] = [];
+    const tool: Tool = {
+      ...echo("write"),
+      execute: () => new Promise((settle) => settles.push(settle)),
+      endChild: ({ session }) => {
+        ended.push(session);
+        return Promise.resolve(undefined);
+      },
+    };
+    const { atWork } = worldOf(state, { with: [tool] });
+    atWork.act("5.0");
+    await come();
+    atWork.leave("now");
+    atWork.stay();
+    atWork.act("5.0");
+    await come();
+    settles[0]?.("late");
+    await come();
+    atWork.endChild("5.0");
+    expect([settles.length, ended]).toStrictEqual([2, []]);
+  });
+});

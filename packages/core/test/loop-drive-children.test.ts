@@ -229,6 +229,12 @@ describe("a sub-agent that was left behind", () => {
     }
   });
 
+  test("and whose tool is gone altogether is told of as well", async () => {
+    const { children } = worldOf(acting([sub()]));
+    const error = "there is no sub-agent write any more";
+    expect(await children.end(left)).toStrictEqual({ type: "late_result", call: "5.0", error });
+  });
+
   const told = (why: string): RondoEvent => ({
     type: "warning",
     code: "child_left",

@@ -1,7 +1,8 @@
 // The driver, by hand: how it drives a run, and what becomes of what it is told, and of what it cannot keep.
 
-import { contextFacts, type Fact, RondoError, type Rule } from "@rondo/core";
+import { ChildWaits, contextFacts, type Fact, RondoError, type Rule } from "@rondo/core";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { nothingSpent } from "../src/loop/children.ts";
 import { Driver } from "../src/loop/drive.ts";
 import type { Shell } from "../src/loop/shell.ts";
 import { heldTool, shellOf } from "./at-work-support.ts";
@@ -17,6 +18,15 @@ function unheard(): unknown[] {
   onTestFinished(() => void process.off("unhandledRejection", hear));
   return list;
 }
+
+/** Ends the run at a time. */
+const until = (time: number): Rule => ({
+  name: "until",
+  version: 1,
+  wakeAt: () => time,
+  decide: (_memory, state) =>
+    state.now < time ? undefined : { do: "stop", reason: "turn_stopped", evidence: {} },
+});
 
 /** A window that a long answer fills. */
 const compactingOptions = { context: contextFacts({ window: 2_000 }), tools: [] };
@@ -265,6 +275,7 @@ describe("a journal that fails", () => {
     expect(driver.running).toBe(false);
     expect(model.signal.reason).toMatchObject({ message: "disk full" });
     await expect(driver.run()).rejects.toThrow("disk full");
+    expect(driver.failed).toMatchObject({ message: "disk full" });
   });
 
   test("later ends the drive as well, though it waits for something else", async () => {
@@ -470,16 +481,64 @@ describe("what the table names is done", () => {
   });
 });
 
-describe("time", () => {
-  /** Ends the run at a time. */
-  const until = (time: number): Rule => ({
-    name: "until",
-    version: 1,
-    wakeAt: () => time,
-    decide: (_memory, state) =>
-      state.now < time ? undefined : { do: "stop", reason: "turn_stopped", evidence: {} },
+describe("a sub-agent that was left behind", () => {
+  /** One that waits for somebody, and is ended when the test says so. */
+  async function waiting() {
+    const ended: string[] = [];
+    const gone = Promise.withResolvers<undefined>();
+    const { tool, settle } = heldTool({
+      endChild: ({ session }) => {
+        ended.push(session);
+        return gone.promise;
+      },
+    });
+    const driven = await begun({ with: [tool] }, { tools: [toolOf("write", { agent: { maxDepth: 1 } })] });
+    await driven.model.answers(calling("write"));
+    const pending = [{ id: "a", name: "write", args: {}, session: "s:2.0", agents: [] }];
+    await settle(new ChildWaits(pending, nothingSpent, false));
+    return { ...driven, ended, gone };
+  }
+
+  test("is ended before the run is over", async () => {
+    const { driver, ended: children, gone, end, journal } = await waiting();
+    expect(end.how).toBe("parked");
+    driver.post({ type: "abort_asked", reason: "enough" });
+    const again = ended(driver);
+    await come();
+    expect([children, again.how]).toStrictEqual([["s:2.0"], undefined]);
+    gone.resolve(undefined);
+    await come();
+    expect(again.how).toBe("done");
+    expect(journal.types.slice(-2)).toStrictEqual(["late_result", "run_ended"]);
   });
 
+  test("is waited for no longer than an abort has time", async () => {
+    const { driver, clock, journal } = await waiting();
+    driver.post({ type: "abort_asked", reason: "enough" });
+    const end = ended(driver);
+    await come();
+    clock.pass(60_000);
+    await come();
+    expect([end.how, journal.types.at(-1)]).toStrictEqual(["done", "run_ended"]);
+  });
+});
+
+test("what is said while nobody drives is on its way until the journal has it", async () => {
+  const { driver, journal } = driverOf();
+  expect(driver.writing).toBeUndefined();
+  journal.slow = true;
+  driver.post(queued("so"));
+  let written = false;
+  void driver.writing?.then(() => {
+    written = true;
+  });
+  await come();
+  expect(written).toBe(false);
+  await journal.keeps();
+  expect(written).toBe(true);
+});
+
+describe("time", () => {
   test("is no matter where nothing has to be looked at again", async () => {
     const { clock } = await begun();
     expect(clock.waits()).toStrictEqual([10]);

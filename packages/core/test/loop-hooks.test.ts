@@ -47,6 +47,11 @@ describe("the permission hook", () => {
       answer: "stop",
       text: "bye",
     });
+    expect(await permission({ answer: "allow", note: undefined })).toStrictEqual({
+      ...fact,
+      answer: "allow",
+    });
+    expect(await permission({ answer: "allow", note: "so" })).toMatchObject({ answer: "deny" });
     expect(
       await permission(undefined, callOf("5.0", { tool: toolOf("write", { permission: "ask" }) })),
     ).toMatchObject({ answer: "ask" });
@@ -198,6 +203,10 @@ describe("the hooks of a step", () => {
         ...about,
         edit: [{ put: { role, content: [] } }],
       });
+    // What no journal has a word for is left out.
+    expect(await change([{ role: "user", content: [], seen: () => 1 }])).toMatchObject({
+      edit: [{ put: { role: "user", content: [] } }],
+    });
     const needed = "a list of messages is needed";
     for (const [said, what] of [
       [{}, "an object"],

@@ -57,6 +57,10 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     expect(fold(left(), opened, later).left).toMatchObject([{ until: later + 2_000 }]);
     const ended = fold(left(), { type: "run_ended", end: { reason: "aborted" } });
     expect(fold(ended, opened, later).left).toMatchObject([{ until: later + 2_000 }]);
+    // The run is over, and is not begun again by that.
+    expect(fold(ended, opened, later).run).toBe(ended.run);
+    const { run: _run, ...idle } = ended;
+    expect(fold(idle, opened, later)).not.toHaveProperty("run");
     const again = { type: "run_started", format: 1, input: [] } as const;
     expect(fold(ended, again, later).left).toMatchObject([{ until: later + 2_000 }]);
     const from = { session: "s", seq: 7 };

@@ -6,7 +6,7 @@
 
 import type { BlobStore } from "../blobs.ts";
 import type { Clock } from "../clock.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Journal } from "../journal.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -106,8 +106,7 @@ export class Children {
   async end({ call, name, session, told }: LeftChild): Promise<Fact> {
     try {
       const tool = this.#place.tools.get(name);
-      if (tool?.endChild === undefined)
-        throw new RondoError("capability", `there is no sub-agent ${name} any more`);
+      if (tool?.endChild === undefined) throw new Error(`there is no sub-agent ${name} any more`);
       const spent = await tool.endChild(this.#placeOf(session), "its parent was ended");
       const since = spent === undefined ? nothingSpent : spentSince(spent, told);
       // What it had told before it stopped is known.

@@ -12,8 +12,7 @@ import { defaultTexts, type Texts } from "./texts.ts";
 const failures = new WeakSet<object>();
 
 /** Whether words of somebody's own failed. */
-export const areWordsMissing = (thrown: unknown): thrown is RondoError =>
-  typeof thrown === "object" && thrown !== null && failures.has(thrown);
+export const areWordsMissing = (thrown: unknown): thrown is RondoError => failures.has(thrown as RondoError);
 
 /** Everything the loop says, some of it in somebody's own words. */
 export function textsWith(own: Partial<Texts> = {}): Texts {
@@ -42,12 +41,13 @@ function heldToText(name: string, say: Say): Say {
     } catch (thrown) {
       throw missing(name, messageOf(thrown), thrown);
     }
+    const fault = text(said);
     // What the run's text would be without it is known.
-    if (typeof said === "string" || (said === undefined && name === "landed")) return said;
+    if (fault === undefined || (said === undefined && name === "landed")) return said;
     // Nobody waits for words; how they fail later is nobody's business either.
     const later = said as { catch?(heard: () => void): unknown } | null | undefined;
     if (typeof later?.catch === "function") later.catch(() => {});
-    throw missing(name, text(said)?.says ?? "");
+    throw missing(name, fault.says);
   };
 }
 
