@@ -74,12 +74,17 @@ async function read(
   const note = (event: ModelEvent): void => news.push(event);
   const decoder = codec.decoder(target, note);
   let frames = 0;
+  let saidEnd = false;
   let refused: unknown;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
     frames += 1;
     try {
       decoder.push(frame);
+      if (saidEnd || decoder.complete !== true || decoder.finished) return;
+      // An end is no silence: the clock for that may be about to run out, and would take a whole answer for none.
+      saidEnd = true;
+      note({ type: "progress" });
     } catch (thrown) {
       refused = thrown;
       throw thrown;
@@ -129,8 +134,6 @@ async function read(
       if (decoder.finished) return false;
       // Pings do not wind this clock.
       if (decoder.complete === true && (spoke || stopClock === undefined)) {
-        // An end is no silence: the clock for that may be about to run out, and would take a whole answer for none.
-        if (stopClock === undefined) emit({ type: "progress" });
         stopClock?.();
         stopClock = clock.after(waitMs, stopWaiting);
       }

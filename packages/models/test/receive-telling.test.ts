@@ -33,7 +33,8 @@ describe("what a piece of a body brings", () => {
       order.push(event.type === "text_delta" ? event.text : event.type),
     );
     await answer.then(() => order.push("answer"));
-    expect(order).toEqual(["one", "two", "answer"]);
+    // The end is a sign of life as well.
+    expect(order).toEqual(["one", "two", "progress", "answer"]);
   });
 
   it("is told up to a frame that is an error, before that is", async () => {
