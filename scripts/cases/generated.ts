@@ -3,7 +3,7 @@
 // `PROTOCOL_text_repeat` and `PROTOCOL_reasoning_repeat` say `unit` again and again, `count` times or up to `total_bytes`;
 // `PROTOCOL_tool_args` is one call of `f` whose argument `field` fills `total_bytes`, `delta_bytes` at a time.
 
-import { type Case, type Data, demandKnown, Unsupported } from "./format.ts";
+import { type Data, demandKnown, Unsupported } from "./format.ts";
 import {
   anthropicEnd,
   anthropicEvent,
@@ -45,19 +45,6 @@ function cutWord(protocol: string): string {
   if (protocol === "anthropic") return "max_tokens";
   if (protocol === "gemini" || protocol === "google") return "MAX_TOKENS";
   return protocol.endsWith("responses") ? "incomplete" : "length";
-}
-
-/**
- * A case whose answer is to have run into the output limit, or to be a loop, says so where it expects that, and need not
- * say it again of a body it has made for it.
- */
-export function cutWhereExpected(one: Case): Case {
-  const { wire, expect, final_expect } = one;
-  if (wire?.generated === undefined || !String(wire.generated.kind).endsWith("_repeat")) return one;
-  if (["stop_reason", "finish_reason", "finish"].some((name) => name in (wire.generated ?? {}))) return one;
-  const outcomes = [expect.loop_outcome, final_expect?.loop_outcome].join();
-  const isCut = expect.stop_reason === "max_tokens" || outcomes.includes("stop_loop_detected");
-  return isCut ? { ...one, wire: { ...wire, generated: { ...wire.generated, finish: "length" } } } : one;
 }
 
 function repeats({ unit, count, total_bytes }: Data): string[] {

@@ -6,7 +6,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { shown } from "./ask.ts";
 import type { Case, RetryLimits } from "./format.ts";
-import { cutWhereExpected } from "./generated.ts";
 import { measured } from "./isolated.ts";
 import { judge, needsProcess } from "./judge.ts";
 import type { Observation } from "./observation.ts";
@@ -17,7 +16,7 @@ import { type Chunking, chunkings } from "./wire.ts";
 
 /** Why a case fails; empty when it passes. */
 export async function perform(given: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
-  const one = cutWhereExpected({ ...given, provider: playedAs(given) });
+  const one = { ...given, provider: playedAs(given) };
   const seen: [Chunking, Observation][] = [];
   for (const chunking of one.wire === null ? cuts.slice(0, 1) : cuts) {
     const observation = await observe(one, chunking);
