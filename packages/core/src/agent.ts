@@ -199,7 +199,7 @@ export class Agent<Output = unknown> {
    * @throws RondoError `invalid_request` for a point or a call that is not there, or an id that is taken
    */
   async fork(from: string, id: string, options: ForkOptions & { journal?: Journal } = {}): Promise<void> {
-    const { journal = this.#parked.get(from) ?? this.#journal, ...how } = options;
+    const { journal = this.#journalOf(from), ...how } = options;
     const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     await forkInto(id, how, {
       from,
@@ -217,7 +217,7 @@ export class Agent<Output = unknown> {
    * ends by itself: break off, or give a signal.
    */
   follow(id: string, options: FollowOptions & { journal?: Journal } = {}): AsyncIterableIterator<LogRecord> {
-    return follow(options.journal ?? this.#parked.get(id) ?? this.#journal, id, options);
+    return follow(options.journal ?? this.#journalOf(id), id, options);
   }
 
   #start(
@@ -251,7 +251,7 @@ export class Agent<Output = unknown> {
     // A run nobody can come back to keeps nothing behind.
     const lasting = this.#given.journal !== undefined || overrides.session !== undefined;
     const id = overrides.session ?? newId(this.#clock);
-    const journal = overrides.journal ?? this.#parked.get(id) ?? (lasting ? this.#journal : memoryJournal());
+    const journal = overrides.journal ?? (lasting ? this.#journalOf(id) : memoryJournal());
     const isPassing = !lasting && overrides.journal === undefined;
     const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     const session = await Session.open<Output>({
@@ -272,6 +272,11 @@ export class Agent<Output = unknown> {
     });
     if (isPassing) this.#passing.set(session, journal);
     return session;
+  }
+
+  /** The journal that has a session where none is named. */
+  #journalOf(id: string): Journal {
+    return this.#parked.get(id) ?? this.#journal;
   }
 
   /** A run that waits is come back to, whether or not anybody thought of it beforehand. */

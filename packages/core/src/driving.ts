@@ -15,6 +15,7 @@ export { askKey } from "./loop/ask-hooks.ts";
 export { AtWork } from "./loop/at-work.ts";
 export { modelStarted, summaryStarted, toolsStarted } from "./loop/begins.ts";
 export { spentSince } from "./loop/children.ts";
+export { leftChildOf } from "./loop/children-fold.ts";
 export { nextOrEnd } from "./loop/next-or-end.ts";
 export { Prefix } from "./loop/prefix.ts";
 export type { Shell } from "./loop/shell.ts";

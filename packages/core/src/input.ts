@@ -14,7 +14,7 @@ import type {
   TextPart,
   UserMessage,
 } from "./message.ts";
-import { holdsFile, userText } from "./message.ts";
+import { holdsFile, isRole, userText } from "./message.ts";
 
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };
@@ -68,7 +68,6 @@ function noTask(given: unknown): RondoError {
   return new RondoError("invalid_request", `the task is ${what}: ${forms}`);
 }
 
-const roles: readonly string[] = ["system", "user", "assistant", "tool"] satisfies Message["role"][];
 const partTypes: readonly string[] = [
   "text",
   "reasoning",
@@ -88,7 +87,7 @@ function refuseForeign(message: Message, at: number): void {
   const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
   const wrong = (why: string): RondoError =>
     new RondoError("invalid_request", `message ${at} cannot be used: ${why}`);
-  if (typeof role === "string" && !roles.includes(role))
+  if (typeof role === "string" && !isRole(role))
     throw wrong(`its role is ${JSON.stringify(role)}, and system, user, assistant or tool is needed`);
   if (content === undefined && Array.isArray(rest.parts)) throw wrong("it has parts, and content is needed");
   if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0)

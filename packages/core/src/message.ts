@@ -160,6 +160,11 @@ export interface ToolMessage {
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
+const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);
+
+/** Whether it is one of the four that a message may have. */
+export const isRole = (value: unknown): value is Message["role"] => roles.has(value);
+
 /** A user message holding one text. */
 export function userText(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }] };

@@ -3,6 +3,7 @@
 // The switch is exhaustive: a new kind of record does not compile before it has its line here.
 
 import { type LogRecord, type State, textOf } from "@rondo/core";
+import { leftChildOf } from "@rondo/core/driving";
 import { contentText } from "../shorten.ts";
 import { stageText } from "./context.ts";
 import { grantText } from "./grant.ts";
@@ -160,8 +161,8 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       page.fact(at, "woke", "a wait ran out", "dim");
       return;
     case "late_result": {
-      const left = before.left?.find(({ call }) => call === record.call);
-      if (left !== undefined && (record.result?.content ?? []).length === 0) {
+      const left = leftChildOf(record, before);
+      if (left !== undefined) {
         const became = record.open ? "has stopped" : "is over";
         const what = record.error === undefined ? became : `could not be ended: ${record.error}`;
         page.fact(

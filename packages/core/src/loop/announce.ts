@@ -7,6 +7,7 @@ import type { CallView, RondoEvent } from "../events.ts";
 import { offersOutput } from "../output/ways.ts";
 import type { WaitingCall } from "./child-facts.ts";
 import { waitingInside } from "./children.ts";
+import { leftChildOf } from "./children-fold.ts";
 import type { CallResult, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
@@ -114,11 +115,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
     case "late_result":
       // That a sub-agent which was left behind is over, is no result of anything.
-      if (
-        (record.result?.content ?? []).length === 0 &&
-        before.left?.some(({ call }) => call === record.call)
-      )
-        return [];
+      if (leftChildOf(record, before) !== undefined) return [];
       return [
         {
           type: "warning",

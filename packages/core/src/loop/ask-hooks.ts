@@ -9,7 +9,7 @@ import { messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { Hooks } from "../hooks.ts";
 import { inText, readPart } from "../input.ts";
-import { type ContentPart, type Message, type UserMessage, userText } from "../message.ts";
+import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../message.ts";
 import type { Model } from "../model.ts";
 import { renderResult } from "../render.ts";
 import { type Tool, toolResult, toolsThere } from "../tool.ts";
@@ -166,7 +166,7 @@ function messagesOf<M extends Message>(said: M[]): M[] {
   if (!Array.isArray(said))
     throw new TypeError(`it returned ${kindOf(said)}, and a list of messages is needed`);
   const wrong = said.findIndex(
-    (one: Partial<M> | null) => !roles.has(one?.role) || !Array.isArray(one?.content),
+    (one: Partial<M> | null) => !isRole(one?.role) || !Array.isArray(one?.content),
   );
   if (wrong >= 0)
     throw new TypeError(
@@ -215,8 +215,6 @@ function checkPrepared(
   if (typeof tool === "string" && !own.has(tool))
     throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, and ${toolsThere(own)}`);
 }
-
-const roles: ReadonlySet<unknown> = new Set<Message["role"]>(["system", "user", "assistant", "tool"]);
 
 const kindOf = (value: unknown): string =>
   value === null ? "null" : typeof value === "object" ? "an object" : `a ${typeof value}`;

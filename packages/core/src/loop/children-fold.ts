@@ -115,6 +115,13 @@ export function hearLeft(state: State, { call, open, result }: RecordOf<"late_re
   return withLeft(state, open ? state.left.map(told) : state.left.filter((one) => one.call !== call));
 }
 
+/** The sub-agent left behind that a late result speaks of, where that is all it says: that it is over, or has only stopped. */
+export const leftChildOf = (
+  { call, result }: RecordOf<"late_result">,
+  { left }: State,
+): LeftChild | undefined =>
+  (result?.content ?? []).length === 0 ? left?.find((one) => one.call === call) : undefined;
+
 /** What was left behind is somebody else's. */
 export const forgetLeft = (state: State): State => withLeft(state, []);
 
