@@ -5,11 +5,12 @@
 // package is put into as few files as its dynamic imports allow: finding and linking files is most of what a first
 // import costs (core: 24 ms as 50 files, 10 ms as one). Other packages stay imports, but for those that a manifest names as
 // `inlined`: their code is put into ours, under a notice. Comments stay in the sources and the
-// declarations, and what is no ASCII is written as escapes: one letter beyond Latin-1 doubles what a file is in memory.
+// declarations, names inside functions are short, and what is no ASCII is written as escapes: one letter beyond Latin-1
+// doubles what a file is in memory. Lines stay, and maps lead to the sources, which are published too.
 
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type OutputAsset, type OutputChunk, type OutputOptions, rolldown } from "rolldown";
+import { type OutputAsset, type OutputChunk, type OutputOptions, type Plugin, rolldown } from "rolldown";
 import { packagesInOrder, readManifest, root } from "./packages.ts";
 import { mustRun } from "./run-command.ts";
 import { specifiersOf } from "./source-rules.ts";
@@ -61,15 +62,25 @@ async function bundle(folder: string, dist: string): Promise<void> {
   const bundled = await rolldown({
     input,
     external: (id) => !/^[./]/.test(id) && !inlined.names.includes(id),
+    plugins: [mapped],
     // `modelFromName` loads by name what the face exports too: for those who import less than the face.
     checks: { ineffectiveDynamicImport: false },
   });
   const written: OutputOptions = {
+    dir: dist,
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     banner: (chunk) => (chunk.moduleIds.some((id) => id.includes("/node_modules/")) ? inlined.notice : ""),
     comments: { legal: true, annotation: true, jsdoc: false },
+    charset: "ascii",
+    minify: {
+      compress: false,
+      mangle: { toplevel: false },
+      codegen: { removeWhitespace: false },
+    },
+    sourcemap: true,
+    sourcemapExcludeSources: true,
   };
   // What the face loads at once is one file, also where parts of it are shared with what is loaded later.
   const atOnce = loadedBy("index.js", (await bundled.generate(written)).output);
@@ -78,10 +89,19 @@ async function bundle(folder: string, dist: string): Promise<void> {
     codeSplitting: { groups: [{ name: "shared", test: (id) => atOnce.has(id) }] },
   });
   await bundled.close();
-  for (const file of globSync("**/*.js", { cwd: dist })) rmSync(join(dist, file));
+  for (const file of globSync("**/*.js{,.map}", { cwd: dist })) rmSync(join(dist, file));
   for (const file of output)
-    if (file.type === "chunk") writeFileSync(join(dist, file.fileName), inAscii(file.code));
+    writeFileSync(join(dist, file.fileName), file.type === "chunk" ? file.code : file.source);
 }
+
+/** Gives the compiler's map with each file, so that the bundle's leads past the compiled code to its source. */
+const mapped: Plugin = {
+  name: "mapped",
+  load(id) {
+    if (!existsSync(`${id}.map`)) return null;
+    return { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") };
+  },
+};
 
 /** The modules that a file brings with it, through what it imports at its top. */
 function loadedBy(file: string, output: readonly (OutputChunk | OutputAsset)[]): ReadonlySet<string> {
@@ -95,10 +115,6 @@ function loadedBy(file: string, output: readonly (OutputChunk | OutputAsset)[]):
   }
   return modules;
 }
-
-/** Code without comments holds other letters only in texts and patterns, where an escape means the same. */
-const inAscii = (code: string): string =>
-  code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Builds every package. Throws with the compiler's words when one does not compile. */
 export async function build(say: (line: string) => void = () => {}): Promise<void> {

@@ -35,6 +35,9 @@ for (const [name, tarball] of tarballsIn(folder)) {
   for (const file of files)
     if (/\.test\.|tsbuildinfo|\/test\/|\.env|\.db$/.test(file))
       fail(name, `the tarball should not have ${file}`);
+  for (const file of files)
+    if (file.endsWith(".map") && !files.includes(file.slice(0, -".map".length)))
+      fail(name, `${file} is the map of a file that the tarball lacks`);
   console.log(`${name}: ${files.length} files`);
 }
 process.exitCode = failed > 0 ? 1 : 0;

@@ -102,6 +102,16 @@ describe("the packed packages", { timeout: 300_000 }, () => {
       expect(stdout).toMatch(/rondo/i);
     });
 
+    it("leads whoever asks Node for source maps to the sources, which are there", async ({ skip }) => {
+      const file = join(project, "mistake.mjs");
+      const code = `import { Agent } from "@rondo/core"; try { new Agent({}); } catch (error) { console.log(error.stack); }`;
+      writeFileSync(file, code);
+      const { stdout } = await mustRun(nodeOr(skip), ["--enable-source-maps", file], { cwd: project, env });
+      expect(stdout).toMatch(/^RondoError: option model: /);
+      const [, source = "", line = ""] = /\(([^()]+\/core\/src\/\S+\.ts):(\d+):\d+\)/.exec(stdout) ?? [];
+      expect(readFileSync(source, "utf8").split("\n")[Number(line) - 1]).toContain("new RondoError(");
+    });
+
     it("runs the README's first example, which prints something", async ({ skip }) => {
       if (!existsSync(readme)) skip("there is no README.md yet");
       const example = exampleOf(readFileSync(readme, "utf8"));

@@ -54,7 +54,7 @@ function digestOfSources(): string {
       const { mtimeMs, size } = statSync(join(root, file));
       hash.update(`${file} ${mtimeMs} ${size}\n`);
     }
-  for (const file of globSync("bench/subjects/*.mjs", { cwd: root }).sort())
+  for (const file of ["scripts/build.ts", ...globSync("bench/subjects/*.mjs", { cwd: root }).sort()])
     hash.update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
