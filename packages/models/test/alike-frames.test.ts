@@ -32,6 +32,9 @@ function cameOf(codec: Codec, frames: readonly Json[], write: (frame: Json, at: 
   }
 }
 
+/** Frames at the beginning of a stream that are parsed whatever they are like. */
+const beginning = (frame: Json): Json[] => Array.from({ length: 12 }, () => frame);
+
 /** What comes of a stream that is cut after so many characters each; `known`: events that are alike may be taken where they stand. */
 function streamed(codec: Codec, stream: string, cuts: readonly number[], known: boolean): Came {
   const events: ModelEvent[] = [];
@@ -194,12 +197,13 @@ const filled = (frame: Json, told: string): Json =>
   JSON.parse(JSON.stringify(frame).replaceAll(hole, () => JSON.stringify(told).slice(1, -1)));
 
 describe.each([
-  ["Chat Completions", openaiChat, chatChunk as fc.Arbitrary<Json>],
-  ["Anthropic Messages", anthropicMessages, anthropicEvent as fc.Arbitrary<Json>],
-] as const)("frames of %s", (_name, codec, frame) => {
+  ["Chat Completions", openaiChat, { id: "1" } as Json, chatChunk as fc.Arbitrary<Json>],
+  ["Anthropic Messages", anthropicMessages, { type: "ping" } as Json, anthropicEvent as fc.Arbitrary<Json>],
+] as const)("frames of %s", (_name, codec, first, frame) => {
   test("say the same whether they are alike letter for letter or not", () => {
     fc.assert(
-      fc.property(inRows(frame), (frames) => {
+      fc.property(inRows(frame), (rows) => {
+        const frames = [...beginning(first), ...rows];
         expect(cameOf(codec, frames, alike)).toEqual(cameOf(codec, frames, unlike));
       }),
       { numRuns: 1000 },
@@ -213,11 +217,12 @@ describe.each([
     const rows = fc.array(fc.tuple(frame, written, pieces), { maxLength: 12 });
     fc.assert(
       fc.property(rows, fc.array(fc.nat(300), { maxLength: 20 }), (told, cuts) => {
-        const stream = told
-          .flatMap(([one, write, row]) =>
+        const stream = [
+          ...beginning(first).map((one) => `data: ${JSON.stringify(one)}\n\n`),
+          ...told.flatMap(([one, write, row]) =>
             row.map(([text, other]) => (other ?? write)(JSON.stringify(filled(one, text)))),
-          )
-          .join("");
+          ),
+        ].join("");
         const plain = streamed(codec, stream, [], false);
         expect(streamed(codec, stream, [], true)).toEqual(plain);
         expect(streamed(codec, stream, cuts, true)).toEqual(plain);
