@@ -49,7 +49,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
       this.#waiting.shift()?.resolve({ done: false, value: item });
       return;
     }
-    const last = this.length > this.#joinBeyond ? this.#items.at(-1) : undefined;
+    const last = this.#items.length - this.#head > this.#joinBeyond ? this.#items.at(-1) : undefined;
     const joined = last === undefined ? undefined : this.#join(last, item);
     if (joined !== undefined) this.#items[this.#items.length - 1] = joined;
     else this.#items.push(item);
@@ -69,7 +69,7 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.length > 0) {
+    if (this.#head < this.#items.length) {
       const value = this.#items[this.#head] as T;
       // Let go of at once: what is held here when young objects are collected is kept for long.
       this.#items[this.#head] = undefined;

@@ -7,6 +7,7 @@ import {
   type ModelEvent,
   type ModelRequest,
   RondoError,
+  type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { think } from "../src/loop/think.ts";
@@ -24,10 +25,12 @@ interface Watched {
   readonly clock: HandClock;
   readonly controller: AbortController;
   /** What was passed on. */
-  readonly heard: ModelEvent[];
+  readonly heard: RondoEvent[];
   /** What the model was called with. */
   readonly given: unknown[];
   emit(event: ModelEvent): void;
+  /** Whoever listened wants to hear no more. */
+  leave(): void;
   answers(message: AssistantMessage): void;
   fails(thrown: unknown): void;
   readonly answered: Promise<AssistantMessage>;
@@ -39,9 +42,10 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
   const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
   const clock = handClock();
   const controller = new AbortController();
-  const heard: ModelEvent[] = [];
+  const heard: RondoEvent[] = [];
   const given: unknown[] = [];
   let emit = (_event: ModelEvent): void => {};
+  let isWanted = true;
   const model = {
     id: "m",
     origin,
@@ -51,9 +55,8 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
       return promise;
     },
   } as Model;
-  const answered = think(model, request, controller, { ...clocks, ...change }, clock, (event) =>
-    heard.push(event),
-  );
+  const audience = { step: 4, isThere: () => isWanted, tell: (event: RondoEvent) => heard.push(event) };
+  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience);
   answered.catch(() => {});
   return {
     clock,
@@ -61,6 +64,9 @@ function watch(change: Partial<typeof clocks> = {}): Watched {
     heard,
     given,
     emit: (event) => emit(event),
+    leave: () => {
+      isWanted = false;
+    },
     answers: resolve,
     fails: reject,
     answered,
@@ -100,13 +106,25 @@ test("a model is called with the request, the signal, the clocks of a stream, an
 
 test("a model's answer is the answer, its events are passed on, and the clocks are let go", async () => {
   const call = watch();
-  const said = [thought("hm"), delta("s"), delta("o"), progress];
-  for (const event of said) call.emit(event);
+  const args: ModelEvent = { type: "tool_args_delta", index: 1, id: "c", name: "f", delta: "{" };
+  const warning: ModelEvent = { type: "warning", code: "odd", message: "It is odd." };
+  for (const event of [thought("hm"), delta("s"), progress, delta("o"), args, warning]) call.emit(event);
   call.answers(answer);
   expect(await call.answered).toBe(answer);
-  expect(call.heard).toStrictEqual(said);
+  const told = [thought("hm"), delta("s"), delta("o"), args].map((event) => ({ ...event, step: 4 }));
+  expect(call.heard).toStrictEqual([...told, warning]);
   expect(call.clock.waits()).toStrictEqual([]);
   expect(call.controller.signal.aborted).toBe(false);
+});
+
+test("what is said while nobody listens is kept, and told to nobody", async () => {
+  const call = watch();
+  call.emit(delta("a"));
+  call.leave();
+  call.emit(delta("b"));
+  call.fails(new RondoError("network", "gone"));
+  expect((await call.failure()).partial?.content).toStrictEqual([{ type: "text", text: "ab" }]);
+  expect(call.heard).toStrictEqual([{ ...delta("a"), step: 4 }]);
 });
 
 test("what a model still says after its end is heard by nobody, and keeps no clock", async () => {
@@ -249,7 +267,7 @@ describe("a model that fails", () => {
       },
     } as unknown as Model;
     const clock = handClock();
-    const call = think(model, request, new AbortController(), clocks, clock, () => {});
+    const call = think(model, request, new AbortController(), clocks, clock);
     await expect(call).rejects.toMatchObject({ kind: "auth" });
     expect(clock.waits()).toStrictEqual([]);
   });

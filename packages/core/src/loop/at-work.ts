@@ -7,7 +7,7 @@ import { capArrival } from "../context/cap-arrival.ts";
 import { resolver } from "../dependency.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
-import type { Model, ModelEvent } from "../model.ts";
+import type { Model } from "../model.ts";
 import { answeringByTool } from "../output/by-tool.ts";
 import { renderThrown } from "../render.ts";
 import { areWordsMissing, inAnyWords } from "../rules/own-texts.ts";
@@ -104,8 +104,13 @@ export class AtWork {
     }
     const { controller, came } = this.#modelBegins();
     const offered = offeredTools(this.#state);
-    const hear = this.#hearing(controller, action.step);
-    think(model, action.request, controller, options.clocks, this.#shell.clock, hear)
+    const audience = {
+      step: action.step,
+      // Once its call was given up, nobody is told.
+      isThere: () => this.#modelCall === controller,
+      tell: this.#driving.tell,
+    };
+    think(model, action.request, controller, options.clocks, this.#shell.clock, audience)
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
@@ -126,7 +131,7 @@ export class AtWork {
       return;
     }
     const { controller, came } = this.#modelBegins();
-    think(model, request, controller, options.clocks, clock, () => {})
+    think(model, request, controller, options.clocks, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);
@@ -144,30 +149,6 @@ export class AtWork {
       post(fact);
     };
     return { controller, came };
-  }
-
-  /** What becomes of what a model says while it answers; once its call was given up, nothing. */
-  #hearing(controller: AbortController, step: number): (event: ModelEvent) => void {
-    const { tell } = this.#driving;
-    return (event) => {
-      if (this.#modelCall !== controller) return;
-      switch (event.type) {
-        case "text_delta":
-        case "reasoning_delta":
-          tell({ type: event.type, step, index: event.index, text: event.text });
-          return;
-        case "tool_args_delta": {
-          const { type, index, id, name, delta } = event;
-          tell({ type, step, index, id, name, delta });
-          return;
-        }
-        case "warning":
-          tell(event);
-          return;
-        case "progress":
-          return;
-      }
-    };
   }
 
   /** Runs a call, unless that is no longer wanted. */

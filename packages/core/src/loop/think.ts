@@ -1,10 +1,13 @@
 // The room of the model call: one attempt, watched by two clocks.
 //
-// The driver's arm towards a model. It says what arrives, keeps what arrived in case it breaks off, and settles when
+// The driver's arm towards a model. It tells what arrives, keeps what arrived in case it breaks off, and settles when
 // a clock runs out even if the model does not. Whether to try again is not asked here.
+//
+// An answer may be many thousand deltas: each goes through one function here, for each on the way is compiled with all that it calls.
 
 import type { Clock } from "../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
 import type { AssistantMessage, Part } from "../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../model.ts";
 
@@ -16,8 +19,17 @@ export interface Clocks {
   totalMs: number;
 }
 
+/** Who is told what arrives. */
+export interface Audience {
+  readonly step: number;
+  /** Whether anybody still wants to hear it. */
+  isThere(): boolean;
+  tell(event: RondoEvent): void;
+}
+
 /**
  * Calls the model once.
+ * @param audience nobody, where it is absent
  * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
@@ -26,7 +38,7 @@ export function think(
   controller: AbortController,
   clocks: Clocks,
   clock: Clock,
-  emit: (event: ModelEvent) => void,
+  audience?: Audience,
 ): Promise<AssistantMessage> {
   const heard: Heard = [];
   const startedAt = clock.now();
@@ -70,12 +82,33 @@ export function think(
     };
     watch();
 
+    let open: Heard[number] | undefined;
     const hear = (event: ModelEvent): void => {
       if (over) return;
       begun = true;
       lastAt = clock.now();
-      if (event.type === "text_delta") keep(heard, event.index, event.text);
-      emit(event);
+      if (event.type === "text_delta") {
+        if (open?.index !== event.index) open = openedIn(heard, event.index);
+        open.pieces.push(event.text);
+      }
+      if (audience?.isThere() !== true) return;
+      const { step } = audience;
+      switch (event.type) {
+        case "text_delta":
+        case "reasoning_delta":
+          audience.tell({ type: event.type, step, index: event.index, text: event.text });
+          return;
+        case "tool_args_delta": {
+          const { type, index, id, name, delta } = event;
+          audience.tell({ type, step, index, id, name, delta });
+          return;
+        }
+        case "warning":
+          audience.tell(event);
+          return;
+        case "progress":
+          return;
+      }
     };
     const io = {
       signal: controller.signal,
@@ -94,11 +127,13 @@ export function think(
 /** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */
 type Heard = { readonly index: number; readonly pieces: string[] }[];
 
-function keep(heard: Heard, index: number, text: string): void {
-  const last = heard.at(-1);
-  const known = last?.index === index ? last : heard.find((one) => one.index === index);
-  if (known !== undefined) known.pieces.push(text);
-  else heard.push({ index, pieces: [text] });
+/** Where the text at a position is kept. */
+function openedIn(heard: Heard, index: number): Heard[number] {
+  const known = heard.find((one) => one.index === index);
+  if (known !== undefined) return known;
+  const opened = { index, pieces: [] };
+  heard.push(opened);
+  return opened;
 }
 
 /** Whatever a model rejects with after its signal fired: it was aborted. */

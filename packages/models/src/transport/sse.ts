@@ -95,8 +95,8 @@ export class SseDecoder {
       return;
     }
     if (this.#openChars > 0) {
-      text = this.#open.join("") + text;
-      this.#open = [];
+      text = (this.#open.length === 1 ? this.#open[0] : this.#open.join("")) + text;
+      this.#open.length = 0;
     }
     let from = 0;
     for (;;) {
