@@ -76,6 +76,20 @@ describe("what a model gives at most is read from a refusal", () => {
       8192,
     ],
     ["The maximum tokens you requested exceeds the model limit of 8192. Try again with a lower value.", 8192],
+    [
+      "The parameter `max_completion_tokens` specified in the request are not valid: integer above maximum value, expected a value <= 12288, but got 32000 instead.",
+      12288,
+    ],
+    [
+      "Invalid 'max_tokens': integer above maximum value. Expected a value <= 4096, but got 8192 instead.",
+      4096,
+    ],
+    ["Model Parameter max_tokens should be less than or equal to 12288.0", 12288],
+    ["API 调用参数有误：max_tokens参数非法。取值范围为[1,98304]", 98304],
+    [
+      "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model",
+      4096,
+    ],
   ])("%s", (message, most) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["invalid_request", most]);

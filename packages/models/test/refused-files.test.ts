@@ -43,6 +43,11 @@ describe("a refusal that is about a file in the history says so in the error", (
       "Invalid 'messages[234]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
     ],
     [openaiChat, "Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`"],
+    [openaiChat, "No endpoints found that support image input"],
+    [openaiChat, "Model does not support images. Please use a model that does."],
+    [openaiChat, "meta-llama/Llama-3.1-8B-Instruct is not a multimodal model"],
+    [openaiChat, "At most 1 image(s) may be provided in one request."],
+    [openaiChat, "'messages.1' : for 'role:user' [('messages.1.content' : value must be a string)]"],
   ] as const)("%#: %s", (codec, message) => {
     expect(repairOf(codec, message)).toBe("files");
   });
@@ -57,6 +62,9 @@ describe("a refusal that is about a file in the history says so in the error", (
 
   it("and only by a status that means the request", () => {
     expect(repairOf(anthropicMessages, "Could not process image", 500)).toBeUndefined();
+    expect(repairOf(openaiChat, "image input is not supported - hint: provide the mmproj", 500)).toBe(
+      "files",
+    );
   });
 });
 

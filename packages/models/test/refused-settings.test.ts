@@ -28,6 +28,13 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["`temperature` is deprecated for this model.", "temperature"],
     ["Value error, current model does not support parameter `enable_thinking`.", "reasoning"],
     ["thinking: adaptive thinking is not supported on this model", "reasoning"],
+    ["invalid temperature: only 1 is allowed for this model", "temperature"],
+    ["Model grok-4-0709 does not support parameter reasoningEffort.", "reasoning"],
+    ["Model grok-4-0709 does not support parameter stop.", "stop"],
+    ["Reasoning is mandatory for this endpoint and cannot be disabled.", "reasoning"],
+    ["reasoning_effort must be one of `none` or `default`", "reasoning"],
+    ["<400> InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]", "topP"],
+    ['"qwen2.5-coder:7b" does not support thinking', "reasoning"],
   ])("%s", (message, setting) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
   });
@@ -43,6 +50,31 @@ describe("a refusal that is about a setting says so in the error", () => {
   ])("and is told apart from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
   });
+});
+
+describe("a refusal that names the field apart from its words", () => {
+  it.each([
+    [
+      "Invalid 'temperature': decimal above maximum value. Expected a value <= 1.",
+      "temperature",
+      "temperature",
+    ],
+    [
+      "Unsupported value: 'minimal'. Supported values are: 'low' and 'high'.",
+      "reasoning.effort",
+      "reasoning",
+    ],
+    ["Invalid 'stop': array too long. Expected an array with maximum length 4.", "stop", "stop"],
+  ])("%s", (message, param, setting) => {
+    expect(repairOf({ message, param })).toBe(`settings.${setting}`);
+  });
+
+  it.each(["messages", "max_tokens", "constructor", "tools[0].function.parameters"])(
+    "leaves nothing out for %s",
+    (param) => {
+      expect(repairOf({ message: "Invalid value.", param })).toBeUndefined();
+    },
+  );
 });
 
 describe.each(rows)("a setting that $name refuses", (row) => {

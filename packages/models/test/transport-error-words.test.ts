@@ -32,6 +32,35 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Qianfan", 400, says("Prompt tokens too long", { code: "tokens_too_long" })],
     ["Qianfan by characters", 400, { error_code: 336007, error_msg: "the max input characters is 24000" }],
     ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
+    [
+      "GitHub Models",
+      413,
+      says("Request body too large for gpt-4o model. Max size: 8000 tokens.", {
+        code: "tokens_limit_reached",
+      }),
+    ],
+    [
+      "TensorRT-LLM",
+      400,
+      says("The sum of prompt length (40000.0), query length (0) should not exceed max_num_tokens (8192)"),
+    ],
+    ["a gateway", 400, says("Input exceeds the max input token limit")],
+    ["another", 400, says("Failed to process prompt: context overflow")],
+    [
+      "OpenAI, of one message alone",
+      400,
+      says(
+        "Invalid 'input[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 62114761 instead.",
+        { param: "input[0].content", code: "string_above_max_length" },
+      ),
+    ],
+    [
+      "Alibaba, of one text alone",
+      400,
+      says(
+        "String value length (20054016) exceeds the maximum allowed (20000000, from `StreamReadConstraints`)",
+      ),
+    ],
     ["a small server", 400, says("Prompt has 9,000 tokens, but the configured context size is 8,192 tokens")],
   ],
   invalid_request: [
@@ -45,6 +74,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
     ["a template without a system role", 500, says("System role not supported")],
     ["Ollama's template, without a user", 500, says("no user query found")],
+    [
+      "an id that is too long, which is no history",
+      400,
+      says(
+        "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64, but got a string with length 116 instead.",
+      ),
+    ],
+    ["Cohere, of the output", 400, says("too many tokens: max tokens must be less than or equal to 4096")],
   ],
   quota_exhausted: [
     [
@@ -84,7 +121,15 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       { code: "x", error: "Content violates usage guidelines. Failed check: SAFETY" },
     ],
   ],
-  capability: [["Groq", 400, says("`tool calling` is not supported with this model")]],
+  capability: [
+    [
+      "llama.cpp without its projector",
+      500,
+      says("image input is not supported - hint: you may need the mmproj"),
+    ],
+    ["llama.cpp without a template", 500, says("tools param requires --jinja flag, tools are not supported")],
+    ["Groq", 400, says("`tool calling` is not supported with this model")],
+  ],
   // What sounds like one of those and is none.
   rate_limit: [
     ["tokens of a minute", 429, says("Too many tokens, please wait before trying again.")],

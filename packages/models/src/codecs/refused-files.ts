@@ -2,9 +2,12 @@
 // this server takes none. It stays in the history, so that every later request would be refused as well (F117, F118).
 
 const file: RegExp =
-  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b/i;
+  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b/i;
 const refused: RegExp =
-  /exceed|too (?:large|many|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only allowed|unknown variant|a maximum of/i;
+  /exceed|too (?:large|many|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required/i;
+/** A server that takes text alone says so of the list that holds a file. */
+const textOnly: RegExp =
+  /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
 /** Words between what is refused and why. */
 const near = 120;
 
@@ -12,5 +15,5 @@ const near = 120;
 export function refusesFiles(words: string): boolean {
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
-  return false;
+  return textOnly.test(words);
 }

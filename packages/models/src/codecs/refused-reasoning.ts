@@ -11,6 +11,7 @@ const blocks: readonly RegExp[] = [
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,
   /of type [`'"\\]*reasoning[`'"\\]* was provided without its required following item/i,
   /was provided without its required [`'"\\]*reasoning[`'"\\]* item/i,
+  /duplicate item found with id [`'"\\]*rs_/i,
   /item with id [`'"\\]*rs_\w* ?[`'"\\]* not found/i,
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} could not be (?:verified|decrypted|parsed)/i,
 ];

@@ -7,6 +7,8 @@ import type { RondoError } from "@rondo/core";
 
 type Repair = NonNullable<RondoError["repair"]>;
 
+const outputLimit: Repair = "settings.maxOutputTokens";
+
 /** The fields of all protocols, and the setting that is behind each. */
 const settings: { readonly [field: string]: Repair } = {
   temperature: "settings.temperature",
@@ -37,19 +39,35 @@ const settings: { readonly [field: string]: Repair } = {
   parallel_tool_calls: "settings.parallelToolCalls",
 };
 
-/** A field in quotes, after a colon, or at the start of the words. */
+const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
+/** A field in quotes, after a colon, at the start of the words, or behind a word that a field follows. */
 const field: RegExp = new RegExp(
-  `(?:[\`'"]|: ?|^)(${Object.keys(settings).join("|").replaceAll(".", "\\.")})(?!\\w|\\.\\w)`,
+  `(?:[\`'"]|: ?|^|\\b(?:parameter|argument|invalid|support|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only [\d.]+ is allowed|cannot be disabled/i;
+/** A value that this model does not take: what it does take is its own. */
+const value: RegExp = new RegExp(
+  `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be`,
+  "i",
+);
 
 /** The setting that the words of a refused request complain of, as what may be left out. The last of several: temperature and top_p exclude each other. */
 export function refusedSetting(words: string): Repair | undefined {
+  const [, before = "", behind = before] = value.exec(words) ?? [];
+  const wrong = settings[behind.toLowerCase()];
+  if (wrong !== undefined && wrong !== outputLimit) return wrong;
   if (!refused.test(words)) return undefined;
   // What is said to be used instead is no complaint.
   const complaint = words.replace(/\buse [^.]{0,80}instead/gi, "");
   const found = [...complaint.matchAll(field)].map(([, name = ""]) => settings[name.toLowerCase()]);
   return new Set(found).size > 2 ? undefined : found.at(-1);
+}
+
+/** The setting behind a field that the refusal itself says it is about. An output limit is lowered before it is left out. */
+export function settingOfField(name: string): Repair | undefined {
+  const folded = name.toLowerCase();
+  const setting = Object.hasOwn(settings, folded) ? settings[folded] : undefined;
+  return setting === outputLimit ? undefined : setting;
 }

@@ -2,23 +2,32 @@
 //
 // Only codecs ask here, of the body of a refusal. What then happens, and how often, is decided in the loop.
 
-import { errorWith, type RondoError } from "@rondo/core";
+import { errorWith, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
-import { refusedSetting } from "./refused-settings.ts";
+import { refusedSetting, settingOfField } from "./refused-settings.ts";
 
 /** Characters: a body may repeat the request, and what people wrote there is no complaint. */
 const head = 2000;
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {
-  if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return error;
-  const words = body.slice(0, head);
-  const repair = refusesReasoning(words)
-    ? "reasoning"
-    : refusesFiles(words)
-      ? "files"
-      : refusedSetting(error.message);
+  const repair = repairIn(error, status, body);
   return repair === undefined ? error : errorWith(error, { repair });
 }
+
+function repairIn(error: RondoError, status: number, body: string): Repair | undefined {
+  const words = body.slice(0, head);
+  // What a model cannot do at all it need not do, where a file is in the history, or thinking was asked for.
+  if (error.kind === "capability")
+    return refusesFiles(words) ? "files" : lacksThinking.test(words) ? "settings.reasoning" : undefined;
+  if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return undefined;
+  if (refusesReasoning(words)) return "reasoning";
+  if (refusesFiles(words)) return "files";
+  const param = textIn(objectIn(objectIn(parseJson(body))?.error)?.param);
+  return refusedSetting(error.message) ?? (param === undefined ? undefined : settingOfField(param));
+}
+
+const lacksThinking: RegExp = /not support(?:ed)? (?:thinking|reasoning)/i;

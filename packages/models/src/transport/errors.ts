@@ -114,8 +114,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 529) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
-    // So does what is too long for llama.cpp, which finds that out as it goes.
+    // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for.
     if (status === 500 && isOverflowText(text)) return "context_overflow";
+    if (status === 500 && capabilityWords.test(text)) return "capability";
     return status === 503 && byCode === undefined ? "overloaded" : "server_error";
   }
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
@@ -135,7 +136,7 @@ function kindOfWords(
   const text = facts.message;
   if (keyWords.test(text)) return "auth";
   if (filterWords.test(text)) return "content_filter";
-  if (status !== 404 && isOverflowText(text)) return "context_overflow";
+  if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
   if (/(?:payload|body) size exceeds the limit: \d+ bytes/i.test(text)) return "payload_too_large";
   if (status === 413) return "payload_too_large";
@@ -144,7 +145,8 @@ function kindOfWords(
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
   if (overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text)) return "overloaded";
-  if (rateWords.test(text)) return limitKind(facts, []);
+  // Nor is an internal error that asks for it.
+  if (rateWords.test(text) && !/\binternal (?:server )?error\b/i.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
 }
 
@@ -182,7 +184,8 @@ export function isOverflowText(text: string): boolean {
 const overflowWords = new RegExp(
   [
     "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
-    "max(?:imum)? (?:context|prompt|input|model) (?:length|characters)",
+    "max(?:imum)? (?:context|prompt|input|model)(?: tokens?)? (?:length|limit|characters)",
+    "maximum number of (?:input |prompt |total )?tokens",
     "context length is only",
     "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
     "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
@@ -192,7 +195,7 @@ const overflowWords = new RegExp(
     "prompt_tokens[^.]{0,40} must be less than",
     "inputs[`'\"]* must have less than \\d+ tokens",
     "when (?:the )?context (?:the )?overflows",
-    "(?:prompt|输入|上下文)[^。]{0,12}(?:超长|过长|超过|超出)",
+    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出)",
     "exceeded (?:the )?model(?:'s)? token limit",
     "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
     "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
@@ -204,7 +207,11 @@ const overflowWords = new RegExp(
     "max_new_tokens[`'\"]* must be <=",
     "reduce the length of the (?:messages|prompt|input)",
     "too many (?:input )?tokens",
-    "too large for model with \\d+",
+    "too (?:large|long|big) for (?:model with \\d+|(?:the |this )?(?:model'?s? )?context)",
+    "(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)",
+    "\\bcontext (?:is |was )?(?:too (?:long|large)|overflow)",
+    "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
+    "string value length \\(\\d+\\) exceeds the maximum",
   ].join("|"),
   "i",
 );
@@ -215,9 +222,9 @@ const moneyWords =
 const keyWords =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|may contain inappropriate content|敏感内容/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容/i;
 const capabilityWords =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice/i;
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|missing data required for image/i;
 /**
  * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know. Sent
  * again unchanged it fails again, for ever (F097, F128, F129).
@@ -299,6 +306,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     accessdeniedexception: "permission",
     context_length_exceeded: "context_overflow",
     exceed_context_size_error: "context_overflow",
+    prompt_too_long: "context_overflow",
+    tokens_limit_reached: "context_overflow",
     model_context_window_exceeded: "context_overflow",
     request_too_large: "payload_too_large",
     content_filter: "content_filter",

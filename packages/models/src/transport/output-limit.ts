@@ -36,10 +36,12 @@ export function fittingOutput(words: string): number | undefined {
 const mosts: readonly RegExp[] = [
   // OpenAI
   /max_(?:completion_)?tokens is too large[\s\S]{0,80}?at most (?<most>\d+)/i,
-  // Groq, Mistral
-  /max_(?:completion_)?tokens[`'"]* must be (?:less than or equal to|<=) [`'"]*(?<most>\d+)/i,
-  // Alibaba, DeepSeek
-  /range of max_tokens (?:should be|is) \[\d+, ?(?<most>\d+)\]/i,
+  // OpenAI, Groq, Volcengine, and many more
+  /max[_ ](?:completion_|output_)?tokens\b[\s\S]{0,90}?(?:less than or equal to|<=|at most|maximum of|(?:must|should|can|may) ?not exceed) [`'"]*(?<most>\d+)/i,
+  // Mistral, vLLM: the place comes behind
+  /less than or equal to (?<most>\d+): (?:\w+\.)*max_(?:completion_)?tokens/i,
+  // Alibaba, DeepSeek, Z.ai
+  /max_tokens\b[^[\]{}]{0,30}\[\d+, ?(?<most>\d+)\]/i,
   // Anthropic
   /max_tokens: \d+ > (?<most>\d+), which is the maximum/i,
   // Google
