@@ -5,6 +5,7 @@ import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { openaiCompatible } from "../src/index.ts";
 import { serve } from "./end-to-end-stack.ts";
 
@@ -53,6 +54,63 @@ describe("a refusal tells of a quirk", () => {
   ])("that nobody counts in a stream: %s", (message) => {
     expect(told({ message })).toEqual({ streamUsage: false });
     expect(told({ message }, { streamUsage: false })).toBeUndefined();
+  });
+
+  it.each([
+    "developer is not one of ['system', 'assistant', 'user', 'tool', 'function'] - 'messages.['0].role'",
+    "messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`",
+    "Unsupported value: 'messages[0].role' does not support 'developer' with this model.",
+    "chat template rejected the request: Unexpected message role.",
+    "Upstream request failed: [1214] Incorrect role information",
+  ])("that nobody knows a developer: %s", (message) => {
+    expect(told({ message }, { systemRole: "developer" })).toEqual({ systemRole: "system" });
+    expect(told({ message })).toBeUndefined();
+  });
+
+  it.each(["System role not supported", "Developer instruction is not enabled for models/gemma-3-27b-it"])(
+    "that there is no system, and that it goes to the user, whose turns are joined: %s",
+    (message) => {
+      const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
+      expect(told({ message })).toEqual(quirks);
+      expect(told({ message }, quirks)).toBeUndefined();
+    },
+  );
+
+  it("that the system speaks first or not at all, and that roles alternate", () => {
+    const first = "invalid params, chat content has invalid message role: system (2013)";
+    expect(told({ message: first })).toEqual({ systemFirstOnly: true });
+    const order = "conversation roles must alternate user and assistant roles except for tool calls";
+    expect(told({ message: order })).toEqual({ alternate: true, systemFirstOnly: true });
+    expect(told({ message: order }, { alternate: true })).toBeUndefined();
+  });
+
+  it.each([
+    "Thinking mode does not support this tool_choice",
+    "deepseek-reasoner does not support this tool_choice",
+    "The tool_choice parameter does not support being set to required or object in thinking mode",
+    "tool_choice 'specified' is incompatible with thinking enabled",
+  ])("that no call can be forced: %s", (message) => {
+    expect(told({ message })).toEqual({ forcedChoice: "never" });
+    expect(told({ message }, { forcedChoice: "never" })).toBeUndefined();
+  });
+
+  it("that tools and thinking exclude each other", () => {
+    const message =
+      "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+    expect(told({ message, param: "reasoning_effort" })).toEqual({ reasoningWithTools: false });
+    expect(told({ message }, { reasoningWithTools: false })).toBeUndefined();
+  });
+
+  it("that a model behind Responses has no encrypted reasoning to give", () => {
+    const target = { origin: { api: "openai-responses", provider: "p", model: "m" }, facts: {} };
+    const message = "Encrypted content is not supported with this model.";
+    const learned = (compat: object): object | undefined =>
+      openaiResponses.learned?.(refusal({ message, param: "include" }), {
+        ...target,
+        compat: compat as never,
+      });
+    expect(learned({})).toEqual({ encryptedReasoning: false });
+    expect(learned({ encryptedReasoning: false })).toBeUndefined();
   });
 
   it("that a setting is not known, where the code says so; a value that is refused is no quirk", () => {

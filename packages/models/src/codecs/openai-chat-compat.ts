@@ -60,6 +60,8 @@ export interface OpenaiChatCompat {
     | "enable_thinking"
     | "chat_template_kwargs"
     | "none";
+  /** Whether a model may think where it has tools; otherwise thinking is switched off in such a request, with a warning. Default: true (F134). */
+  reasoningWithTools: boolean;
   /** The words of effort the server knows, weakest first; the nearest is asked for. Default: empty, which is all of them. */
   efforts: string[];
   /** Whether `stream_options` may be sent, to get usage at the end of a stream. Default: true (F130). */
@@ -160,6 +162,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
       "chat_template_kwargs",
       "none",
     ]),
+    reasoningWithTools: given.reasoningWithTools !== false,
     efforts: words(given.efforts),
     streamUsage: given.streamUsage !== false,
     toolChoiceAny: oneOf(given.toolChoiceAny, ["required", "any"]),

@@ -7,6 +7,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../codec.ts";
 import { chatCompat } from "./openai-chat-compat.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
+import { refusedSystemRole, refusesLaterSystem } from "./refused-roles.ts";
 
 /** Characters: a body may repeat the request, and what people wrote there is no complaint. */
 const head = 2000;
@@ -22,6 +23,16 @@ const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i
 /** Numbers of a stream are asked for by a field that older servers do not know, or know too well: `{"loc": ["body", "stream_options"]}`. */
 const noUsage: RegExp =
   /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|extra)|(?:unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i;
+
+/** A choice that forces a call, refused: mostly by a model that thinks (F135). */
+const noForcing: RegExp =
+  /(?:not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
+
+/** Tools and thinking, each taken without the other. */
+const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
+
+/** What a template says, whatever status it fails with. */
+const noAlternation: RegExp = /\broles must alternate\b/i;
 
 /** Settings that a model does not know at all, under the name the refusal gives them. */
 const plain: ReadonlySet<string> = new Set([
@@ -39,9 +50,19 @@ export function learned(
   { status, body }: ErrorResponse,
   target: Target,
 ): NonNullable<Target["compat"]> | undefined {
-  if (status !== 400 && status !== 422) return undefined;
   const compat = chatCompat(target);
   const words = body.slice(0, head);
+  if (status === 400 || status === 422 || status === 500) {
+    const systemRole = refusedSystemRole(words, compat.systemRole);
+    if (systemRole === "user")
+      return { ...target.compat, systemRole, systemFirstOnly: true, alternate: true };
+    if (systemRole !== undefined) return { ...target.compat, systemRole };
+    if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
+      return { ...target.compat, systemFirstOnly: true };
+    if (!compat.alternate && noAlternation.test(words))
+      return { ...target.compat, alternate: true, systemFirstOnly: true };
+  }
+  if (status !== 400 && status !== 422) return undefined;
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
@@ -49,6 +70,10 @@ export function learned(
     return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
   }
   if (compat.streamUsage && noUsage.test(words)) return { ...target.compat, streamUsage: false };
+  if (compat.reasoningWithTools && noThinkingWithTools.test(words))
+    return { ...target.compat, reasoningWithTools: false };
+  if (compat.forcedChoice !== "never" && noForcing.test(words))
+    return { ...target.compat, forcedChoice: "never" };
   const [, other] = useInstead.exec(words) ?? [];
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)

@@ -100,9 +100,7 @@ function reasoningParam(
   compat: OpenaiChatCompat,
   warnings: Warning[],
 ): Body {
-  const asked =
-    request.settings.reasoning ??
-    (isForced(request) && compat.forcedChoice === "without_reasoning" ? "off" : undefined);
+  const asked = askedReasoning(request, target, compat, warnings);
   if (asked === undefined) return {};
   const budget = typeof asked === "object" ? asked.budgetTokens : undefined;
   switch (compat.reasoningParam) {
@@ -128,6 +126,22 @@ function reasoningParam(
       unsupported("reasoning", target, warnings);
       return {};
   }
+}
+
+/** The effort asked for, or what this request has to have instead. */
+function askedReasoning(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): ModelRequest["settings"]["reasoning"] {
+  const { reasoning } = request.settings;
+  if (!compat.reasoningWithTools && request.tools.length > 0) {
+    if (reasoning !== undefined && reasoning !== "off")
+      unsupported("reasoning beside tools", target, warnings);
+    return "off";
+  }
+  return reasoning ?? (isForced(request) && compat.forcedChoice === "without_reasoning" ? "off" : undefined);
 }
 
 const levels: readonly string[] = ["none", "minimal", "low", "medium", "high"];

@@ -8,6 +8,8 @@ import { speaker, streamError } from "./openai-errors.ts";
 import { objectIn } from "./openai-json.ts";
 import { ResponsesDecoder } from "./openai-responses-decode.ts";
 import { ResponsesEncoder } from "./openai-responses-encode.ts";
+import { responsesCompat } from "./openai-responses-settings.ts";
+import { refusedSystemRole } from "./refused-roles.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
@@ -39,4 +41,24 @@ export const openaiResponses: Codec = {
   errorOf(response: ErrorResponse): RondoError {
     return withRepair(classifyHttpError(response), response);
   },
+
+  learned,
 };
+
+/** Models that do not think have no encrypted reasoning to give, and say so (F134). */
+const noEncrypted: RegExp =
+  /encrypted[ _]content[`'"\\]*[^{}]{0,20} (?:is )?not supported|reasoning\.encrypted_content[^{}]{0,60}(?:not (?:supported|allowed|permitted)|unsupported|unknown)|(?:unsupported|invalid|unknown)[^{}]{0,60}reasoning\.encrypted_content/i;
+
+/** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
+function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
+  if (status !== 400 && status !== 422) return undefined;
+  const compat = responsesCompat(target);
+  // A body may repeat the request: what people wrote there is no complaint.
+  const words = body.slice(0, 2000);
+  if (compat.encryptedReasoning && noEncrypted.test(words))
+    return { ...target.compat, encryptedReasoning: false };
+  const systemRole = refusedSystemRole(words, compat.systemRole);
+  return systemRole === "system" && compat.systemRole !== "system"
+    ? { ...target.compat, systemRole }
+    : undefined;
+}
