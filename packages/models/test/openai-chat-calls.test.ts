@@ -1,6 +1,8 @@
 import type { AssistantMessage, Json, ToolCallPart } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { nameTable } from "../src/codecs/openai-names.ts";
 import { called, calls, callsOf, chunk, finish, fn, type Loose, read } from "./openai-chat-chunks.ts";
+import { target } from "./openai-corpus.ts";
 
 describe("which call a fragment belongs to", () => {
   const whole = (list: (Loose | string)[]): AssistantMessage =>
@@ -70,6 +72,61 @@ describe("which call a fragment belongs to", () => {
       calls({ index: 0, id: "c", function: { name: "", arguments: ":1}" } }),
     ]);
     expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each(["null", "None"])("the word %s for a name names nothing", (name) => {
+    const message = whole([
+      calls({ index: 0, id: "c", type: "FUNCTION", function: fn("f", '{"a":') }),
+      calls({ index: 0, id: "", type: "FUNCTION", function: fn(name, "1}") }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each([
+    ["in one piece", ['{"a":{"b":1}}']],
+    ["in pieces", ['{"a":{"b"', ":1}", "}"]],
+  ])("arguments that came %s and come again as a whole came once (F085)", (_, pieces) => {
+    const more = [...pieces, pieces.join("")].map((args) =>
+      calls({ index: 0, function: { arguments: args } }),
+    );
+    expect(called(whole([calls({ index: 0, id: "c", function: fn("f", "") }), ...more]))).toEqual([
+      ["f", { a: { b: 1 } }],
+    ]);
+  });
+
+  test("arguments under a number of their own are of the call that waits for them", () => {
+    const message = whole([
+      calls({ index: 1, id: "c", function: fn("f", "") }),
+      calls({ index: 0, function: { arguments: '{"a":1}' } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each([
+    ["in pieces", ["get_", "weather"], [["get_weather", {}]]],
+    ["in pieces, one of which is a tool", ["get", "_weather"], [["get_weather", {}]]],
+    ["that grows", ["get_", "get_weather"], [["get_weather", {}]]],
+    ["again and again", ["get_weather", "get_weather"], [["get_weather", {}]]],
+    [
+      "of another tool",
+      ["get", "get_weather"],
+      [
+        ["get", {}],
+        ["get_weather", {}],
+      ],
+    ],
+  ])("a name that comes %s", (_, names, want) => {
+    const to = target("openai-chat");
+    for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
+    const list = names.map((name) => calls({ index: 0, function: { name } }));
+    expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
+  });
+
+  test.each([
+    ["without a wrapping", { name: "f", arguments: { a: 1 } }],
+    ["with parameters", { function: { name: "f", parameters: { a: 1 } } }],
+  ])("a call %s", (_, call) => {
+    expect(called(whole([calls({ id: "c", ...call })]))).toEqual([["f", { a: 1 }]]);
   });
 
   test.each([" ", "null", '""', "\n"])("arguments that say nothing, as in %j, are none (F086)", (args) => {

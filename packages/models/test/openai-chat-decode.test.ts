@@ -232,6 +232,25 @@ describe("errors inside a successful response", () => {
   });
 
   test.each([
+    [
+      { code: "InternalError.Algo", message: "An internal error has occured, please try again later." },
+      "stream_error",
+    ],
+    [{ message: "Internal server error" }, "stream_error"],
+    [
+      { code: "DataInspectionFailed", message: "Output data may contain inappropriate content." },
+      "content_filter",
+    ],
+    [{ msg: "it went wrong" }, "stream_error"],
+  ])("words in place of the end are why it ended: %j", (frame, kind) => {
+    for (const tail of [["[DONE]"], []]) {
+      const error = thrown([chunk({ content: "Hel" }), frame, ...tail]);
+      expect(error.kind).toBe(kind);
+      expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
+    }
+  });
+
+  test.each([
     { object: "chat.completion.chunk", usage: { prompt_tokens: 1, completion_tokens: 1 } },
     { type: "ping" },
     { code: 0, msg: "success" },
@@ -299,6 +318,47 @@ describe("errors inside a successful response", () => {
 });
 
 describe("text, reasoning and numbers", () => {
+  test("calls that come in another choice than the text are the answer's", () => {
+    const other = (delta: Loose, index: number): Loose => ({
+      choices: [{ index, delta, finish_reason: null }],
+    });
+    const message = read([
+      chunk({ content: "Let me look." }),
+      other({ tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] }, 1),
+      other({ tool_calls: [{ index: 0, function: { arguments: '{"a":' } }] }, 1),
+      other({ tool_calls: [{ index: 0, function: { arguments: "1}" } }] }, 1),
+      other({ tool_calls: [{ index: 1, id: "b", function: { name: "g", arguments: "{}" } }] }, 2),
+      finish("tool_calls"),
+      "[DONE]",
+    ]);
+    expect(message.content).toMatchObject([
+      { type: "text", text: "Let me look." },
+      { id: "a", name: "f", args: { a: 1 } },
+      { id: "b", name: "g", args: {} },
+    ]);
+  });
+
+  test("the calls of a second answer are nobody's", () => {
+    const one = (index: number): Loose => ({
+      choices: [
+        {
+          index,
+          delta: { tool_calls: [{ index: 0, id: `c${index}`, function: { name: "f", arguments: "{}" } }] },
+        },
+      ],
+    });
+    expect(read([one(0), one(1), finish("tool_calls"), "[DONE]"]).content).toMatchObject([{ id: "c0" }]);
+  });
+
+  test.each([
+    ["length", "max_tokens"],
+    ["content_filter", "content_filter"],
+  ])("%s is not taken back by a word behind it", (word, kind) => {
+    const call = { index: 0, id: "c", function: { name: "f", arguments: "{}" } };
+    const message = read([chunk({ tool_calls: [call] }), finish(word), finish("stop"), "[DONE]"]);
+    expect(message.stop).toMatchObject({ kind, raw: word });
+  });
+
   test("chunks without choices and choices without delta are nothing (F082, F083)", () => {
     const message = read([
       { choices: [], prompt_filter_results: [] },

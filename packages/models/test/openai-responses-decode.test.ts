@@ -126,6 +126,29 @@ describe("items of a response", () => {
     expect(callsOf(message)[0]).toMatchObject({ rawArgs: '{"a":1}', args: { a: 1 } });
   });
 
+  test("a list that gives what was streamed other ids and other places adds nothing", () => {
+    const thought = { type: "reasoning", id: "rs_1", summary: [] };
+    const message = read([
+      done(0, said("Hi")),
+      done(1, call()),
+      done(2, call({ id: "fc_2", call_id: "call_2" })),
+      completed([
+        thought,
+        said("Hi", { id: "msg_9" }),
+        thought,
+        call({ id: "fc_8", call_id: "call_8" }),
+        call({ id: "fc_9", call_id: "call_9" }),
+      ]),
+    ]);
+    expect(callsOf(message).map(({ id }) => id)).toEqual(["call_1", "call_2"]);
+    expect(message.content.filter((part) => part.type === "text")).toHaveLength(1);
+  });
+
+  test("a call in the list that was not streamed is one more, also where it says the same", () => {
+    const message = read([done(0, call()), completed([call(), call({ id: "fc_2", call_id: "call_2" })])]);
+    expect(callsOf(message).map(({ id }) => id)).toEqual(["call_1", "call_2"]);
+  });
+
   test("ids that change from event to event are one item (F079)", () => {
     const message = read([
       added(0, call({ id: "fc_A", arguments: "" })),

@@ -16,6 +16,8 @@ interface Slot {
   id: string;
   name: string;
   pieces: string[];
+  /** Characters in the pieces. */
+  length: number;
 }
 
 /** A fragment as read: what it says of its call, and which call that is. */
@@ -35,6 +37,12 @@ export class CallTracker {
   readonly #slots: Slot[] = [];
   readonly #byIndex = new Map<number, Slot>();
   #last: Slot | undefined;
+  readonly #offered: ReadonlySet<string>;
+
+  /** `offered`: names of tools, which tell a piece of a name from a whole one. */
+  constructor(offered: ReadonlySet<string> = new Set()) {
+    this.#offered = offered;
+  }
 
   /** The key of the call that was spoken of last. */
   get last(): string | undefined {
@@ -49,22 +57,32 @@ export class CallTracker {
   fragment(given: Json, position: number): Fragment | undefined {
     const call = objectIn(given);
     if (call === undefined) return undefined;
-    const fn = objectIn(call.function);
+    // Some leave out the wrapping, or name its member by another protocol's word.
+    const fn = objectIn(call.function) ?? (call.function === undefined ? call : undefined);
     const id = textIn(call.id) ?? "";
-    const name = textIn(fn?.name) ?? "";
-    const told = fn?.arguments ?? undefined;
+    const said = textIn(fn?.name) ?? "";
+    // The word for nothing, made a text on the way.
+    const name = said === "null" || said === "None" ? "" : said;
+    const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
     const index = numberIn(call.index);
     const slot =
       index === undefined
         ? this.#unnumbered(id, name, told, position)
         : this.#numbered(index, id, name, told);
-    // A whole call that is told once more is told, and not made, twice (F085).
-    const args = id !== "" && name !== "" && repeats(slot, told) ? undefined : told;
+    // A whole call that is told once more is told, and not made, twice; so are its arguments (F085).
+    const args = repeats(slot, told) ? undefined : told;
     if (slot.id === "") slot.id = id;
-    if (name !== "") slot.name = name;
-    if (args !== undefined) slot.pieces.push(textOf(args));
+    if (name !== "") slot.name = this.#joined(slot, name);
+    if (args !== undefined) add(slot, textOf(args));
     this.#last = slot;
-    return { key: slot.key, id: slot.id, name, args, extra: extraOf(call) };
+    return { key: slot.key, id: slot.id, name: name === "" ? "" : slot.name, args, extra: extraOf(call) };
+  }
+
+  /** A name as it is known by now: it may come in pieces, and mostly comes again whole. */
+  #joined({ name: known, pieces }: Slot, name: string): string {
+    if (known === "" || pieces.length > 0 || name.startsWith(known)) return name;
+    const joined = known + name;
+    return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
 
   /** How more of the same arguments are taken, when a fragment was nothing but a numbered piece of them. */
@@ -80,13 +98,17 @@ export class CallTracker {
       typeof fn.arguments === "string";
     if (slot === undefined || !isPiece) return undefined;
     return (args) => {
-      slot.pieces.push(args);
+      if (repeats(slot, args)) return;
+      add(slot, args);
       answer.args(slot.key, args);
     };
   }
 
   #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {
-    const slot = this.#byIndex.get(index);
+    let slot = this.#byIndex.get(index);
+    // Arguments alone open no call: they are of the one that waits for them, whatever its number was.
+    if (slot === undefined && id === "" && name === "" && this.#last?.name && !started(this.#last))
+      slot = this.#last;
     if (slot === undefined || this.#another(slot, id, name, args)) {
       const fresh = this.#open();
       this.#byIndex.set(index, fresh);
@@ -102,7 +124,10 @@ export class CallTracker {
       return started(slot) ? whole(slot) : slot.name === "";
     }
     if (id !== "" && id === slot.id) return anew(slot, name, args);
-    return name !== "" && slot.name !== "" && started(slot) && (name !== slot.name || whole(slot));
+    if (name === "" || slot.name === "") return false;
+    if (started(slot)) return name !== slot.name || whole(slot);
+    // Neither is a piece of a name: two calls without arguments.
+    return name !== slot.name && this.#offered.has(name) && this.#offered.has(slot.name);
   }
 
   #unnumbered(id: string, name: string, args: Json | undefined, position: number): Slot {
@@ -123,7 +148,7 @@ export class CallTracker {
   }
 
   #open(): Slot {
-    const slot: Slot = { key: `call ${this.#slots.length}`, id: "", name: "", pieces: [] };
+    const slot: Slot = { key: `call ${this.#slots.length}`, id: "", name: "", pieces: [], length: 0 };
     this.#slots.push(slot);
     return slot;
   }
@@ -148,8 +173,16 @@ function anew(slot: Slot, name: string, args: Json | undefined): boolean {
   return objectIn(typeof args === "string" ? parseJson(args) : args) !== undefined && !isEmpty(slot);
 }
 
+/** The whole arguments over again. Only what is as long as all of them can be that: else each piece would be compared. */
 function repeats(slot: Slot, args: Json | undefined): boolean {
-  return args !== undefined && args !== "" && whole(slot) && slot.pieces.join("") === textOf(args);
+  if (args === undefined || args === "" || slot.length === 0) return false;
+  const text = textOf(args);
+  return text.length === slot.length && whole(slot) && slot.pieces.join("") === text;
+}
+
+function add(slot: Slot, piece: string): void {
+  slot.pieces.push(piece);
+  slot.length += piece.length;
 }
 
 const textOf = (args: Json): string => (typeof args === "string" ? args : JSON.stringify(args));

@@ -13,7 +13,16 @@ import { baseRespError } from "./openai-chat-base-resp.ts";
 import { CallTracker } from "./openai-chat-calls.ts";
 import { chatCompat, type OpenaiChatCompat } from "./openai-chat-compat.ts";
 import { ReasoningDetails } from "./openai-chat-details.ts";
-import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, wasCut, wireOf } from "./openai-chat-end.ts";
+import {
+  type ChatEnd,
+  cutEnd,
+  endOf,
+  failureOf,
+  isBroken,
+  isGrave,
+  wasCut,
+  wireOf,
+} from "./openai-chat-end.ts";
 import { HarmonySplitter } from "./openai-chat-harmony.ts";
 import { ThinkSplitter } from "./openai-chat-think.ts";
 import { refusedCall, streamError, unreadable } from "./openai-errors.ts";
@@ -40,7 +49,7 @@ export class ChatDecoder implements Decoder {
   readonly #harmony: HarmonySplitter | undefined;
   /** Calls found in the content. */
   #leaked: string[] = [];
-  readonly #calls = new CallTracker();
+  readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
   /** Characters said so far. */
   readonly #said = { text: 0, reasoning: 0 };
@@ -53,6 +62,10 @@ export class ChatDecoder implements Decoder {
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
+  /** A chunk of nothing but words: news, or the reason why no more came. */
+  #words: JsonObject | undefined;
+  /** The calls come in another choice than the first. */
+  #elsewhere = false;
   /** What the last chunk did with its text, where that is all it did. */
   #again: ((text: string) => void) | undefined;
   #likeness: Likeness | undefined;
@@ -61,6 +74,7 @@ export class ChatDecoder implements Decoder {
     this.#target = target;
     this.#answer = new Answer(target.origin, emit);
     this.#names = nameTable(target.origin);
+    this.#calls = new CallTracker(this.#names.offered);
     this.#compat = chatCompat(target);
     const say = (kind: "text" | "reasoning", text: string): void => this.#tell(kind, text);
     const { harmony, thinkTags } = this.#compat;
@@ -100,7 +114,7 @@ export class ChatDecoder implements Decoder {
   /** One chunk of a stream, or a whole answer. */
   take(chunk: JsonObject, isError: boolean = false): void {
     this.#again = undefined;
-    const choice = firstChoice(chunk.choices);
+    const choice = firstChoice(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
     const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
     if (base !== undefined) this.#fail(base);
     if (this.finished) return;
@@ -114,6 +128,7 @@ export class ChatDecoder implements Decoder {
       this.#fail(inner ? { error: choice?.error ?? null } : chunk);
       return;
     }
+    if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
       const found = listIn(chunk.search_results);
       this.#citations = found.length > 0 ? found : listIn(chunk.citations);
@@ -132,11 +147,24 @@ export class ChatDecoder implements Decoder {
       objectIn(choice.delta) ?? (this.#answer.empty || at > 0 ? objectIn(choice.message) : undefined);
     if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null, at);
     const word = textIn(choice.finish_reason);
-    if (word !== undefined && word !== "") this.#word = word;
+    if (word !== undefined && word !== "" && !isGrave(this.#word)) this.#word = word;
     this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
   }
 
+  /**
+   * The calls of a choice that is not the first, where the first has none: gateways number the blocks of one answer by
+   * choices. (More answers than one are never asked for.)
+   */
+  #callsElsewhere(given: Json | undefined): JsonObject | undefined {
+    const other = objectIn(listIn(given)[0]);
+    if (other === undefined) return undefined;
+    const calls = listIn(objectIn(other.delta)?.tool_calls);
+    this.#elsewhere ||= calls.length > 0 && this.#calls.keys.length === 0;
+    return this.#elsewhere ? { ...other, delta: { tool_calls: calls } } : undefined;
+  }
+
   end(): AssistantMessage {
+    if (this.#word === undefined && this.#words !== undefined) this.#fail(this.#words);
     if (this.#refused !== undefined) return settle(this.#refused);
     if (this.#word === undefined && !this.#sentinel) throw this.#answer.truncated("chat completions");
     return this.#finish();

@@ -17,6 +17,18 @@ export interface ChatEnd {
 export const wireOf = ({ word }: ChatEnd): StopKind =>
   word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
 
+/** A word that no later one takes back: some proxies close every stream with a word of their own, also one that was cut. */
+export const isGrave = (word: string | undefined): boolean =>
+  word !== undefined && grave.has(stopOf(openaiChatStops, word));
+
+const grave: ReadonlySet<StopKind> = new Set([
+  "max_tokens",
+  "context_overflow",
+  "content_filter",
+  "refusal",
+  "error",
+]);
+
 /** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
 const isMalformed = (word: string | undefined): boolean =>
   word !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/i.test(word);

@@ -21,9 +21,12 @@ export class NameTable {
   readonly #own = new Map<string, string>();
   /** Tools that were offered as custom tools: a call to any other custom tool is the provider's own business. */
   readonly custom: Set<string> = new Set();
+  /** All names that went out. */
+  readonly offered: Set<string> = new Set();
 
   wire(name: string): string {
     const wire = wireName(name);
+    this.offered.add(wire);
     if (wire !== name) this.#own.set(wire, name);
     return wire;
   }

@@ -21,6 +21,8 @@ interface Item {
   callId: string | undefined;
   /** Ids it was seen under: they may change. */
   ids: Set<string>;
+  /** What it said as a whole, once it had ended. */
+  said: string | undefined;
   /** Annotations told so far, by content part. */
   cited: Map<number, number>;
   /** The reasoning part last written to. */
@@ -97,13 +99,15 @@ export class ResponseItems {
   fill(output: readonly Json[]): void {
     // The list's own items are told apart by their places: calls of one answer may share an id (F052).
     const streamed = new Map(this.#items);
+    const renamed = renamedAmong(streamed, output);
     for (const [index, given] of output.entries()) {
       const item = objectIn(given);
       const known = streamed.get(index);
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      else if (!isAmong(streamed, item)) this.#done(this.#newPlace(index), item);
+      else if (!isAmong(streamed, item) && !taken(renamed, saidIn(item)))
+        this.#done(this.#newPlace(index), item);
     }
   }
 
@@ -173,6 +177,7 @@ export class ResponseItems {
         done: false,
         callId: undefined,
         ids: new Set(),
+        said: undefined,
         cited: new Map(),
         reasoning: undefined,
       };
@@ -229,6 +234,7 @@ export class ResponseItems {
   #done(index: number, given: JsonObject): void {
     const item = this.#open(index, given);
     item.done = true;
+    item.said = saidIn(given);
     switch (item.type) {
       case "message":
         this.#messageDone(item, index, given);
@@ -323,6 +329,30 @@ export class ResponseItems {
 function isAmong(items: ReadonlyMap<number, Item>, given: JsonObject): boolean {
   const ids = [textIn(given.id), textIn(given.call_id)].filter((id) => id !== undefined);
   return [...items.values()].some((item) => ids.some((id) => item.ids.has(id)));
+}
+
+/** What streamed items said that the list does not know by their ids: some servers make the ids of the list anew. */
+function renamedAmong(items: ReadonlyMap<number, Item>, output: readonly Json[]): string[] {
+  const known = new Set(
+    output.map(objectIn).flatMap((one) => [textIn(one?.id) ?? "", textIn(one?.call_id) ?? ""]),
+  );
+  const renamed = [...items.values()].filter((item) => ![...item.ids].some((id) => known.has(id)));
+  return renamed.flatMap(({ said }) => said ?? []);
+}
+
+/** Takes one such out of them, where there is one. */
+function taken(renamed: string[], said: string | undefined): boolean {
+  const at = said === undefined ? -1 : renamed.indexOf(said);
+  if (at !== -1) renamed.splice(at, 1);
+  return at !== -1;
+}
+
+/** A call or a message as what it says; undefined for all else. */
+function saidIn(item: JsonObject): string | undefined {
+  if (item.type === "function_call") return JSON.stringify([item.name ?? "", item.arguments ?? ""]);
+  if (item.type !== "message") return undefined;
+  const texts = listIn(item.content).map((part) => textIn(objectIn(part)?.text) ?? "");
+  return texts.join("") === "" ? undefined : JSON.stringify(texts);
 }
 
 function partKey(item: Item, position: number): string {

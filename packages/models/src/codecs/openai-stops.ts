@@ -16,10 +16,16 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   eos: "end_turn",
   end: "end_turn",
   end_turn: "end_turn",
+  eos_token: "end_turn",
+  complete: "end_turn",
+  completed: "end_turn",
   stop_sequence: "stop_sequence",
   tool_use: "tool_use",
+  tool_call: "tool_use",
   max_tokens: "max_tokens",
   model_length: "max_tokens",
+  // The engine broke off what went in circles: cut, as at the limit.
+  repetition: "max_tokens",
   sensitive: "content_filter",
   refusal: "refusal",
   model_context_window_exceeded: "context_overflow",
@@ -27,6 +33,9 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   error: "error",
   error_finish: "error",
   abort: "error",
+  aborted: "error",
+  cancelled: "error",
+  timeout: "error",
   insufficient_system_resource: "error",
   // Words of the houses behind a router that hands them through.
   max_output_tokens: "max_tokens",
@@ -36,6 +45,7 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   prohibited_content: "content_filter",
   spii: "content_filter",
   content_filtered: "content_filter",
+  error_toxic: "content_filter",
   guardrail_intervened: "content_filter",
 };
 
