@@ -102,6 +102,24 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
   });
 
+  test("arguments under the number of a call that is whole are of the one after it", () => {
+    const piece = (args: string): Loose => calls({ index: 0, function: { arguments: args } });
+    const list = [
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      piece('{"a":'),
+      piece("1}"),
+      piece(" "),
+      calls({ index: 1, id: "b", function: fn("g", "") }),
+      piece('{"b":'),
+      piece("{}"),
+      piece("}"),
+    ];
+    expect(called(whole(list))).toEqual([
+      ["f", { a: 1 }],
+      ["g", { b: {} }],
+    ]);
+  });
+
   test.each([
     ["in pieces", ["get_", "weather"], [["get_weather", {}]]],
     ["in pieces, one of which is a tool", ["get", "_weather"], [["get_weather", {}]]],

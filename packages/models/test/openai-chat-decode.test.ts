@@ -338,6 +338,14 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
+  test("a whole answer in an envelope is read", () => {
+    const message = { role: "assistant", content: "Hi" };
+    const data = { choices: [{ index: 0, message, finish_reason: "stop" }] };
+    expect(openaiChat.decodeWhole({ success: true, data }, origin, () => {}).content).toEqual([
+      { type: "text", text: "Hi" },
+    ]);
+  });
+
   test("the calls of a second answer are nobody's", () => {
     const one = (index: number): Loose => ({
       choices: [

@@ -121,6 +121,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       { code: "x", error: "Content violates usage guidelines. Failed check: SAFETY" },
     ],
   ],
+  malformed_tool_call: [
+    ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
+    ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
+    ["LM Studio", 400, says("Failed to parse tool call: Unexpected end of content.")],
+  ],
   capability: [
     [
       "llama.cpp without its projector",
@@ -132,12 +137,28 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   // What sounds like one of those and is none.
   rate_limit: [
+    [
+      "Scaleway, in whose words every limit is a quota",
+      429,
+      {
+        status: 429,
+        error: "INSUFFICIENT QUOTA",
+        message: "You exceeded your current limit of concurrent requests.",
+      },
+    ],
     ["tokens of a minute", 429, says("Too many tokens, please wait before trying again.")],
     ["a monthly plan's minute", 429, says("Rate limit exceeded: 20 requests per minute")],
   ],
   permission: [["a plain no", 403, says("You have no access to this model")]],
   server_error: [["a plain 500", 500, says("The context of this request was lost")]],
-  overloaded: [["a 503 with such words", 503, says("Context size has been exceeded.")]],
+  overloaded: [
+    [
+      "Z.ai",
+      429,
+      says("The service may be temporarily overloaded, please try again later", { code: "1305" }),
+    ],
+    ["a 503 with such words", 503, says("Context size has been exceeded.")],
+  ],
 };
 
 describe.each(Object.entries(kinds))("%s", (kind, rows) => {

@@ -96,7 +96,7 @@ export class CallTracker {
       Object.keys(call).every((member) => member === "index" || member === "function" || !call[member]) &&
       Object.keys(fn).every((member) => member === "arguments" || !fn[member]) &&
       typeof fn.arguments === "string";
-    if (slot === undefined || !isPiece) return undefined;
+    if (slot === undefined || slot !== this.#last || !isPiece) return undefined;
     return (args) => {
       if (repeats(slot, args)) return;
       add(slot, args);
@@ -105,16 +105,25 @@ export class CallTracker {
   }
 
   #numbered(index: number, id: string, name: string, args: Json | undefined): Slot {
-    let slot = this.#byIndex.get(index);
-    // Arguments alone open no call: they are of the one that waits for them, whatever its number was.
-    if (slot === undefined && id === "" && name === "" && this.#last?.name && !started(this.#last))
-      slot = this.#last;
+    const slot = this.#byIndex.get(index);
+    if (id === "" && name === "" && this.#isOfLast(slot, args)) return this.#last as Slot;
     if (slot === undefined || this.#another(slot, id, name, args)) {
       const fresh = this.#open();
       this.#byIndex.set(index, fresh);
       return fresh;
     }
     return slot;
+  }
+
+  /**
+   * Arguments alone open no call, and add nothing to one that is whole: they are of the one that waits for them, whatever
+   * its number was. Some servers give the call's first fragment its number and all others 0.
+   */
+  #isOfLast(slot: Slot | undefined, args: Json | undefined): boolean {
+    const last = this.#last;
+    if (last === undefined || last === slot || last.name === "") return false;
+    if (slot === undefined) return !started(last);
+    return textOf(args ?? "").trim() !== "" && !repeats(slot, args) && whole(slot) && !whole(last);
   }
 
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {

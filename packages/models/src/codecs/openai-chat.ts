@@ -25,7 +25,10 @@ export const openaiChat: Codec = {
   },
 
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
-    const whole = objectIn(body);
+    const given = objectIn(body);
+    // Some gateways put the answer into an envelope of their own.
+    const inner = given?.choices === undefined ? objectIn(given?.data) : undefined;
+    const whole = inner?.choices === undefined ? given : inner;
     const decoder = new ChatDecoder(target, emit);
     const hasChoices = listIn(whole?.choices).length > 0;
     if (whole === undefined)

@@ -101,6 +101,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
 
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
+  if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return "auth";
@@ -114,6 +115,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 529) return "overloaded";
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
+    if (callWords.test(text)) return "malformed_tool_call";
     // So does what is too long for llama.cpp, which finds that out as it goes, and what it was not built for.
     if (status === 500 && isOverflowText(text)) return "context_overflow";
     if (status === 500 && capabilityWords.test(text)) return "capability";
@@ -135,6 +137,7 @@ function kindOfWords(
 ): ErrorKind {
   const text = facts.message;
   if (keyWords.test(text)) return "auth";
+  if (callWords.test(text)) return "malformed_tool_call";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
@@ -144,10 +147,15 @@ function kindOfWords(
   if (byCode !== undefined) return byCode;
   if (facts.codes.some((code) => isRequestCode(code.toLowerCase()))) return "invalid_request";
   // "Currently overloaded. Please try again later." is no limit, for all that it asks to come back.
-  if (overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text)) return "overloaded";
+  if (isBusy(text)) return "overloaded";
   // Nor is an internal error that asks for it.
   if (rateWords.test(text) && !/\binternal (?:server )?error\b/i.test(text)) return limitKind(facts, []);
   return busyWords.test(`${facts.codes.join(" ")} ${text}`) ? "overloaded" : "stream_error";
+}
+
+/** Load, and nobody's limit. */
+function isBusy(text: string): boolean {
+  return overloadWords.test(text) && !/rate[ _-]?limit|too many requests|quota/i.test(text);
 }
 
 /** A limit of some sort was hit: of a minute (wait), of a day or of money (give up), or by one request that can never fit. */
@@ -231,6 +239,9 @@ const capabilityWords =
  */
 const templateWords =
   /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio. */
+const callWords =
+  /failed to parse (?:input at pos|tool calls?(?! arguments))|error parsing tool call|tool call(?:s|ing)? could not be parsed/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
 const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
 
