@@ -94,6 +94,21 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { forcedChoice: "never" })).toBeUndefined();
   });
 
+  it.each([
+    "Failed to initialize samplers: failed to parse grammar",
+    "Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true",
+    "Unsupported JSON schema fields: {'minItems', 'items'}",
+  ])("that a grammar says less than schemas do: %s", (message) => {
+    expect(told({ message })).toEqual({ plainSchemas: true });
+    expect(told({ message }, { plainSchemas: true })).toBeUndefined();
+  });
+
+  it("that text and calls exclude each other", () => {
+    const message = "Assistant message must have either content or tool_calls, but not both.";
+    expect(told({ message })).toEqual({ textBesideCalls: false });
+    expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
+  });
+
   it("that tools and thinking exclude each other", () => {
     const message =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";

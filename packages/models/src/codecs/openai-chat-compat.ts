@@ -33,6 +33,8 @@ export interface OpenaiChatCompat {
   reasoningFill: string | null;
   /** What call ids must look like. Default: `openai`, which is at most 40 characters (F055). */
   idForm: "openai" | "mistral9";
+  /** Whether a message may hold text beside calls; otherwise the text is left out, with a warning. Default: true (F124). */
+  textBesideCalls: boolean;
   /** Whether `content` may be null beside calls; otherwise it is the empty text. Default: true (F123, F124). */
   nullContent: boolean;
   /** Ask for strict tools where the schema allows it. Default: false (F140, F142). */
@@ -42,6 +44,8 @@ export interface OpenaiChatCompat {
    * null is read as absent. Default: false (F098, F140).
    */
   adaptStrict: boolean;
+  /** Schemas of tools say shapes and enums alone, no rules on values: what comes is checked against them all the same. Default: false (F137). */
+  plainSchemas: boolean;
   /** Rules that a schema loses on the way go in words into the tool's description. Default: false (F137). */
   describeLostRules: boolean;
   /** How an output schema is asked for. Default: `json_schema` (F142). */
@@ -147,8 +151,10 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
+    textBesideCalls: given.textBesideCalls !== false,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
+    plainSchemas: given.plainSchemas === true,
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     structuredOutput: oneOf(given.structuredOutput, ["json_schema", "json_object", "none"]),

@@ -31,6 +31,13 @@ const noForcing: RegExp =
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
 
+/** Schemas of tools that the server's grammar cannot say (F137, F142). */
+const noGrammar: RegExp =
+  /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)/i;
+
+/** Text and calls, each taken without the other. */
+const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
+
 /** What a template says, whatever status it fails with. */
 const noAlternation: RegExp = /\broles must alternate\b/i;
 
@@ -63,6 +70,9 @@ export function learned(
       return { ...target.compat, alternate: true, systemFirstOnly: true };
   }
   if (status !== 400 && status !== 422) return undefined;
+  if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
+  if (compat.textBesideCalls && noTextBesideCalls.test(words))
+    return { ...target.compat, textBesideCalls: false };
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };

@@ -155,6 +155,13 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
     } else if (part.type === "native" && part.kind === "audio" && own)
       audio = objectIn(part.opaque.audio)?.id;
   }
+  if (!compat.textBesideCalls && calls.length > 0 && text.trim() !== "") {
+    room.warn({
+      code: "text_left_out",
+      message: `${target.origin.provider} takes no text beside calls: "${text.trim().slice(0, 40)}" is left out`,
+    });
+    text = "";
+  }
   const blank = text.trim() === "";
   const thought =
     compat.echoReasoning === "think_tags" &&

@@ -237,7 +237,11 @@ export class ChatTools {
     const { provider, model } = this.#target.origin;
     const as = this.#compat.strictTools ? strictTool : sentTool;
     const room = schemaRoom(this.#target, warnings);
-    const { description, schema, strict } = as(tool, toolModeOf(provider, model) ?? "tool", room);
+    const { description, schema, strict } = as(
+      tool,
+      toolModeOf(provider, model) ?? (this.#compat.plainSchemas ? "google-strict" : "tool"),
+      room,
+    );
     return {
       type: "function",
       function: {
