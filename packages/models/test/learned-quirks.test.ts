@@ -103,6 +103,12 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
   });
 
+  it("that calls must be signed", () => {
+    const message = "Function call is missing a thought_signature in functionCall parts.";
+    expect(told({ message })).toEqual({ signCalls: true });
+    expect(told({ message }, { signCalls: true })).toBeUndefined();
+  });
+
   it("that text and calls exclude each other", () => {
     const message = "Assistant message must have either content or tool_calls, but not both.";
     expect(told({ message })).toEqual({ textBesideCalls: false });

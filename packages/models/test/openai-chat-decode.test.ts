@@ -338,6 +338,38 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
+  test.each([
+    ["that grows", ["H", "Hello", "Hello"]],
+    ["in pieces", ["H", "ell", "o"]],
+    ["in pieces, the second longer than the first", ["H", "ello"]],
+  ])("a message in place of a delta, %s, is read to its end", (_, texts) => {
+    const list = texts.map((content) => ({
+      choices: [{ index: 0, message: { role: "assistant", content } }],
+    }));
+    expect(read([...list, finish("stop"), "[DONE]"]).content).toEqual([{ type: "text", text: "Hello" }]);
+    const old = texts.map((text) => ({ choices: [{ index: 0, text }] }));
+    expect(read([...old, finish("stop"), "[DONE]"]).content).toEqual([{ type: "text", text: "Hello" }]);
+  });
+
+  test("calls that only the message at the end tells of are calls", () => {
+    const tool_calls = [{ id: "c", type: "function", function: { name: "f", arguments: '{"a":1}' } }];
+    const last = { role: "assistant", content: "Hi", tool_calls };
+    const message = read([
+      chunk({ content: "Hi" }),
+      { choices: [{ index: 0, delta: {}, message: last, finish_reason: "tool_calls" }] },
+      "[DONE]",
+    ]);
+    expect(message.content).toMatchObject([
+      { type: "text", text: "Hi" },
+      { id: "c", name: "f", args: { a: 1 } },
+    ]);
+  });
+
+  test.each([[["Hi"]], [{ type: "text", text: "Hi" }]])("content as %j is text", (content) => {
+    const message = read([chunk({ content }), finish("stop"), "[DONE]"]);
+    expect(message.content).toEqual([{ type: "text", text: "Hi" }]);
+  });
+
   test("a whole answer in an envelope is read", () => {
     const message = { role: "assistant", content: "Hi" };
     const data = { choices: [{ index: 0, message, finish_reason: "stop" }] };

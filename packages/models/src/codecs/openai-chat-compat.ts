@@ -33,6 +33,11 @@ export interface OpenaiChatCompat {
   reasoningFill: string | null;
   /** What call ids must look like. Default: `openai`, which is at most 40 characters (F055). */
   idForm: "openai" | "mistral9";
+  /**
+   * Gemini behind this protocol: calls without a thought signature of its own get the one that Google takes for calls
+   * from elsewhere. Default: false (F106).
+   */
+  signCalls: boolean;
   /** Whether a message may hold text beside calls; otherwise the text is left out, with a warning. Default: true (F124). */
   textBesideCalls: boolean;
   /** Whether `content` may be null beside calls; otherwise it is the empty text. Default: true (F123, F124). */
@@ -151,6 +156,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
     idForm: oneOf(given.idForm, ["openai", "mistral9"]),
+    signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,

@@ -62,6 +62,9 @@ export class ChatDecoder implements Decoder {
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
+  /** The last message that stood in a chunk. */
+  #snapshot: JsonObject | undefined;
+  #hasDeltas = false;
   /** A chunk of nothing but words: news, or the reason why no more came. */
   #words: JsonObject | undefined;
   /** The calls come in another choice than the first. */
@@ -142,9 +145,15 @@ export class ChatDecoder implements Decoder {
   #choice(choice: JsonObject | undefined, at: number): void {
     if (choice === undefined) return;
     if (choice.usage) this.#answer.count(chatUsage(choice.usage));
-    // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer (F085).
+    const own = objectIn(choice.delta);
+    const message = objectIn(choice.message);
+    if (message !== undefined) this.#snapshot = message;
+    this.#hasDeltas ||= own !== undefined;
+    // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer, or a piece of it (F085).
     const delta =
-      objectIn(choice.delta) ?? (this.#answer.empty || at > 0 ? objectIn(choice.message) : undefined);
+      own ??
+      (this.#answer.empty || at > 0 ? message : undefined) ??
+      (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
     if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null, at);
     const word = textIn(choice.finish_reason);
     if (word !== undefined && word !== "" && !isGrave(this.#word)) this.#word = word;
@@ -161,6 +170,15 @@ export class ChatDecoder implements Decoder {
     const calls = listIn(objectIn(other.delta)?.tool_calls);
     this.#elsewhere ||= calls.length > 0 && this.#calls.keys.length === 0;
     return this.#elsewhere ? { ...other, delta: { tool_calls: calls } } : undefined;
+  }
+
+  /** What a text without a delta adds to those before it: itself, or what it has grown by. */
+  #added(text: string | undefined): JsonObject | undefined {
+    if (text === undefined || text.length < this.#said.text)
+      return text === undefined ? undefined : { content: text };
+    const told = this.#answer.pieces("text").join("");
+    const isOther = told.length === this.#said.text && !text.startsWith(told);
+    return { content: isOther ? text : text.slice(this.#said.text) };
   }
 
   end(): AssistantMessage {
@@ -193,7 +211,7 @@ export class ChatDecoder implements Decoder {
       this.#answer.reasoning("reasoning", "");
     }
     if (typeof delta.content === "string") this.#say("text", delta.content);
-    else if (delta.content) for (const part of listIn(delta.content)) this.#contentPart(part);
+    else if (delta.content) for (const part of partsIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
     if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole, at);
@@ -270,6 +288,7 @@ export class ChatDecoder implements Decoder {
   }
 
   #contentPart(given: Json): void {
+    if (typeof given === "string") this.#say("text", given);
     const part = objectIn(given);
     if (part === undefined) return;
     if (part.type === "text" || part.type === "output_text") this.#say("text", textIn(part.text) ?? "");
@@ -328,6 +347,8 @@ export class ChatDecoder implements Decoder {
   #finish(): AssistantMessage {
     const answer = this.#answer;
     (this.#harmony ?? this.#think)?.end();
+    // Calls that only the message at the end tells of.
+    if (this.#calls.keys.length === 0) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
     // Told both ways, the calls proper are the calls.
     if (this.#calls.keys.length > 0) for (const key of this.#leaked) answer.drop(key);
     for (const citation of this.#citations) answer.attach("text", { citation });
@@ -344,6 +365,8 @@ export class ChatDecoder implements Decoder {
     return settle(wasCut(message, this.#target) ? answer.finish(cutEnd(end)) : message);
   }
 }
+
+const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
 
 /** Only the first of several answers is read. */
 function firstChoice(given: Json | undefined): JsonObject | undefined {

@@ -35,6 +35,9 @@ const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\
 const noGrammar: RegExp =
   /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)/i;
 
+/** Calls of another model, or that lost what came with them, in a history for Gemini (F106). */
+const noSignature: RegExp = /missing a [`'"\\]*thought_?signature/i;
+
 /** Text and calls, each taken without the other. */
 const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
 
@@ -71,6 +74,7 @@ export function learned(
   }
   if (status !== 400 && status !== 422) return undefined;
   if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
+  if (!compat.signCalls && noSignature.test(words)) return { ...target.compat, signCalls: true };
   if (compat.textBesideCalls && noTextBesideCalls.test(words))
     return { ...target.compat, textBesideCalls: false };
   if (missingReasoning.test(words)) {

@@ -136,6 +136,9 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
   };
 }
 
+/** Google's own word for "this call was never signed". */
+const foreignSignature = "skip_thought_signature_validator";
+
 function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
   const { target, compat } = room;
   const own = sameOrigin(message, target);
@@ -155,6 +158,8 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
     } else if (part.type === "native" && part.kind === "audio" && own)
       audio = objectIn(part.opaque.audio)?.id;
   }
+  if (compat.signCalls && calls.every((call) => call.extra_content === undefined))
+    for (const call of calls) call.extra_content = { google: { thought_signature: foreignSignature } };
   if (!compat.textBesideCalls && calls.length > 0 && text.trim() !== "") {
     room.warn({
       code: "text_left_out",
