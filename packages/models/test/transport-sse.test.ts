@@ -40,6 +40,11 @@ describe("server-sent events", () => {
       ["a", '{"error": {"code": 503}}', "b", '{\n  "error": {\n    "code": 503\n  }\n}'],
     ],
     [
+      "an object in a field of errors, and nothing else there",
+      'data: a\n\nerror: {"code": 500}\n\nerror: no\n\nerror: [DONE]\n\nerror: {\n\ndata: b\n\n',
+      ["a", '{"code": 500}', "b"],
+    ],
+    [
       "no object that stands bare and is not whole",
       'data: a\n\n{\n  "error": {\n\ndata: b\n\n}\n',
       ["a", "b"],

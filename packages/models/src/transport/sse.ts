@@ -1,9 +1,10 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with four leniencies the field asks for: a payload that itself starts with a colon is a comment
+// The WHATWG algorithm, with five leniencies the field asks for: a payload that itself starts with a colon is a comment
 // that a gateway wrapped, a payload that is empty is none, a last event without its blank line counts when its payload
 // is whole (WHATWG drops that one, and with it the finish signal of small servers), and so does a JSON object that stands
-// between events bare, in as many lines as it likes: so Google breaks off an answer, and WHATWG drops the error.
+// between events bare, in as many lines as it likes: so Google breaks off an answer, and WHATWG drops the error. Nor has
+// WHATWG a field `error`, which is where llama.cpp said what went wrong: an object there is an event of that name.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -193,7 +194,8 @@ export class SseDecoder {
     } else if (name === "event") {
       this.#event = value;
       this.#named = `${line}\n`;
-    }
+    } else if (name === "error" && value.startsWith("{") && isWhole(value))
+      this.#onFrame({ event: "error", data: value });
   }
 
   /** Whether a line belongs to an object that stands there bare, or opens one. */
