@@ -103,6 +103,15 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
   });
 
+  it("what stands beside calls where no text does", () => {
+    const empty = "messages: text content blocks must be non-empty";
+    expect(told({ message: empty }, { nullContent: false })).toEqual({ nullContent: true });
+    expect(told({ message: empty })).toBeUndefined();
+    const none = "'messages.2' : for 'role:assistant' [('messages.2.content' : value must be a string)]";
+    expect(told({ message: none })).toEqual({ nullContent: false });
+    expect(told({ message: none }, { nullContent: false })).toBeUndefined();
+  });
+
   it("that calls must be signed", () => {
     const message = "Function call is missing a thought_signature in functionCall parts.";
     expect(told({ message })).toEqual({ signCalls: true });

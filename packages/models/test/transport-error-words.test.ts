@@ -84,6 +84,12 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Cohere, of the output", 400, says("too many tokens: max tokens must be less than or equal to 4096")],
   ],
   quota_exhausted: [
+    ["OpenCode's 401", 401, says("Insufficient balance. Manage your billing here: https://x.test")],
+    [
+      "OpenAI's credits",
+      429,
+      says("You have no credits remaining", { type: "insufficient_quota", code: "credit_balance_exhausted" }),
+    ],
     [
       "Alibaba's free tier",
       403,
@@ -150,7 +156,18 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a monthly plan's minute", 429, says("Rate limit exceeded: 20 requests per minute")],
   ],
   permission: [["a plain no", 403, says("You have no access to this model")]],
-  server_error: [["a plain 500", 500, says("The context of this request was lost")]],
+  server_error: [
+    [
+      "Cloudflare's gateway, in a list and as a 400",
+      400,
+      {
+        success: false,
+        result: [],
+        error: [{ code: 2005, message: "Failed to get response from provider" }],
+      },
+    ],
+    ["a plain 500", 500, says("The context of this request was lost")],
+  ],
   overloaded: [
     [
       "Z.ai",

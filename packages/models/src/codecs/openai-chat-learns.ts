@@ -38,6 +38,12 @@ const noGrammar: RegExp =
 /** Calls of another model, or that lost what came with them, in a history for Gemini (F106). */
 const noSignature: RegExp = /missing a [`'"\\]*thought_?signature/i;
 
+/** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
+const noEmptyContent: RegExp =
+  /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i;
+const noNullContent: RegExp =
+  /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null)|'NoneType' object is not iterable/i;
+
 /** Text and calls, each taken without the other. */
 const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
 
@@ -74,6 +80,8 @@ export function learned(
   }
   if (status !== 400 && status !== 422) return undefined;
   if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
+  if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
+    return { ...target.compat, nullContent: !compat.nullContent };
   if (!compat.signCalls && noSignature.test(words)) return { ...target.compat, signCalls: true };
   if (compat.textBesideCalls && noTextBesideCalls.test(words))
     return { ...target.compat, textBesideCalls: false };

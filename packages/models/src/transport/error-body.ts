@@ -48,7 +48,8 @@ function factsOf(json: Json): ErrorFacts {
     const message = typeof root === "string" ? cut(root) : "";
     return { message, codes: [], json, html: false, raw };
   }
-  const inner = isObject(root.error) ? root.error : undefined;
+  const given = Array.isArray(root.error) ? root.error[0] : root.error;
+  const inner = isObject(given) ? given : undefined;
   // A proxy may put the upstream's own body into a string: OpenRouter's `metadata.raw`, Groq's and LiteLLM's messages.
   const said = inner ?? root;
   const message =

@@ -104,7 +104,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
-  if (status === 401) return "auth";
+  if (status === 401) return moneyWords.test(text) ? "quota_exhausted" : "auth";
   if (status === 403) {
     if (moneyWords.test(text)) return "quota_exhausted";
     return filterWords.test(text) ? "content_filter" : "permission";
@@ -138,6 +138,7 @@ function kindOfWords(
   const text = facts.message;
   if (keyWords.test(text)) return "auth";
   if (callWords.test(text)) return "malformed_tool_call";
+  if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
@@ -242,6 +243,9 @@ const templateWords =
 /** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio. */
 const callWords =
   /failed to parse (?:input at pos|tool calls?(?! arguments))|error parsing tool call|tool call(?:s|ing)? could not be parsed/i;
+/** What a gateway says of the server behind it, whatever status it says it with. */
+const upstreamWords =
+  /failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
 const overloadWords = /overloaded|at capacity|high demand/i;
 const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
 
