@@ -448,3 +448,16 @@ test("a record that meets no run is told all the same: no watcher's view fails o
   const start = { type: "run_started", format: 1, input: [user("go")], options: options() };
   expect(between(start, stateOf(), idle)).toMatchObject([{ type: "run_start", run: 0 }]);
 });
+
+test("that a sub-agent which was left behind could not be ended is told once, when it is not tried again", () => {
+  const one = { call: "5.0", name: "write", session: "s:5.0", told: nothingSpent, until: 9 } as const;
+  const failed = (failures: number, open?: true): RondoEvent[] =>
+    told(
+      { ...stateOf(), left: [{ ...one, failures }] },
+      { type: "late_result", call: "5.0", error: "disk full", ...(open && { open }) },
+    );
+  const message = "the sub-agent s:5.0 waits on, though nobody wants it any more: disk full";
+  const warning = [{ type: "warning", code: "child_left", message }];
+  expect([failed(0, true), failed(1, true)]).toStrictEqual([[], []]);
+  expect([failed(2, true), failed(0)]).toStrictEqual([warning, warning]);
+});

@@ -2,7 +2,9 @@
 
 import { type Call, type Run, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import type { LeftChild } from "../src/loop/child-facts.ts";
 import { nothingSpent } from "../src/loop/children.ts";
+import { endChildren } from "../src/loop/starting.ts";
 import { acting, callOf, recordOf, rules, textResult } from "./loop-support.ts";
 
 const at = 1_000_000;
@@ -49,6 +51,38 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     expect(fold(left(), { type: "late_result", call: "5.1", result, open: true }).left).toStrictEqual(
       left().left,
     );
+  });
+
+  test("and cannot be ended is tried again after a pause, three times in all", () => {
+    const failed = { type: "late_result", call: "5.0", error: "disk full", open: true } as const;
+    const once = fold(left(), failed);
+    const acts = (state: State, now: number): unknown => endChildren({ ...state, now }, rules);
+    const calls = ["5.0"];
+    expect(acts(left(), at)).toStrictEqual({ do: "end_children", calls, until: at + 2_000 });
+    expect(acts(once, at)).toStrictEqual({ do: "wait", until: at + 100 });
+    expect(acts(once, at + 100)).toStrictEqual({ do: "end_children", calls, until: at + 2_000 });
+    const twice = fold(once, failed, at + 100);
+    expect(acts(twice, at + 499)).toStrictEqual({ do: "wait", until: at + 500 });
+    expect(acts(twice, at + 2_000)).toBeUndefined();
+    expect(fold(twice, failed, at + 500)).not.toHaveProperty("left");
+    // As it was written before it was tried again.
+    expect(fold(left(), { ...failed, open: undefined })).not.toHaveProperty("left");
+  });
+
+  test("is ended while another has its pause", () => {
+    const [one] = left().left as LeftChild[];
+    const state = {
+      ...left(),
+      left: [
+        { ...(one as LeftChild), notBefore: at + 7 },
+        { ...one, call: "5.1" },
+      ],
+    };
+    expect(endChildren(state as State, rules)).toStrictEqual({
+      do: "end_children",
+      calls: ["5.1"],
+      until: at + 7,
+    });
   });
 
   test("has its time again from whoever goes on, in its session and in no fork of it", () => {

@@ -45,6 +45,23 @@ const started = (records: readonly LogRecord[]): (LogRecord & { type: "tool_star
 const lastEnd = (records: readonly LogRecord[]): RunEnd | undefined =>
   records.findLast((record) => record.type === "run_ended")?.end;
 
+/** Short waits are over at once; whoever waits longer waits for ever. */
+function shortClock(): Clock {
+  let time = 0;
+  return {
+    now: () => time,
+    random: () => 0.5,
+    after(ms, then) {
+      if (ms < 1_000)
+        setImmediate(() => {
+          time += ms;
+          then();
+        });
+      return () => {};
+    },
+  };
+}
+
 /** Whoever waits for it waits for ever. */
 const standingClock: Clock = { now: () => 0, random: () => 0.5, after: () => () => {} };
 
@@ -281,6 +298,41 @@ describe("a tree of sub-agents", () => {
     expect(without.result?.end?.reason).toBe("aborted");
     expect(warnings).toContain("child_left");
   });
+
+  test.each([
+    [1, "aborted", 0],
+    [2, "aborted", 0],
+    [3, undefined, 1],
+  ])(
+    "that was left behind, and cannot be ended %i times, is tried again twice, and told of once",
+    async (failing, reason, warned) => {
+      const journal = memoryJournal();
+      const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
+      let fails = 0;
+      const agent = (): Agent => {
+        if (fails-- > 0) throw new Error("no agent today");
+        return child;
+      };
+      const tools = [helper(agent)];
+      const parent = worker([call("helper", { task: "t" })], { journal, tools, clock: shortClock() });
+      const session = await parent.open("p");
+      await session.send("go");
+      const warnings: RondoEvent[] = [];
+      session.subscribe((event) => void (event.type === "warning" && warnings.push(event)));
+      fails = failing;
+      session.abort("never mind");
+      await session.settled();
+      expect(session.result?.end?.reason).toBe("aborted");
+      const id = started(journal.read("p"))[0]?.call;
+      expect(lastEnd(journal.read(`p:${id}`))?.reason).toBe(reason);
+      expect(warnings.map((one) => one.type === "warning" && one.code)).toStrictEqual(
+        Array(warned).fill("child_left"),
+      );
+      expect(journal.read("p").filter(({ type }) => type === "late_result")).toHaveLength(
+        Math.min(3, failing + 1),
+      );
+    },
+  );
 
   test("tells a failure to the parent's model as a result, never as an exception", async () => {
     const refused = worker([fail("auth", { message: "no such key" })], { retry: null });

@@ -5,7 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import { offersOutput } from "../output/ways.ts";
-import type { WaitingCall } from "./child-facts.ts";
+import type { LeftChild, WaitingCall } from "./child-facts.ts";
 import { waitingInside } from "./children.ts";
 import { leftChildOf } from "./children-fold.ts";
 import type { CallResult, LogRecord } from "./records.ts";
@@ -115,7 +115,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
     case "late_result":
       // That a sub-agent which was left behind is over, is no result of anything.
-      if (leftChildOf(record, before) !== undefined) return [];
+      if (leftChildOf(record, before) !== undefined) return leftForGood(record, before, after);
       return [
         {
           type: "warning",
@@ -126,6 +126,15 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     default:
       return [];
   }
+}
+
+/** A sub-agent that could not be ended, once that is not tried again. */
+function leftForGood(record: LogRecord & { type: "late_result" }, before: State, after: State): RondoEvent[] {
+  const { error } = record;
+  if (error === undefined || leftChildOf(record, after) !== undefined) return [];
+  const { session } = leftChildOf(record, before) as LeftChild;
+  const message = `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`;
+  return [{ type: "warning", code: "child_left", message }];
 }
 
 function runStarted(

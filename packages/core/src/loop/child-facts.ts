@@ -77,6 +77,9 @@ export interface LeftChild {
   readonly told: Spent;
   /** How long its run waits for its end, in milliseconds since 1970. */
   readonly until: number;
+  /** How often it could not be ended, and when that is tried again, in milliseconds since 1970. */
+  readonly failures?: number;
+  readonly notBefore?: number;
 }
 
 /** A call that is a sub-agent, since it first started. */

@@ -105,17 +105,30 @@ export function takeLeft(state: State): State {
   );
 }
 
-/** What was left behind is over; or it has only stopped, and has told what it spent. */
-export function hearLeft(state: State, { call, open, result }: RecordOf<"late_result">): State {
+/** How often it is tried to end what was left behind, and how long after a failure: longer each time, and within the shortest grace. */
+const tries = 3;
+const pauseMs = 100;
+const pauseGrows = 4;
+
+/** What was left behind is over; or it is not: it has only stopped, and has told what it spent, or could not be ended. */
+export function hearLeft(state: State, { call, open, result, error }: RecordOf<"late_result">): State {
   if (state.left === undefined) return state;
-  const told = (one: LeftChild): LeftChild =>
-    one.call === call && result?.spent !== undefined
-      ? { ...one, told: addSpent(one.told, result.spent) }
-      : one;
-  return withLeft(state, open ? state.left.map(told) : state.left.filter((one) => one.call !== call));
+  const left = state.left.flatMap((one) => {
+    if (one.call !== call) return [one];
+    if (!open) return [];
+    if (error !== undefined) return tryAgain(one, state.now);
+    return [result?.spent === undefined ? one : { ...one, told: addSpent(one.told, result.spent) }];
+  });
+  return withLeft(state, left);
 }
 
-/** The sub-agent left behind that a late result speaks of, where that is all it says: that it is over, or has only stopped. */
+function tryAgain(one: LeftChild, now: number): LeftChild[] {
+  const { failures = 0 } = one;
+  if (failures + 1 >= tries) return [];
+  return [{ ...one, failures: failures + 1, notBefore: now + pauseMs * pauseGrows ** failures }];
+}
+
+/** The sub-agent left behind that a late result speaks of, where that is all it says: that it is over, or is not. */
 export const leftChildOf = (
   { call, result }: RecordOf<"late_result">,
   { left }: State,

@@ -104,22 +104,18 @@ export class Children {
 
   /** Ends a sub-agent that is not at work, in its own journal. What comes of it is a fact in any case. */
   async end({ call, name, session, told }: LeftChild): Promise<Fact> {
+    const tool = this.#place.tools.get(name);
+    // Nothing this process does brings it back.
+    if (tool?.endChild === undefined)
+      return { type: "late_result", call, error: `there is no sub-agent ${name} any more` };
     try {
-      const tool = this.#place.tools.get(name);
-      if (tool?.endChild === undefined) throw new Error(`there is no sub-agent ${name} any more`);
       const spent = await tool.endChild(this.#placeOf(session), "its parent was ended");
       const since = spent === undefined ? nothingSpent : spentSince(spent, told);
       // What it had told before it stopped is known.
       if (!hasSpent(since)) return { type: "late_result", call };
       return { type: "late_result", call, result: { content: [], isError: true, spent: since } };
     } catch (thrown) {
-      const error = messageOf(thrown);
-      this.#driving.tell({
-        type: "warning",
-        code: "child_left",
-        message: `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`,
-      });
-      return { type: "late_result", call, error };
+      return { type: "late_result", call, error: messageOf(thrown), open: true };
     }
   }
 

@@ -364,7 +364,7 @@ export type Fact =
   | { type: "woke" }
   /**
    * Came after its call had a result. Kept for the record; the fold takes nothing from it but what a sub-agent spent, and
-   * that it is over. `open`: it is not, it has only stopped.
+   * that it is over. `open`: it is not, it has only stopped; with an `error`, it could not be ended this time.
    */
   | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string; open?: true }
   /** `keep` is what had arrived of an answer that will not be finished. */

@@ -43,15 +43,18 @@ export function refuseChildren(state: State, rules: Rules): Action | undefined {
   });
 }
 
-/** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. */
+/** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended has its pause. */
 export function endChildren(state: State, rules: Rules): Action | undefined {
-  const left = state.left?.filter(({ until }) => until > state.now);
+  const { now } = state;
+  const left = state.left?.filter(({ until }) => until > now);
   if (left === undefined || left.length === 0) return undefined;
-  const ends = left.map(({ until }) => until);
+  const due = left.filter(({ notBefore = now }) => notBefore <= now);
+  const ends = left.map((one) => (due.includes(one) ? one.until : Math.min(one.until, one.notBefore ?? now)));
   // No rule has a say in a run that is being closed.
   const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
   const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
-  return { do: "end_children", calls: left.map(({ call }) => call), until };
+  if (due.length === 0) return { do: "wait", until };
+  return { do: "end_children", calls: due.map(({ call }) => call), until };
 }
 
 export function callHooks(state: State, rules: Rules): Action | undefined {

@@ -1,7 +1,7 @@
 // The room of exploration: every world answer, from every state, until enough states were seen.
 //
-// A worklist of states, taken in a seeded random order so that it goes wide and deep at once. Two states are the same
-// when they differ only in numbers that nobody decides from.
+// A worklist of states, taken in a seeded random order so that it goes wide and deep at once. No state is gone on from
+// twice (`state-key.ts`).
 
 import {
   type Action,
@@ -19,7 +19,6 @@ import {
   type State,
   type Table,
   table,
-  textOf,
   userText,
 } from "@rondo/core";
 import {
@@ -30,6 +29,7 @@ import {
   type Shadow,
   shadowAfter,
 } from "./promises.ts";
+import { keyOf } from "./state-key.ts";
 import { type Fuel, spend, type World, worldAnswers } from "./world.ts";
 
 /** What is explored: a loop under some options and rules. Parts may be replaced by broken ones, to see that it shows. */
@@ -333,54 +333,6 @@ export function stepsOf(path: Path | undefined): string[] {
   for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
   return steps;
 }
-
-/** A state's name: everything something is decided from, with times and sequence numbers made relative. */
-function keyOf({ state, shadow, fuel }: Node): string {
-  const { history, inbox, run, memories, now, seq, options: _options, ids: _ids, seen: _seen } = state;
-  const past = [...history].map((message) => {
-    const shape = message.content
-      .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
-      .join();
-    const cut = textOf(message).startsWith("[tool output") ? "~" : "";
-    return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}${cut}`;
-  });
-  const age = Math.floor((now - (run?.startedAt ?? now)) / 100);
-  const late = (run?.turn?.calls ?? []).map(
-    (call) => now - (call.startedAt ?? now) >= (call.tool?.timeoutMs ?? 0),
-  );
-  const grace = run?.cancelledAt === undefined ? 0 : Math.min(2, Math.ceil((now - run.cancelledAt) / 50));
-  // Long chains of the loop's own acts are told apart, so that a circle among them shows.
-  const chain = Math.max(0, shadow.busy - 10);
-  const rest = [
-    chain,
-    age,
-    late,
-    grace,
-    state.readable ?? false,
-    inbox.map((one) => one.id),
-    memories,
-    state.grants.map(({ id, used, revoked, until }) => [
-      id,
-      used,
-      revoked,
-      until !== undefined && now >= until,
-    ]),
-    shadow.granted.length,
-    fuel,
-    shadow.ended,
-  ];
-  return JSON.stringify([past, run, rest], (name, value: unknown) => {
-    if (value instanceof Map) return [...value];
-    if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
-      return value === undefined ? 0 : 1;
-    if (name === "at" || name === "cancelledAt" || name === "notBefore")
-      return typeof value === "number" ? value > now : value;
-    if (name === "seen") return undefined;
-    return value === seq ? 0 : value;
-  });
-}
-
-const argsKey = (args: object): string => (Object.keys(args).length === 0 ? "" : JSON.stringify(args));
 
 function shuffled<T>(items: T[], random: () => number): T[] {
   for (let last = items.length - 1; last > 0; last -= 1) {

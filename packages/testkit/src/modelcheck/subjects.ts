@@ -15,7 +15,7 @@ import {
 import { scripted } from "../scripted.ts";
 import { checkedOptions, cuttingOptions, parentOptions, reconcilingTools } from "./checked-options.ts";
 import type { Subject } from "./explore.ts";
-import type { Fuel } from "./world.ts";
+import { type Fuel, plainWorld } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };
@@ -144,12 +144,15 @@ export function subjects(): Subject[] {
       { budget: { tokens: 20, modelCalls: 6, ms: 500 }, maxSubAgents: 1 },
       all,
     ),
-    subject(
-      "leaving sub-agents behind",
-      { ...parentOptions(), context: small, abortGraceMs: 2_000 },
-      { maxSteps: 6 },
-      { ...calm, crash: 4 },
-    ),
+    {
+      ...subject(
+        "leaving sub-agents behind",
+        { ...parentOptions(), context: small, abortGraceMs: 2_000 },
+        { maxSteps: 6 },
+        { ...calm, crash: 4 },
+      ),
+      world: plainWorld,
+    },
     subject("cutting results", cuttingOptions()),
     subject(
       "as a managed context",

@@ -96,6 +96,9 @@ const answers: readonly [string, AssistantMessage][] = [
 
 const ownWorld: World = { answers, keysOf: () => null };
 
+/** A model of few words: it says that it is done, or makes one call. */
+export const plainWorld: World = { ...ownWorld, answers: answers.slice(0, 2) };
+
 /** Every answer the world could give now. `fuel` bounds the disturbances. */
 export function worldAnswers(
   state: State,
@@ -287,7 +290,8 @@ function endings(call: Call["key"]): WorldAnswer[] {
     over("is over", {}),
     over("is over, and spent more", { result }),
     over("has only stopped", { result, open: true }),
-    over("cannot be ended", { error: "no journal" }),
+    over("cannot be ended now", { error: "no journal", open: true }),
+    over("cannot be ended", { error: "no such sub-agent" }),
   ];
 }
 

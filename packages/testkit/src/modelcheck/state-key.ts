@@ -1,0 +1,56 @@
+// The room of a state's name: which of the states that were found are the same one.
+//
+// Two are, where nothing that is decided from them can differ. What has no say in that is left out, or made relative.
+
+import { type State, textOf } from "@rondo/core";
+import type { Shadow } from "./promises.ts";
+import type { Fuel } from "./world.ts";
+
+/** A state's name: everything something is decided from, with times and sequence numbers made relative. */
+export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel }): string {
+  const { history, inbox, run, memories, now, seq, options: _options, ids: _ids, seen: _seen } = state;
+  const past = [...history].map((message) => {
+    const shape = message.content
+      .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
+      .join();
+    const cut = textOf(message).startsWith("[tool output") ? "~" : "";
+    return `${message.role}:${shape}${message.role === "tool" && message.isError ? "!" : ""}${cut}`;
+  });
+  const age = Math.floor((now - (run?.startedAt ?? now)) / 100);
+  const late = (run?.turn?.calls ?? []).map(
+    (call) => now - (call.startedAt ?? now) >= (call.tool?.timeoutMs ?? 0),
+  );
+  const grace = run?.cancelledAt === undefined ? 0 : Math.min(2, Math.ceil((now - run.cancelledAt) / 50));
+  // Long chains of the loop's own acts are told apart, so that a circle among them shows.
+  const chain = Math.max(0, shadow.busy - 10);
+  const rest = [
+    chain,
+    age,
+    late,
+    grace,
+    state.readable ?? false,
+    inbox.map((one) => one.id),
+    (state.left ?? []).map(({ notBefore = now, until }) => [notBefore > now, until > now]),
+    memories,
+    state.grants.map(({ id, used, revoked, until }) => [
+      id,
+      used,
+      revoked,
+      until !== undefined && now >= until,
+    ]),
+    shadow.granted.length,
+    fuel,
+    shadow.ended,
+  ];
+  return JSON.stringify([past, run, rest], (name, value: unknown) => {
+    if (value instanceof Map) return [...value];
+    if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
+      return value === undefined ? 0 : 1;
+    if (name === "at" || name === "cancelledAt" || name === "notBefore")
+      return typeof value === "number" ? value > now : value;
+    if (name === "seen") return undefined;
+    return value === seq ? 0 : value;
+  });
+}
+
+const argsKey = (args: object): string => (Object.keys(args).length === 0 ? "" : JSON.stringify(args));
