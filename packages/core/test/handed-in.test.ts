@@ -124,6 +124,7 @@ describe("a hook's answer", () => {
     ],
     ["prepareStep", { system: "Be brief." }, "it returned system, and what it may return is"],
     ["prepareStep", "look", "it returned a string, and an object is needed"],
+    ["prepareStep", { tools: ["look", "nope"] }, 'its tools name "nope", and there are look'],
     ["prepareStep", { toolChoice: { tool: "nope" } }, 'its toolChoice is "nope", and there are look'],
   ])("with what %s may not say ends the run in words: %j", async (name, answer, why) => {
     const model = scripted([call("look"), say("done")]);

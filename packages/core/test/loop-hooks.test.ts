@@ -174,11 +174,11 @@ describe("the hooks of a step", () => {
     expect(await prepare(undefined)).toStrictEqual({ type, ...about });
     expect(shown).toStrictEqual([{ step: 2, messages: [user("a"), user("b")] }]);
     expect(await ask({}, about, state)).toStrictEqual({ type, ...about });
-    expect(await prepare({ model, tools: ["read"], toolChoice: "none" })).toStrictEqual({
+    expect(await prepare({ model, tools: ["write"], toolChoice: "none" })).toStrictEqual({
       type,
       ...about,
       model: 1,
-      tools: ["read"],
+      tools: ["write"],
       toolChoice: "none",
     });
     expect(await prepare({ toolChoice: { tool: "write" } })).toStrictEqual({

@@ -208,6 +208,9 @@ function checkPrepared(
 ): void {
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
     throw new TypeError("its tools must be a list of names of tools");
+  const unknown = (tools as readonly string[] | undefined)?.find((name) => !own.has(name));
+  if (unknown !== undefined)
+    throw new TypeError(`its tools name ${JSON.stringify(unknown)}, and ${toolsThere(own)}`);
   const word = typeof toolChoice === "string" ? toolChoice : undefined;
   const { tool } = (toolChoice ?? {}) as { tool?: unknown };
   if (toolChoice !== undefined && typeof tool !== "string" && !["auto", "any", "none"].includes(word ?? ""))
