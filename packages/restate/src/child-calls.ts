@@ -4,7 +4,8 @@
 // else is in no memory. What is said to a child while it is at work goes to its inbox, like anything that is said.
 
 import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
-import type { Call, CallKey, Fact, LogRecord, State } from "@rondo/core";
+import type { Call, CallKey, ErrorData, Fact, LogRecord, State } from "@rondo/core";
+import { timely } from "@rondo/core/driving";
 import { jsonOf } from "./kv.ts";
 import type { Services } from "./names.ts";
 import type { ChildRequest, PostRequest, Saying } from "./wire.ts";
@@ -14,6 +15,8 @@ export interface ChildCame {
   call: CallKey;
   at: number;
   fact: Fact & { type: "tool_finished" | "child_waits" };
+  /** The parent's own words for it failed: that ends the parent's run. */
+  unsaid?: ErrorData;
 }
 
 /** A child settles a little before its parent gives it up, so that what it spent is told in time. */
@@ -115,6 +118,18 @@ export class ChildCalls {
   #agentOf({ name }: Call): string {
     return `${this.#agent}/${name}`;
   }
+}
+
+/** What its parent takes down of it. A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
+export function factsOfChild({ call: key, fact, unsaid }: ChildCame, state: State): Fact[] {
+  const facts: Fact[] = [];
+  if (unsaid !== undefined) facts.push({ type: "abort_asked", reason: unsaid.message, error: unsaid });
+  if (fact.type === "child_waits") {
+    const { pending } = fact;
+    if (JSON.stringify(callOf(state, key)?.child?.waiting) !== JSON.stringify(pending))
+      facts.push({ type: "child_waits", call: key, pending, parked: false });
+  }
+  return [...facts, fact].map((one) => timely(one, state));
 }
 
 const callOf = (state: State, key: CallKey): Call | undefined =>

@@ -101,7 +101,8 @@ export async function driveChild(
       const { content, isError } = answerOf(result, agent.name, texts);
       return toolFinished(content, isError, spent);
     } catch (thrown) {
-      return toolFinished(`Error: ${messageOf(thrown)}`, true, spent);
+      const came = toolFinished(`Error: ${messageOf(thrown)}`, true, spent);
+      return { ...came, unsaid: toRondoError(thrown).toJSON() };
     }
   }
   const pending = result.parked.pending.map(waitingIn(ctx.key));

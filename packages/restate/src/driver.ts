@@ -27,7 +27,7 @@ import {
   toolsStarted,
 } from "@rondo/core/driving";
 import { type Came, cameSerde } from "./came.ts";
-import type { ChildCame } from "./child-calls.ts";
+import { type ChildCame, factsOfChild } from "./child-calls.ts";
 import { DriveRecords } from "./drive-records.ts";
 import type { DriverPlace } from "./driver-place.ts";
 import { factOf } from "./saying.ts";
@@ -326,7 +326,7 @@ export class RestateDriver {
       case "child":
         this.#records.now = Math.max(this.#records.now, heard.came.at);
         children.done(heard.came.call);
-        this.#takeChild(heard.came.fact);
+        this.#records.append(factsOfChild(heard.came, this.#records.state));
         return;
       case "step":
         this.#step = undefined;
@@ -335,19 +335,6 @@ export class RestateDriver {
         this.#takeStep(heard.came);
         return;
     }
-  }
-
-  /** A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
-  #takeChild(fact: ChildCame["fact"]): void {
-    if (fact.type === "child_waits") {
-      const { call: key, pending } = fact;
-      const call = this.#records.state.run?.turn?.calls.find((one) => one.key === key);
-      if (JSON.stringify(call?.child?.waiting) !== JSON.stringify(pending))
-        this.#records.append([
-          timely({ type: "child_waits", call: key, pending, parked: false }, this.#records.state),
-        ]);
-    }
-    this.#records.append([timely(fact, this.#records.state)]);
   }
 
   #takeStep(came: Came): void {

@@ -1,8 +1,9 @@
 // The drivers' conformance suite: the same agents give the same records on SQLite and on Restate as in memory.
 
+import { Agent, subAgent } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
-import { coreSession, type DrivenSession, testDriver } from "@rondo/testkit";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { call, coreSession, type DrivenSession, fail, say, scripted, testDriver } from "@rondo/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
@@ -42,5 +43,31 @@ describe.skipIf(whyNoServer !== undefined)(
       },
     }))
       it(name, run);
+
+    it("ends a run whose own words for a sub-agent's end fail, and says which they are", async () => {
+      const helper = subAgent({
+        name: "helper",
+        description: "helps",
+        agent: new Agent({ model: scripted([fail("auth")]), retry: null }),
+      });
+      const subject = new Agent({
+        model: scripted([call("helper", { task: "t" }), say("never")]),
+        tools: [helper],
+        texts: {
+          childFailed: () => {
+            throw new Error("no words today");
+          },
+        },
+      });
+      const worker = restateWorker({ agents: { subject }, namespace: "unsaid" });
+      await register({ admin: server.admin, worker: await worker.listen() });
+      const client = restateClient({ ingress: server.ingress, namespace: "unsaid", agent: "subject" });
+      const { end } = await client.session("one").send("go");
+      expect(end).toMatchObject({
+        reason: "error",
+        error: { kind: "internal", message: "the text childFailed failed: no words today" },
+      });
+      await worker.close({ withinMs: 0 });
+    });
   },
 );
