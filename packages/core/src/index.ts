@@ -125,7 +125,7 @@ export { canonical } from "./digest.ts";
 export type { Effect, Permission } from "./effect.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
-export { type Explanation, explain, type Reason, type ReasonKind, type StepReasons } from "./explain.ts";
+export { type Explanation, explain, type StepReasons } from "./explain.ts";
 export { type FollowOptions, follow } from "./follow.ts";
 export type { ForkOptions } from "./fork.ts";
 export type * from "./hooks.ts";
@@ -242,6 +242,7 @@ export {
   thoughtBlock,
   toolIntent,
 } from "./prompt/thoughts.ts";
+export type { Reason, ReasonKind } from "./reasons.ts";
 export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
 export type { Remedy } from "./remedy.ts";
 export { renderResult } from "./render.ts";

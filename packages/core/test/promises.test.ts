@@ -132,8 +132,13 @@ describe("over the pure loop", () => {
       const ended = after.find((record) => record.type === "run_ended");
       if (settled) expect(ended).toBeDefined();
       const asked = records[at] as LogRecord;
+      // Sub-agents that were left behind have a second to be ended, and whoever takes the run over has it again.
+      const owners = 1 + after.filter(({ type }) => type === "opened").length;
+      const forLeft = states.slice(at).some(({ left }) => left !== undefined) ? 1_000 * owners : 0;
       if (ended !== undefined)
-        expect(ended.at - asked.at).toBeLessThanOrEqual(options.abortGraceMs + after.length);
+        expect(ended.at - asked.at).toBeLessThanOrEqual(
+          Math.max(options.abortGraceMs, forLeft) + after.length,
+        );
     });
     expect(aborts).toBeGreaterThan(0);
   });

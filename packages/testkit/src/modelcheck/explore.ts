@@ -21,6 +21,7 @@ import {
   table,
   userText,
 } from "@rondo/core";
+import { type Fuel, spend } from "./disturbances.ts";
 import {
   brokenByDecision,
   brokenByRecord,
@@ -30,7 +31,7 @@ import {
   shadowAfter,
 } from "./promises.ts";
 import { keyOf } from "./state-key.ts";
-import { type Fuel, spend, type World, worldAnswers } from "./world.ts";
+import { type World, worldAnswers } from "./world.ts";
 
 /** What is explored: a loop under some options and rules. Parts may be replaced by broken ones, to see that it shows. */
 export interface Subject {

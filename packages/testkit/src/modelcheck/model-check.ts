@@ -14,9 +14,9 @@ import {
 import { scripted } from "../scripted.ts";
 import type { Turn } from "../scripted-turns.ts";
 import { type CheckedTool, checkedTool, worldOf } from "./answers.ts";
+import type { Fuel } from "./disturbances.ts";
 import { explore, type Finding, type Subject } from "./explore.ts";
 import { shrunk } from "./shrink.ts";
-import type { Fuel } from "./world.ts";
 
 export interface ModelCheckOptions {
   /** Rules, or stop functions, as an agent takes them. */

@@ -3,8 +3,8 @@
 // Two are, where nothing that is decided from them can differ. What has no say in that is left out, or made relative.
 
 import { type State, textOf } from "@rondo/core";
+import type { Fuel } from "./disturbances.ts";
 import type { Shadow } from "./promises.ts";
-import type { Fuel } from "./world.ts";
 
 /** A state's name: everything something is decided from, with times and sequence numbers made relative. */
 export function keyOf({ state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel }): string {

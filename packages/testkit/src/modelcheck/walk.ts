@@ -14,8 +14,9 @@ import {
   type State,
   userText,
 } from "@rondo/core";
+import { type Fuel, spend, type WorldAnswer } from "./disturbances.ts";
 import { factsOf, type Subject } from "./explore.ts";
-import { type Fuel, spend, type WorldAnswer, worldAnswers } from "./world.ts";
+import { worldAnswers } from "./world.ts";
 
 export interface Walk {
   records: LogRecord[];
