@@ -29,6 +29,7 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
     [["run", "--model", "claude-sonnet-5"], "Did you mean anthropic/claude-sonnet-5?"],
     [["run", "--journal", "a", "--no-journal"], "exclude each other"],
     [["run", "--view", "film"], '--view takes live or trace, not "film"'],
+    [["run", "--json", "--quiet"], "--json and --quiet exclude each other"],
     [["run", "--view", "trace", "--json"], "--view and --json exclude each other"],
     [["resume", "--view", "live", "--quiet"], "--view and --quiet exclude each other"],
     [["runs", "extra"], 'rondo runs cannot use "extra"'],

@@ -98,7 +98,7 @@ describe("what cannot be", { timeout: 60_000 }, () => {
     await runWith(at, "answers");
     const { id } = newestRecords(at);
     const cases: [string[], number, string][] = [
-      [["fork", id, "7"], 1, `run 1 of session ${id} has no step 7: it has 1 to 1`],
+      [["fork", id, "7"], 1, `run 1 of session ${id} has no step 7: it has step 1 alone`],
       [["fork", id, "x"], 2, 'a step is a whole number of at least 1, not "x"'],
       [["fork", id, "--edit", "nonsense"], 2, "--edit takes CALL=TEXT or CALL=@FILE"],
       [["fork", id, "--edit", "1.0=x"], 1, 'no call "1.0" with a result'],

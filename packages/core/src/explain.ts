@@ -100,15 +100,16 @@ function stepReasons({ steps }: Explanation, step: number): StepReasons {
 function only(explanation: Explanation, step: number): Explanation {
   const steps = explanation.steps.filter((one) => one.step === step);
   const last = explanation.steps.at(-1)?.step ?? 0;
-  if (steps.length === 0)
-    throw noSuch(
-      `run ${explanation.run} has no step ${step}: ` +
-        (last === 0 ? "no model was asked" : `it has ${last === 1 ? "step 1 alone" : `1 to ${last}`}`),
-    );
+  if (steps.length === 0) throw noSuch(noStep(`run ${explanation.run}`, step, last));
   if (step === last) return { ...explanation, steps };
   const { end: _end, now: _now, ...rest } = explanation;
   return { ...rest, steps };
 }
+
+/** That a run has no such step, and which it has. @param last 0: none */
+export const noStep = (run: string, step: number, last: number): string =>
+  `${run} has no step ${step}: ` +
+  (last === 0 ? "no model was asked" : `it has ${last === 1 ? "step 1 alone" : `1 to ${last}`}`);
 
 const noSuch = (message: string): RondoError => new RondoError("invalid_request", message);
 

@@ -23,6 +23,7 @@ import {
 } from "./checks.ts";
 import type { Clock } from "./clock.ts";
 import { RondoError } from "./errors.ts";
+import { noStep } from "./explain.ts";
 import type { Journal } from "./journal.ts";
 import { checkSessionId } from "./journal-checks.ts";
 import type { CallKey, CallResult, Fact, LogRecord, Origins } from "./loop/records.ts";
@@ -223,10 +224,7 @@ function cutAtStep(
     0,
   );
   const where = `run ${run} of session ${session}`;
-  if (step !== steps + 1)
-    throw wrong(
-      `${where} has no step ${step}: ${steps === 0 ? "no model was asked" : `it has 1 to ${steps}`}`,
-    );
+  if (step !== steps + 1) throw wrong(noStep(where, step, steps));
   const judged = own.findLast((record) => record.type === "turn_judged");
   if (judged?.type === "turn_judged" && (judged.follows.do === "finish" || judged.follows.do === "stop"))
     throw wrong(

@@ -37,6 +37,11 @@ export const fork: Command = {
     record: { type: "string", value: "N", does: "In place of STEP: share the first N records" },
     go: { type: "boolean", does: "Drive it on at once; else `rondo resume` does" },
     ...limitOptions,
+    "max-steps": {
+      type: "string",
+      value: "N",
+      does: "At most so many answers of the model. Default: as in the run",
+    },
     ...journalOption,
     ...showOptions,
   },
