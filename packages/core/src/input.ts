@@ -2,6 +2,7 @@
 
 import { repairHistory } from "./context/repair.ts";
 import { jsonCopy } from "./copy-json.ts";
+import { unwrapped } from "./data-url.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import { harmlessResult } from "./harmless.ts";
 import type {
@@ -136,13 +137,18 @@ export function readPart(part: TextPart | FileInput, at: number): ContentPart {
 /** A message from elsewhere, its files as text. */
 export function inText(message: Message): Message {
   const { content } = message as { content: unknown };
-  if (!Array.isArray(content) || !content.some(isBytes)) return message;
-  return { ...message, content: content.map((part) => (isBytes(part) ? fileInText(part) : part)) } as Message;
+  if (!Array.isArray(content) || !content.some(isUnread)) return message;
+  return {
+    ...message,
+    content: content.map((part) => (isUnread(part) ? fileInText(part) : part)),
+  } as Message;
 }
 
-const isBytes = (part: Partial<FileInput> | null): part is FileInput => part?.data instanceof Uint8Array;
+const isUnread = (part: Partial<FileInput> | null): part is FileInput =>
+  part?.type === "file" && (part.data instanceof Uint8Array || unwrapped(part) !== part);
 
-function fileInText({ data, ...part }: FileInput): FilePart {
+function fileInText(given: FileInput): FilePart {
+  const { data, ...part } = unwrapped(given);
   // Other programs put null where nothing is.
   if (data === undefined || data === null) return part;
   return { ...part, data: data instanceof Uint8Array ? base64(data) : data };

@@ -2,6 +2,7 @@
 //
 // Total: whatever cannot be shown is put into words, and nothing throws.
 
+import { unwrapped } from "./data-url.ts";
 import { messageOf } from "./errors.ts";
 import { base64 } from "./input.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "./message.ts";
@@ -50,7 +51,9 @@ export function outputPart(value: unknown): ContentPart | undefined {
 }
 
 /** Bytes become base64: a result is journaled as JSON. */
-function filePart(one: Shaped, mediaType: string): ContentPart | undefined {
+function filePart(given: Shaped, type: string): ContentPart | undefined {
+  const one = unwrapped(given);
+  const mediaType = one === given || typeof one.mediaType !== "string" ? type : one.mediaType;
   if (one.type === "file" && one.data !== null && !(one.data instanceof Uint8Array))
     return own(one as unknown as FilePart);
   return {

@@ -44,16 +44,18 @@ const madeTool = having("a tool, as tool() makes it,", {
 
 const oneTool: Check = (value) => {
   const said = madeTool(value);
-  if (said === undefined) return undefined;
-  const { run, open, listTools } = Object(value) as { run?: unknown; open?: unknown; listTools?: unknown };
-  const hint =
-    typeof run === "function" && typeof open === "function"
-      ? ": subAgent({ name, description, agent }) makes one of an agent"
-      : typeof listTools === "function"
-        ? ": make one of each of the server's tools"
-        : "";
-  return { ...said, says: `${said.says}${hint}` };
+  return said === undefined ? undefined : { ...said, says: `${said.says}${toolHint(value)}` };
 };
+
+function toolHint(value: unknown): string {
+  const { run, open, listTools, name, execute } = Object(value) as Readonly<Record<string, unknown>>;
+  if (typeof value === "function") return ": call it";
+  if (Array.isArray(value)) return ": spread it, ...list";
+  if (typeof run === "function" && typeof open === "function")
+    return ": subAgent({ name, description, agent }) makes one of an agent";
+  if (typeof listTools === "function") return ": make one of each of the server's tools";
+  return typeof name === "string" && typeof execute === "function" ? ": tool({ … }) makes one of it" : "";
+}
 
 const listOfTools = listOf(oneTool);
 

@@ -196,6 +196,12 @@ function isMember(key: string, member: unknown): boolean {
   );
 }
 
+/** How the schemas of a library say themselves after all. */
+const ways: { readonly [vendor: string]: string } = {
+  zod: "make it with zod 4 (one of zod 3 cannot, one of zod/mini by z.toJSONSchema alone), or",
+  valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
+};
+
 function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
     Partial<StandardJSONSchemaV1["~standard"]>;
@@ -205,8 +211,7 @@ function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   if (standard.jsonSchema === undefined)
     throw new RondoError(
       "invalid_request",
-      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; wrap it ` +
-        "(valibot: toStandardJsonSchema of @valibot/to-json-schema) or give a JSON Schema",
+      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "wrap it, or"} give a JSON Schema`,
     );
   try {
     const { $schema: _, ...json } = standard.jsonSchema.input({ target: "draft-2020-12" }) as JsonObject;

@@ -142,12 +142,19 @@ const resultOptions = membersOf<ResultOptions>(
   resultWords,
 );
 
+const resultContent = needed(
+  "a text or a list of outputs",
+  (value) => typeof value === "string" || Array.isArray(value),
+);
+
 /**
  * A tool result with content parts, an error mark, the wish to end the run, or entries for the ledger.
  * @param content a text, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
   checkGiven(resultOptions, options, "toolResult");
+  const fault = resultContent(content);
+  if (fault !== undefined) throw new RondoError("invalid_request", `toolResult: ${fault.says}`);
   const parts: ContentPart[] =
     typeof content === "string"
       ? [{ type: "text", text: content }]

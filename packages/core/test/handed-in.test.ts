@@ -3,6 +3,8 @@
 import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import * as mini from "zod/mini";
+import { z as z3 } from "zod/v3";
 import {
   Agent,
   type AgentOptions,
@@ -11,6 +13,7 @@ import {
   memoryJournal,
   subAgent,
   textOf,
+  tool,
   toolResult,
 } from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
@@ -347,4 +350,61 @@ test("an approval whose box for always is not ticked gives no leave for calls to
   await session.send("go");
   const { parked } = await session.approve("call_1", { always: false } as never);
   expect([parked?.pending.length, session.grants]).toEqual([1, []]);
+});
+
+describe("a file that stands in its own address", () => {
+  const png = "data:image/png;base64,iVBORw0KGgo=";
+  const bytes = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" };
+
+  test.each<[string, object]>([
+    ["as its data", { type: "file", mediaType: "image/png", data: png }],
+    ["as its url", { type: "file", mediaType: "image/png", url: png }],
+    ["of another type than was said", { type: "file", mediaType: "application/octet-stream", url: png }],
+  ])("%s is its bytes, in a task, in a history and in a result", async (_how, part) => {
+    const show = echo("show", { execute: () => [part as never] });
+    const model = scripted([call("show"), say("done")]);
+    const { messages } = await new Agent({ model, tools: [show] }).run([part as never]);
+    expect([messages[0]?.content, messages[2]?.content]).toEqual([[bytes], [bytes]]);
+    const history = await answered().run([{ role: "user", content: [part as never] }]);
+    expect(history.messages[0]?.content).toEqual([bytes]);
+  });
+
+  test("is its bytes as an image that a tool puts out, and any other address stays one", async () => {
+    const far = { type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" } as const;
+    const show = echo("show", { execute: () => [{ type: "image", url: png }, far] });
+    const { messages } = await new Agent({ model: scripted([call("show"), say("done")]), tools: [show] }).run(
+      "go",
+    );
+    expect(messages[2]?.content).toEqual([bytes, far]);
+  });
+});
+
+describe("what is no tool yet says how it becomes one", () => {
+  const plain = { name: "look", description: "Looks", execute: () => "rain" };
+  test.each<[unknown, string]>([
+    [() => plain, "not a function: call it"],
+    [[echo("look")], "not a list: spread it, ...list"],
+    [plain, "not an object: tool({ … }) makes one of it"],
+  ])("%#", (given, words) => {
+    expect(wordsOf(() => new Agent({ model: scripted([]), tools: [given as never] }))).toContain(
+      `option tools[0]: a tool, as tool() makes it, is needed, ${words}`,
+    );
+  });
+});
+
+test("a result of what is no text and no list says what is needed", () => {
+  expect(wordsOf(() => toolResult(5 as never))).toContain(
+    "toolResult: a text or a list of outputs is needed, not 5",
+  );
+});
+
+test.each([
+  ["zod 3", z3.object({ n: z3.string() }), "make it with zod 4"],
+  ["zod/mini", mini.object({ n: mini.string() }), "z.toJSONSchema"],
+])("a schema of %s is told how it says itself", (_what, inputSchema, words) => {
+  expect(
+    wordsOf(() =>
+      tool({ name: "one", description: "1", inputSchema: inputSchema as never, execute: () => "" }),
+    ),
+  ).toContain(words);
 });

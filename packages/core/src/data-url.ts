@@ -1,0 +1,25 @@
+// The room of data URLs: a file that stands in its own address.
+//
+// Most providers take an address or bytes, and none takes the one for the other. So it is bytes from here on.
+
+interface FileWords {
+  mediaType?: unknown;
+  data?: unknown;
+  url?: unknown;
+}
+
+const form: RegExp = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
+
+/** The file with its bytes as base64 alone, and the media type that its address names; any other as it is. */
+export function unwrapped<File extends FileWords>(file: File): File {
+  const { url, ...rest } = file;
+  const held = typeof file.data === "string" ? file.data : typeof url === "string" ? url : "";
+  const [head, mediaType] = form.exec(held) ?? [];
+  if (head === undefined) return file;
+  const inUrl = held === url;
+  return {
+    ...(inUrl ? rest : file),
+    ...(mediaType === "" ? {} : { mediaType }),
+    data: held.slice(head.length),
+  } as File;
+}
