@@ -42,7 +42,7 @@ import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
 import { agentWords, hookWords, overrideWords, settingWords } from "./other-words.ts";
 import type { OutputReading } from "./output/structured.ts";
-import { model, system, toolChoice, tools } from "./ready-made.ts";
+import { journal, model, system, toolChoice, tools } from "./ready-made.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
 import { truncatedWords } from "./rules/answers.ts";
@@ -365,7 +365,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
     knownForms: flag,
     names: listOf(text),
   }),
-  journal: able("a journal (append, read, list)", "append", "read", "list"),
+  journal,
   lease: membersOf<LeaseOptions>({ owner: text, ttlMs: above0 }),
   clock: able("a clock (now, random, after)", "now", "random", "after"),
 };

@@ -35,6 +35,21 @@ export const model: Check = (value) => {
   return { ...said, says: `${said.says}${hint}` };
 };
 
+const journalFace = able("a journal (append, read, list)", "append", "read", "list");
+
+/** A journal. It is not known by the name of its file. */
+export const journal: Check = (value) => {
+  const said = journalFace(value);
+  if (said === undefined) return undefined;
+  const hint =
+    typeof value === "function"
+      ? ": call it"
+      : typeof value === "string"
+        ? `: sqliteJournal(${JSON.stringify(value)}) of @rondo/journal makes one`
+        : "";
+  return { ...said, says: `${said.says}${hint}` };
+};
+
 const madeTool = having("a tool, as tool() makes it,", {
   name: text,
   definition: object,

@@ -4,7 +4,7 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
-import { anything, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
+import { anything, callable, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
@@ -44,6 +44,7 @@ const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   runWords,
 );
 const draining = membersOf<{ withinMs?: number }>({ withinMs: anything });
+const heard = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
 const queuedId = membersOf<{ id?: string }>({ id: text });
 
 export class Session<Output = unknown> {
@@ -117,8 +118,12 @@ export class Session<Output = unknown> {
     return this.#driving.state;
   }
 
-  /** Hears every live event from now on. Returns how to stop. A listener that throws, or rejects while the run is driven, ends the run. */
+  /**
+   * Hears every live event from now on. Returns how to stop. A listener that throws, or rejects while the run is driven, ends the run.
+   * @throws RondoError `invalid_request` for a listener that is no function
+   */
   subscribe(listener: Listener): () => void {
+    checkGiven(heard, { listener }, "subscribe");
     if (!this.#listeners.includes(listener)) this.#listeners = [...this.#listeners, listener];
     return () => {
       this.#listeners = this.#listeners.filter((one) => one !== listener);

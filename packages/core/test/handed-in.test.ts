@@ -408,3 +408,18 @@ test.each([
     ),
   ).toContain(words);
 });
+
+test.each<[unknown, string]>([
+  ["rondo.db", 'not "rondo.db": sqliteJournal("rondo.db") of @rondo/journal makes one'],
+  [memoryJournal, "not a function: call it"],
+])("what is no journal yet says how it becomes one: %#", (journal, words) => {
+  expect(wordsOf(() => new Agent({ model: scripted([]), journal: journal as never }))).toContain(
+    `option journal: a journal (append, read, list) is needed, ${words}`,
+  );
+});
+
+test("a listener that is no function is refused where it is given, and ends no run", async () => {
+  const session = await answered().open("s");
+  expect(wordsOf(() => session.subscribe("x" as never))).toContain("a function is needed");
+  expect((await session.send("go")).end?.reason).toBe("completed");
+});

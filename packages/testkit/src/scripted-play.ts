@@ -18,9 +18,14 @@ import {
 } from "@rondo/core";
 import type { Act, FailOptions, Gate, ScriptedCall, Turn } from "./scripted-turns.ts";
 
-/** The acts of a turn, in one list. */
+/** The acts of a turn, in one list. @throws RondoError `invalid_request` for what is none: it would be no answer at all */
 export function flatten(turn: Turn): Act[] {
-  return isList(turn) ? turn.flatMap(flatten) : [turn];
+  if (isList(turn)) return turn.flatMap(flatten);
+  if (typeof (Object(turn) as { act?: unknown }).act === "string") return [turn];
+  const given: unknown = turn;
+  const shown = typeof given === "string" ? JSON.stringify(given) : typeof given;
+  const way = typeof given === "string" ? `say(${shown})` : "say(…), call(…) or a list of them";
+  throw new RondoError("invalid_request", `scripted: a turn of the script is ${shown}: ${way} makes one`);
 }
 
 function isList(turn: Turn): turn is readonly Turn[] {

@@ -1,4 +1,4 @@
-import { type Message, type ModelEvent, type ModelRequest, RondoError, userText } from "@rondo/core";
+import { Agent, type Message, type ModelEvent, type ModelRequest, RondoError, userText } from "@rondo/core";
 import {
   badArgs,
   call,
@@ -400,4 +400,13 @@ it("is made of a list of turns, and says so where one turn is given without it",
   expect(() => scripted(say("hello") as never)).toThrow(
     "scripted takes a list of turns, or a function of the request",
   );
+});
+
+it.each<[unknown, string]>([
+  ["hi", 'scripted: a turn of the script is "hi": say("hi") makes one'],
+  [5, "scripted: a turn of the script is number: say(…), call(…) or a list of them makes one"],
+  [[say("a"), "b"], 'scripted: a turn of the script is "b": say("b") makes one'],
+])("a turn that is none is told, not taken for an empty answer: %j", async (turn, words) => {
+  const { end } = await new Agent({ model: scripted([turn as never]) }).run("go");
+  expect(end?.error).toMatchObject({ kind: "invalid_request", message: words });
 });
