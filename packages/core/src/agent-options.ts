@@ -42,7 +42,7 @@ import type { JsonObject } from "./message.ts";
 import type { Model, Settings, ToolChoice } from "./model.ts";
 import { agentWords, hookWords, overrideWords, settingWords } from "./other-words.ts";
 import type { OutputReading } from "./output/structured.ts";
-import { journal, model, system, toolChoice, tools } from "./ready-made.ts";
+import { abortSignal, journal, model, system, toolChoice, tools } from "./ready-made.ts";
 import type { RedactOptions } from "./redact.ts";
 import type { OnTruncated } from "./rules/answers.ts";
 import { truncatedWords } from "./rules/answers.ts";
@@ -378,7 +378,7 @@ export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): vo
 
 const overrides = membersOf<RunOverrides & { takeOver?: boolean }>(
   {
-    signal: having("an AbortSignal", { aborted: flag, addEventListener: callable }),
+    signal: abortSignal,
     session: text,
     onEvent: callable,
     forceCompaction: flag,

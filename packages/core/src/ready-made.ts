@@ -6,6 +6,7 @@ import {
   able,
   type Check,
   callable,
+  flag,
   having,
   listOf,
   membersOf,
@@ -49,6 +50,20 @@ export const journal: Check = (value) => {
         : "";
   return { ...said, says: `${said.says}${hint}` };
 };
+
+/** What fires when something is no longer wanted: the controller of it fires nothing. */
+export const abortSignal: Check = (value) => {
+  const said = signalFace(value);
+  if (said === undefined) return undefined;
+  const { signal } = Object(value) as { signal?: unknown };
+  return signalFace(signal) === undefined ? { ...said, says: `${said.says}: give its signal` } : said;
+};
+
+const signalFace = having("an AbortSignal", {
+  aborted: flag,
+  addEventListener: callable,
+  removeEventListener: callable,
+});
 
 const madeTool = having("a tool, as tool() makes it,", {
   name: text,

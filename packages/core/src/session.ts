@@ -24,6 +24,7 @@ import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import { RecordReader } from "./migrations.ts";
 import { runWords } from "./other-words.ts";
+import { abortSignal } from "./ready-made.ts";
 import { type Replay, replay } from "./replay.ts";
 import { type RunResult, resultOf } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
@@ -39,7 +40,7 @@ export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 const approval = membersOf<{ always?: Always }>({ always: either(flag, object) });
 const denial = membersOf<{ reason?: string; stop?: boolean }>({ reason: text, stop: flag });
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
-  { signal: anything, parent: anything },
+  { signal: abortSignal, parent: anything },
   [],
   runWords,
 );

@@ -423,3 +423,18 @@ test("a listener that is no function is refused where it is given, and ends no r
   expect(wordsOf(() => session.subscribe("x" as never))).toContain("a function is needed");
   expect((await session.send("go")).end?.reason).toBe("completed");
 });
+
+test.each<[unknown, string]>([
+  ["5s", 'option signal: an AbortSignal is needed, not "5s"'],
+  [new AbortController(), "an AbortSignal is needed, not an object: give its signal"],
+])("a signal that is none starts nothing: %#", async (signal, words) => {
+  const session = await answered().open("s");
+  await expect(session.send("go", { signal: signal as never })).rejects.toThrow(words);
+  await expect(answered().run("go", { signal: signal as never })).rejects.toThrow(words);
+  expect([session.status, session.messages]).toEqual(["idle", []]);
+});
+
+test("leave that is no grant says what it must be", async () => {
+  const session = await answered().open("s");
+  await expect(session.allow("look" as never)).rejects.toThrow('an object is needed, not "look"');
+});

@@ -217,6 +217,14 @@ describe("the model nobody named", () => {
 });
 
 describe("a model of a local server", () => {
+  it("of a kind there is not is refused with those there are", () => {
+    const none = localModel as (kind?: unknown) => unknown;
+    expect(() => none()).toThrow(
+      "localModel: one of ollama, llamacpp, lmstudio, vllm is needed, not undefined; chooseModel() takes what is there",
+    );
+    expect(() => none({ url: "x" })).toThrow('not {"url":"x"}');
+  });
+
   it("that refuses tools gets them as text, once and for all", async () => {
     const body = '{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}';
     await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {

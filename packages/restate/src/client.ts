@@ -27,6 +27,7 @@ import {
   type State,
   type TextPart,
 } from "@rondo/core";
+import { checkGiven, object } from "@rondo/core/checks";
 import {
   awaitingApproval,
   checkGrant,
@@ -156,6 +157,7 @@ export class RestateSession<Output = unknown> {
 
   /** Gives leave beforehand. @throws RondoError `invalid_request` saying what is wrong with it */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
+    checkGiven(object, grant, "allow");
     const given = checkGrant({ id: `grant_${randomUUID()}`, ...grant });
     await this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
     return given;

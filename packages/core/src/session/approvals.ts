@@ -3,6 +3,7 @@
 // An answer is a fact like any other, and a call is known by its id or its key. One inside a sub-agent is answered by
 // way of this run, so that the answer is kept here and the sub-agent goes on.
 
+import { checkGiven, object } from "../checks.ts";
 import type { Clock } from "../clock.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
@@ -80,6 +81,7 @@ export class Approvals<Output> {
   }
 
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by: string | undefined): Promise<Grant> {
+    checkGiven(object, grant, "allow");
     const given = this.#grant(grant);
     this.#given.add(given.id);
     this.#driving.post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });

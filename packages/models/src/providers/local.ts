@@ -95,8 +95,16 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
   };
 }
 
-/** A model of a server on this machine: tools natively where it takes them, as text where it refuses them. */
+/**
+ * A model of a server on this machine: tools natively where it takes them, as text where it refuses them.
+ * @throws RondoError `invalid_request` for a kind of server there is not; `findLocal` tells which one is there, and its models
+ */
 export function localModel(kind: LocalKind, model: string, options: ProviderOptions = {}): Model {
+  if (!Object.hasOwn(titles, kind))
+    throw new RondoError(
+      "invalid_request",
+      `localModel: one of ${Object.keys(titles).join(", ")} is needed, not ${JSON.stringify(kind)}; chooseModel() takes what is there`,
+    );
   if (kind === "ollama") return ollama(model, options);
   const direct =
     options.http === undefined && options.fetch === undefined
