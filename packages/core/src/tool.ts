@@ -142,10 +142,8 @@ const resultOptions = membersOf<ResultOptions>(
   resultWords,
 );
 
-const resultContent = needed(
-  "a text or a list of outputs",
-  (value) => typeof value === "string" || Array.isArray(value),
-);
+const outputs = either(text, needed("a text, or a list of outputs,", Array.isArray));
+const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
 
 /**
  * A tool result with content parts, an error mark, the wish to end the run, or entries for the ledger.
@@ -153,8 +151,7 @@ const resultContent = needed(
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
   checkGiven(resultOptions, options, "toolResult");
-  const fault = resultContent(content);
-  if (fault !== undefined) throw new RondoError("invalid_request", `toolResult: ${fault.says}`);
+  checkGiven(resultGiven, { content }, "toolResult");
   const parts: ContentPart[] =
     typeof content === "string"
       ? [{ type: "text", text: content }]

@@ -393,9 +393,10 @@ describe("what is no tool yet says how it becomes one", () => {
 });
 
 test("a result of what is no text and no list says what is needed", () => {
-  expect(wordsOf(() => toolResult(5 as never))).toContain(
-    "toolResult: a text or a list of outputs is needed, not 5",
-  );
+  for (const given of [5, undefined])
+    expect(wordsOf(() => toolResult(given as never))).toContain(
+      `toolResult: option content: a text, or a list of outputs, is needed, not ${given}`,
+    );
 });
 
 test.each([
