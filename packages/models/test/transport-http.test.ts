@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { getEventListeners, once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { bodyText, type HttpClient, type HttpRequest } from "../src/transport/http.ts";
 import { fetchClient } from "../src/transport/http-fetch.ts";
@@ -382,5 +382,31 @@ describe("a fetch of the user's own", () => {
     );
     expect(error).toMatchObject({ kind: "timeout" });
     expect(error.message).toContain("UND_ERR_HEADERS_TIMEOUT");
+  });
+});
+
+describe("a compressed body over node:http", () => {
+  const client = nodeClient();
+
+  it.each([
+    ["packed, and nothing says so", undefined, gzipSync("hello")],
+    ["not packed, whatever the header says", "gzip", Buffer.from("hello")],
+    ["packed otherwise than the header says", "deflate", gzipSync("hello")],
+    ["deflated without its first two bytes", "deflate", deflateRawSync("hello")],
+    ["packed in several pieces", "gzip", Buffer.concat([gzipSync("hel"), gzipSync("lo")])],
+    ["empty", "gzip", Buffer.alloc(0)],
+  ])("reads a body by its first byte: %s", async (what, encoding, bytes) => {
+    await withServer(
+      (_request, response) => {
+        response.writeHead(200, encoding === undefined ? {} : { "content-encoding": encoding });
+        drip(
+          response,
+          [...bytes].map((byte) => Buffer.of(byte)),
+          () => response.end(),
+        );
+      },
+      async ({ url }) =>
+        expect(await bodyText(await client.request(post(url)))).toBe(what === "empty" ? "" : "hello"),
+    );
   });
 });

@@ -7,7 +7,6 @@
 import type * as Http from "node:http";
 import type * as Https from "node:https";
 import type * as Url from "node:url";
-import type * as Zlib from "node:zlib";
 import { RondoError } from "@rondo/core";
 import {
   type BodySink,
@@ -17,6 +16,7 @@ import {
   type HttpRequest,
   type HttpResponse,
 } from "./http.ts";
+import { readBody } from "./http-unpack.ts";
 import { abortedError, networkError, timeoutError } from "./network.ts";
 import { bytesOf } from "./scratch.ts";
 
@@ -191,9 +191,8 @@ class Exchange {
       return;
     }
     let enough = false;
-    const body = decoded(message, (thrown) => this.#give(networkError(thrown, this.#request.url)));
     message.once("data", () => this.#stopClock());
-    body.on("data", (chunk: Uint8Array) => {
+    const take = (chunk: Uint8Array): void => {
       if (enough) return;
       try {
         if (sink(chunk) !== false) return;
@@ -208,11 +207,12 @@ class Exchange {
       this.#settle();
       resolve();
       this.#drain(message);
-    });
-    body.on("end", () => {
+    };
+    const ended = (): void => {
       this.#settle();
       resolve();
-    });
+    };
+    readBody(message, take, ended, (thrown) => this.#give(networkError(thrown, this.#request.url)));
   }
 
   /** The rest is not wanted: it may end by itself in a moment, for the connection's sake, or it is cut. */
@@ -249,31 +249,6 @@ class Exchange {
     this.#wire?.destroy();
     this.#fail(error);
   }
-}
-
-/** The body as it was before compression. Pieces come as they arrive, also out of a decompressor. */
-function decoded(message: Http.IncomingMessage, onError: (thrown: unknown) => void): NodeJS.ReadableStream {
-  const encoding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "") return message;
-  const zlib: typeof Zlib = process.getBuiltinModule("node:zlib");
-  // A stream that was cut is found out by its protocol, which knows more than the decompressor.
-  const lenient = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
-  const unpacked =
-    encoding === "gzip" || encoding === "x-gzip"
-      ? zlib.createGunzip(lenient)
-      : encoding === "br"
-        ? zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })
-        : encoding === "deflate"
-          ? zlib.createInflate(lenient)
-          : undefined;
-  if (unpacked === undefined) {
-    queueMicrotask(() =>
-      onError(new RondoError("protocol", `the answer came in the unknown content encoding "${encoding}"`)),
-    );
-    return message;
-  }
-  unpacked.on("error", onError);
-  return message.pipe(unpacked);
 }
 
 function cutOff(): Error {
