@@ -14,6 +14,7 @@ import { FrameJson, type Likeness } from "../frame-json.ts";
 import { AnthropicAnswer } from "./anthropic-answer.ts";
 import { anthropicStreamError } from "./anthropic-errors.ts";
 import { asObject } from "./anthropic-json.ts";
+import { baseRespError } from "./openai-chat-base-resp.ts";
 
 type Emit = (event: ModelEvent) => void;
 
@@ -82,8 +83,11 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
   const message = asObject(body);
-  if (message?.type === "error" || (message?.error !== undefined && message.error !== null))
+  const refused = message?.type === "error" || message?.success === false;
+  if (refused || (message?.error !== undefined && message.error !== null))
     throw anthropicStreamError(body, target.origin.provider);
+  const told = message === undefined ? undefined : baseRespError(message);
+  if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
   if (message === undefined || !Array.isArray(message.content))
     throw new RondoError(
       "protocol",

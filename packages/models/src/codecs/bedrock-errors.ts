@@ -1,6 +1,6 @@
 // The room of Bedrock's errors: exceptions named in a header, in a frame's type, or in the body.
 
-import type { Json, RondoError } from "@rondo/core";
+import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
 import { withRepair } from "./with-repair.ts";
@@ -8,7 +8,7 @@ import { withRepair } from "./with-repair.ts";
 const hints: ErrorHints = { provider: "bedrock" };
 
 export function bedrockHttpError(response: ErrorResponse): RondoError {
-  return withRepair(classifyHttpError(response, hints), response);
+  return withRepair(refined(classifyHttpError(response, hints)), response);
 }
 
 /** An exception frame of a stream: its type is the frame's event, its body a message. */
@@ -19,5 +19,11 @@ export function bedrockStreamError(frame: Frame, target: Target): RondoError {
   } catch {
     // Then its text is the message.
   }
-  return classifyStreamError(body, { provider: target.origin.provider, code: frame.event });
+  return refined(classifyStreamError(body, { provider: target.origin.provider, code: frame.event }));
+}
+
+/** The model's own mistake, under the name of a fault of the service: asked again as seldom as for any other call that cannot be read. */
+function refined(error: RondoError): RondoError {
+  const isCall = /invalid sequence as part of ToolUse/i.test(error.message);
+  return isCall ? errorWith(error, { kind: "malformed_tool_call", retryable: true }) : error;
 }

@@ -1,4 +1,4 @@
-// The room of MiniMax's own way to fail: status 200, no choices, and a number in `base_resp`.
+// The room of MiniMax's own way to fail: status 200, no answer, and a number in `base_resp`, whatever protocol was asked.
 
 import type { JsonObject } from "@rondo/core";
 import { objectIn, textIn } from "./openai-json.ts";

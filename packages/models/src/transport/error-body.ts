@@ -29,7 +29,7 @@ export function readErrorBody(body: Json): ErrorFacts {
   if (typeof body !== "string") return factsOf(body);
   const text = body.trim();
   if (text === "") return { message: "", codes: [], html: false };
-  if (/^(?:<!doctype html|<html|<\?xml|<head|<body|<center)/i.test(text)) {
+  if (/^(?:<!doctype\s*html|<html|<\?xml|<head|<body|<center)/i.test(text)) {
     const title = titleOf(text);
     return { message: title, codes: [], html: true, ...(title === "" ? {} : { raw: title }) };
   }
@@ -41,7 +41,7 @@ export function readErrorBody(body: Json): ErrorFacts {
   }
 }
 
-function factsOf(json: Json): ErrorFacts {
+function factsOf(json: Json, depth = 0): ErrorFacts {
   const root = Array.isArray(json) ? (json.find((one) => isObject(one)) ?? json[0] ?? null) : json;
   const raw = rawOf(json);
   if (!isObject(root)) {
@@ -84,6 +84,7 @@ function factsOf(json: Json): ErrorFacts {
     said.status,
     said.status_code,
     said.error_code,
+    said.http_code,
     inner === undefined ? undefined : root.code,
     inner === undefined ? undefined : root.type,
     ...detailReasons(said.details),
@@ -91,6 +92,12 @@ function factsOf(json: Json): ErrorFacts {
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
+  }
+  const upstream = depth < 3 ? handedOn(root, said) : undefined;
+  if (upstream !== undefined) {
+    const facts = factsOf(upstream, depth + 1);
+    status ??= facts.status;
+    return { ...facts, codes: [...facts.codes, ...codes], ...(status === undefined ? {} : { status }), raw };
   }
   return {
     message: more === undefined || message.includes(more) ? cut(message) : cut(`${message}: ${more}`),
@@ -100,6 +107,24 @@ function factsOf(json: Json): ErrorFacts {
     html: false,
     raw,
   };
+}
+
+/** The body of whoever stands behind a gateway, which says more than the gateway does: as a value, or as text in place of a message. */
+function handedOn(root: JsonObject, said: JsonObject): JsonObject | undefined {
+  const quoted = words(said.message);
+  for (const one of [said.upstream_error, root.upstream_error, said.error, quoted]) {
+    const value = one === quoted && quoted?.startsWith("{") ? jsonOf(quoted) : one;
+    if (isObject(value) && (isObject(value.error) || words(value.message) !== undefined)) return value;
+  }
+  return undefined;
+}
+
+function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`. */

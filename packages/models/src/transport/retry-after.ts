@@ -95,7 +95,8 @@ function waitInWords(body: Json): number | undefined {
 }
 
 /**
- * OpenAI's `x-ratelimit-reset-*` (durations) and Anthropic's `anthropic-ratelimit-*-reset` (RFC 3339). A limit that is
+ * OpenAI's `x-ratelimit-reset-*` (durations) and Anthropic's `anthropic-ratelimit-*-reset` (RFC 3339, or seconds since the
+ * epoch for the limit of a subscription). A limit that is
  * known to be exhausted counts first, and of several the longest; else requests go before tokens.
  */
 function resetMs(source: WaitSource): number | undefined {
@@ -106,9 +107,10 @@ function resetMs(source: WaitSource): number | undefined {
       value === null
         ? undefined
         : reset.startsWith("anthropic")
-          ? positive(Date.parse(value) - now)
+          ? positive((number(value) === undefined ? Date.parse(value) : Number(value) * 1000) - now)
           : durationMs(value);
-    return { wait, exhausted: number(source.header(remaining)) === 0 };
+    const left = source.header(remaining);
+    return { wait, exhausted: number(left) === 0 || left === "rejected" };
   });
   const exhausted = limits.flatMap((limit) =>
     limit.exhausted && limit.wait !== undefined ? [limit.wait] : [],
@@ -123,6 +125,7 @@ const resetHeaders: readonly (readonly [reset: string, remaining: string])[] = [
   ["anthropic-ratelimit-requests-reset", "anthropic-ratelimit-requests-remaining"],
   ["anthropic-ratelimit-tokens-reset", "anthropic-ratelimit-tokens-remaining"],
   ["anthropic-ratelimit-input-tokens-reset", "anthropic-ratelimit-input-tokens-remaining"],
+  ["anthropic-ratelimit-unified-reset", "anthropic-ratelimit-unified-status"],
   ["anthropic-ratelimit-output-tokens-reset", "anthropic-ratelimit-output-tokens-remaining"],
 ];
 
