@@ -4,9 +4,11 @@ import { Agent, type Message } from "@rondo/core";
 import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
-import { openaiCompatible } from "../src/index.ts";
+import { type Codec, openaiCompatible } from "../src/index.ts";
 import { serve } from "./end-to-end-stack.ts";
 
 const refusal = (error: object): { status: number; header: () => null; body: string } => ({
@@ -14,12 +16,15 @@ const refusal = (error: object): { status: number; header: () => null; body: str
   header: () => null,
   body: JSON.stringify({ error: { type: "invalid_request_error", ...error } }),
 });
-const told = (error: object, compat: object = {}): object | undefined =>
-  openaiChat.learned?.(refusal(error), {
-    origin: { api: "openai-chat", provider: "p", model: "m" },
-    facts: {},
-    compat: compat as never,
-  });
+const toldBy =
+  (codec: Codec, model = "m") =>
+  (error: object, compat: object = {}): object | undefined =>
+    codec.learned?.(refusal(error), {
+      origin: { api: codec.api, provider: "p", model },
+      facts: {},
+      compat: compat as never,
+    });
+const told = toldBy(openaiChat);
 
 describe("a refusal tells of a quirk", () => {
   it.each([
@@ -153,6 +158,65 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message, code: "unsupported_value", param: "temperature" })).toBeUndefined();
     expect(told({ message, code, param: "messages" })).toBeUndefined();
   });
+});
+
+describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
+  const missing =
+    "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly";
+  const elsewhere = "function call `default_api:g` in the 2. content block is missing a `thought_signature`.";
+
+  it.each([missing, elsewhere])("that it wants them: %s", (message) => {
+    const by = toldBy(googleGenerativeAi, "gemini-2.5-flash");
+    expect(by({ message })).toEqual({ needsSignatures: true });
+    expect(by({ message }, { needsSignatures: true })).toBeUndefined();
+    expect(toldBy(googleGenerativeAi, "gemini-3-pro")({ message })).toBeUndefined();
+  });
+
+  it.each([
+    "Corrupted thought signature.",
+    "Invalid thought signature.",
+    "Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/",
+  ])("that it takes none back: %s", (message) => {
+    const by = toldBy(googleGenerativeAi, "gemini-3-pro");
+    const without = { needsSignatures: true, ownSignatures: false };
+    expect(by({ message })).toEqual(without);
+    expect(by({ message }, without)).toBeUndefined();
+  });
+
+  it("and nothing where it speaks of something else", () => {
+    const by = toldBy(googleGenerativeAi, "gemini-3-pro");
+    expect(
+      by({ message: "Please ensure that function call turn comes immediately after a user turn." }),
+    ).toBeUndefined();
+  });
+});
+
+describe("a refusal in Anthropic's protocol tells of a server that is not Anthropic", () => {
+  const by = toldBy(anthropicMessages);
+
+  it.each([
+    "The `content[].thinking` in the thinking mode must be passed back to the API.",
+    "Missing thinking block in the assistant message at message index 11. For more information, please refer to the guide",
+    "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+  ])("that signs no thinking and wants it back: %s", (message) => {
+    const filled = { unsignedThinking: true, thinkingFill: " " };
+    expect(by({ message })).toEqual(filled);
+    expect(by({ message }, { unsignedThinking: true })).toEqual(filled);
+    expect(by({ message }, filled)).toBeUndefined();
+  });
+
+  it("that does not take its own pauses back", () => {
+    const message =
+      "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block";
+    expect(by({ message })).toEqual({ resumesPauses: false });
+    expect(by({ message }, { resumesPauses: false })).toBeUndefined();
+  });
+
+  it.each([
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
+    "prompt is too long: 213462 tokens > 200000 maximum",
+  ])("and nothing where it is: %s", (message) => expect(by({ message })).toBeUndefined());
 });
 
 const refused = (error: object): ReturnType<typeof raw> =>

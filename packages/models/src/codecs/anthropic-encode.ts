@@ -39,7 +39,8 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
   const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
-    assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, anthropicAnswer),
+    assistant: (message, calls, warn) =>
+      filled(answerBlocks(message, calls, target, warn, anthropicAnswer), calls.length > 0, target),
     result: (answered, message, warn) =>
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
     json: messageJson,
@@ -100,6 +101,13 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       };
     },
   };
+}
+
+/** A tool turn of a server that wants to see thinking in each of them. */
+function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[] {
+  const fill = compat?.thinkingFill;
+  if (typeof fill !== "string" || !hasCalls || blocks.some((block) => block.thinking === true)) return blocks;
+  return [{ json: toJson({ type: "thinking", thinking: fill, signature: "" }), thinking: true }, ...blocks];
 }
 
 const member = (name: string, json: string): string => `${toJson(name)}:${json}`;

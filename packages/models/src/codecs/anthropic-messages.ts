@@ -8,6 +8,7 @@ import { AnthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
 import { anthropicEncoder, type Host } from "./anthropic-encode.ts";
 import { anthropicHttpError } from "./anthropic-errors.ts";
 import { asObject, asString } from "./anthropic-json.ts";
+import { learned } from "./anthropic-learns.ts";
 import { bedrockHttpError, bedrockStreamError } from "./bedrock-errors.ts";
 
 const api = "anthropic-messages";
@@ -43,7 +44,8 @@ const vertex: Host = {
  * `opaque` of a caller's own part: `cache_control`; for files also `file_id`, `title`, `context`, `citations`.
  *
  * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning goes back without a signature),
- * `cache: false` (no automatic marks), and any trait of `anthropic-traits.ts` by its name.
+ * `thinkingFill` (what stands for the reasoning of a tool turn that has none), `resumesPauses: false` (a paused answer is gone
+ * on with by a word, without what was open in it), `cache: false` (no automatic marks), and any trait of `anthropic-traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,
@@ -52,6 +54,7 @@ export const anthropicMessages: Codec = {
   decoder: (target, emit) => new AnthropicDecoder(target, emit),
   decodeWhole: anthropicWhole,
   errorOf: anthropicHttpError,
+  learned,
 };
 
 /** Claude on Vertex. The base URL ends in `/v1/projects/PROJECT/locations/LOCATION`. */

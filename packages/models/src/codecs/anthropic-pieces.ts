@@ -115,6 +115,7 @@ export class Pieces {
     return (
       turn.kind === "assistant" &&
       turn.message.stop.kind === "pause" &&
+      this.#target.compat?.resumesPauses !== false &&
       isSameOrigin(turn.message.origin, this.#target) &&
       blocks.some((block) => (block.opens ?? block.closes) !== undefined)
     );

@@ -1,13 +1,15 @@
 // The room of Google's codec: GenerateContent, as the Gemini API and Vertex AI speak it.
 //
 // This file only puts the rooms together: google-encode (requests), google-messages (turns), google-decode (answers),
-// google-stops (the words an answer ends with), google-target (what differs from model to model).
+// google-stops (the words an answer ends with), google-target (what differs from model to model), google-learns (what a
+// refusal tells of that).
 
 import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import type { Codec, Decoder, Encoder, Target } from "../codec.ts";
 import { GoogleDecoder } from "./google-decode.ts";
 import { GoogleEncoder } from "./google-encode.ts";
 import { googleHttpError } from "./google-errors.ts";
+import { learned } from "./google-learns.ts";
 
 export { googleStops } from "./google-stops.ts";
 export type { GoogleCompat, GoogleOptions } from "./google-target.ts";
@@ -24,4 +26,5 @@ export const googleGenerativeAi: Codec = {
     return decoder.endWhole();
   },
   errorOf: googleHttpError,
+  learned,
 };

@@ -167,16 +167,18 @@ export class GoogleTurns {
   }
 
   #modelPart(part: Exclude<Part, ToolCallPart>, own: boolean): string | undefined {
-    const signature = own ? signatureOf(part) : undefined;
+    const signs = own && this.#traits.ownSignatures;
+    const signature = signs ? signatureOf(part) : undefined;
     switch (part.type) {
       case "text":
       case "refusal":
         return part.text === "" && signature === undefined ? undefined : textPart(part.text, signature);
       case "reasoning":
-        if (!own || (part.text === "" && signature === undefined)) return undefined;
+        if (!signs || (part.text === "" && signature === undefined)) return undefined;
         return jsonText({ text: part.text, thought: true, ...signature });
       case "native":
-        return own && nativeParts.some((kind) => kind in part.opaque) ? jsonText(part.opaque) : undefined;
+        if (!own || !nativeParts.some((kind) => kind in part.opaque)) return undefined;
+        return jsonText(signs ? part.opaque : { ...part.opaque, thoughtSignature: undefined });
       case "file": {
         if (!own) return textPart(standIn(part));
         const media = this.#media(part);
@@ -192,7 +194,7 @@ export class GoogleTurns {
 
   #callPart(call: ToolCallPart, own: boolean, first: boolean): string {
     const signature =
-      (own ? signatureOf(call) : undefined) ??
+      (own && this.#traits.ownSignatures ? signatureOf(call) : undefined) ??
       (first && this.#traits.needsSignatures ? { thoughtSignature: foreignSignature } : undefined);
     const id = this.#idOf(call, own);
     const head = `${id === undefined ? "" : `"id":${jsonText(id)},`}"name":${jsonText(wireName(call.name))}`;

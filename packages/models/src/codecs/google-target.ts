@@ -27,6 +27,8 @@ export interface GoogleCompat {
   mediaInResults?: boolean;
   /** Whether calls without a thoughtSignature are refused, so that foreign ones need the sentinel. Default: Gemini 3 and later. */
   needsSignatures?: boolean;
+  /** Whether the model's own signatures, and what it thought, go back to it. Default: true. Without them the sentinel stands in. */
+  ownSignatures?: boolean;
   /** How thinking is asked for. Default: by level from Gemini 3 on, by budget in Gemini 2.5, before that not at all. */
   thinking?: "level" | "budget" | "none";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
@@ -43,6 +45,7 @@ export interface GoogleTraits {
   schemas: { field: "parameters" | "parametersJsonSchema"; tools: SchemaMode; output?: SchemaMode };
   mediaInResults: boolean;
   needsSignatures: boolean;
+  ownSignatures: boolean;
   thinking: "level" | "budget" | "none";
   /** Pro models cannot stop thinking. */
   pro: boolean;
@@ -81,6 +84,7 @@ export function googleTraits(target: Target): GoogleTraits {
     schemas: schemaForms[compat.schemas ?? "json_schema"] ?? schemaForms.json_schema,
     mediaInResults: compat.mediaInResults ?? current,
     needsSignatures: compat.needsSignatures ?? current,
+    ownSignatures: compat.ownSignatures ?? true,
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
     pro: /-pro\b/i.test(model),
     callIds: compat.callIds ?? "echo",

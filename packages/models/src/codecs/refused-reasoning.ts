@@ -7,6 +7,8 @@
 /** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112). */
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
+  /thinking\.signature\W{1,4}field required/i,
+  /(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature is not valid/i,
   /thinking[`'"\\]* (?:or [`'"\\]*redacted_thinking[`'"\\]* )?blocks[^.]{0,80} cannot be modified/i,
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,
   /of type [`'"\\]*reasoning[`'"\\]* was provided without its required following item/i,
