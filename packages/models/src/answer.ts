@@ -8,7 +8,6 @@ import {
   type AssistantMessage,
   errorWith,
   type Json,
-  type JsonObject,
   type ModelEvent,
   type NativePart,
   type Opaque,
@@ -18,6 +17,8 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
+import { parseArgs } from "./call-args.ts";
+import { faultUnheard, toldTwice } from "./calls-told.ts";
 
 interface TextBlock {
   type: "text" | "reasoning" | "refusal";
@@ -26,7 +27,7 @@ interface TextBlock {
   opaque?: Opaque;
 }
 
-interface CallBlock {
+export interface CallBlock {
   type: "tool_call";
   id: string;
   name: string;
@@ -191,6 +192,23 @@ export class Answer {
     this.#emit({ type: "progress" });
   }
 
+  /**
+   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`calls-told.ts`).
+   * @param stray arguments came that belong to no call
+   * @returns whether a call was lost: there were arguments, and there is no call
+   */
+  settleCalls(stray = false): boolean {
+    const calls = [...this.#blocks].filter(
+      (entry): entry is [BlockKey, CallBlock & { index: number }] => entry[1].type === "tool_call",
+    );
+    for (const key of toldTwice(calls)) this.#blocks.delete(key);
+    faultUnheard(
+      calls.map(([, call]) => call),
+      stray,
+    );
+    return stray && calls.length === 0;
+  }
+
   /** Forgets a block, e.g. one that turned out to be unfinished. */
   drop(key: BlockKey): void {
     this.#blocks.delete(key);
@@ -351,29 +369,6 @@ function callPart(block: CallBlock, cut: boolean): Part {
     ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
   };
 }
-
-/**
- * A call's arguments from what the provider gave: nothing is `{}`, also where it is spelled out (blanks, `null`, `""`), an
- * object is itself, everything else says what is wrong.
- */
-export function parseArgs(given: Json | undefined): { args: JsonObject; argsError?: string } {
-  if (given === undefined || isNothing(given)) return { args: {} };
-  let value: Json = given;
-  try {
-    if (typeof value === "string") value = JSON.parse(value) as Json;
-    // Some models encode twice: a string that holds the object. Only at the root, and only once.
-    if (typeof value === "string" && value.trimStart().startsWith("{")) value = JSON.parse(value) as Json;
-  } catch (thrown) {
-    return { args: {}, argsError: `the arguments are not valid JSON: ${(thrown as Error).message}` };
-  }
-  if (isNothing(value)) return { args: {} };
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { args: {}, argsError: "the arguments must be a JSON object" };
-  return { args: value };
-}
-
-const isNothing = (value: Json): boolean =>
-  value === null || (typeof value === "string" && value.trim() === "");
 
 /** What the answer's end means, from the word and the content together. */
 export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {

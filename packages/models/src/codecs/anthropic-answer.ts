@@ -32,6 +32,9 @@ interface Open {
 
 type Emit = (event: ModelEvent) => void;
 
+const isBlank = (piece: Json | undefined): boolean =>
+  piece === undefined || piece === null || (typeof piece === "string" && piece.trim() === "");
+
 export class AnthropicAnswer {
   readonly #target: Target;
   readonly #emit: Emit;
@@ -43,6 +46,8 @@ export class AnthropicAnswer {
   #stopped = false;
   #word: string | undefined;
   #detail: string | undefined;
+  /** Arguments came for a block that is no call. */
+  #strayArgs = false;
   #input: number | undefined;
   #cacheRead: number | undefined;
   #cacheWrite: number | undefined;
@@ -110,6 +115,7 @@ export class AnthropicAnswer {
   /** A whole message. */
   message(message: JsonObject): AssistantMessage {
     this.#start(message);
+    this.#ending(message);
     this.#stopped = true;
     return this.end();
   }
@@ -119,8 +125,9 @@ export class AnthropicAnswer {
     const wire = this.#word === undefined ? undefined : anthropicStop(this.#word);
     if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
+    const kind = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use" ? "malformed_call" : wire;
     return this.#answer.finish({
-      ...(wire === undefined ? {} : { wire }),
+      ...(kind === undefined ? {} : { wire: kind }),
       ...(this.#word === undefined ? {} : { raw: this.#word }),
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
@@ -145,11 +152,13 @@ export class AnthropicAnswer {
     this.#messageId = id;
     this.#count(asObject(message.usage));
     // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
-    for (const [index, block] of (Array.isArray(message.content) ? message.content : []).entries()) {
+    const content = Array.isArray(message.content) ? message.content : [];
+    for (const [index, block] of content.entries()) {
       this.#open(index, asObject(block) ?? {});
       this.#close(index);
     }
-    this.#ending(message);
+    // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
+    if (content.length > 0) this.#ending(message);
   }
 
   #open(index: number, block: JsonObject): void {
@@ -200,6 +209,8 @@ export class AnthropicAnswer {
   #delta(index: number, delta: JsonObject): void {
     const type = asString(delta.type);
     const open = this.#blocks.get(index) ?? this.#lazily(index, type);
+    if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
+      this.#strayArgs ||= !isBlank(delta.partial_json);
     if (open === undefined) return;
     if (open.kind === "native") {
       this.#nativeDelta(open, delta);
@@ -211,14 +222,12 @@ export class AnthropicAnswer {
         return;
       case "thinking_delta":
         this.#saying((text) => this.#answer.reasoning(index, text), delta.thinking);
+        // Some gateways sign in the same breath.
+        if (asString(delta.signature)) this.#sign(index, delta.signature);
         return;
-      case "signature_delta": {
-        const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
-        this.#answer.attach(index, {
-          opaque: { signature: before + (asString(delta.signature) ?? "") },
-        });
+      case "signature_delta":
+        this.#sign(index, delta.signature);
         return;
-      }
       case "citations_delta":
         if (delta.citation !== undefined) this.#answer.attach(index, { citation: delta.citation });
         return;
@@ -241,6 +250,12 @@ export class AnthropicAnswer {
         this.#emit({ type: "progress" });
         return;
     }
+  }
+
+  #sign(index: number, piece: Json | undefined): void {
+    this.#again = undefined;
+    const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
+    this.#answer.attach(index, { opaque: { signature: before + (asString(piece) ?? "") } });
   }
 
   /** Says a delta's text, and keeps how, for a next event that is like it. */

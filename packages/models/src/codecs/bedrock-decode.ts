@@ -40,6 +40,8 @@ class BedrockAnswer implements Decoder {
   readonly #places = new BlockPlaces();
   /** Arguments of each call so far. */
   readonly #calls = new Map<number, string>();
+  /** Arguments came for a block that is no call. */
+  #strayArgs = false;
   #last = -1;
   #word: string | undefined;
   #detail: string | undefined;
@@ -112,8 +114,9 @@ class BedrockAnswer implements Decoder {
     // Closed though it was cut: without any arguments it would look like `{}`.
     if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
       this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");
+    const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     return this.#answer.finish({
-      wire,
+      wire: lost ? "malformed_call" : wire,
       raw: this.#word,
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
@@ -154,7 +157,9 @@ class BedrockAnswer implements Decoder {
     const text = asString(delta.text);
     if (text !== undefined) this.#answer.text(index, text);
     const use = asObject(delta.toolUse);
-    if (use !== undefined) {
+    const isCall = this.#calls.has(index);
+    if (use !== undefined && !isCall) this.#strayArgs ||= use.input !== undefined && use.input !== "";
+    if (use !== undefined && isCall) {
       // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
       const whole = asObject(use.input);
       const piece = whole === undefined ? (asString(use.input) ?? "") : JSON.stringify(whole);

@@ -58,6 +58,10 @@ export class GoogleDecoder implements Decoder {
   #metadata: JsonObject = {};
   #heard = false;
   #word: string | undefined;
+  /** The word came behind all that was said. */
+  #ended = false;
+  /** How often something was said. */
+  #said = 0;
   #detail: string | undefined;
   #blocked: string | undefined;
   #warned = false;
@@ -74,7 +78,7 @@ export class GoogleDecoder implements Decoder {
   }
 
   get complete(): boolean {
-    return this.#word !== undefined;
+    return this.#ended;
   }
 
   push(frame: Frame): void {
@@ -155,11 +159,17 @@ export class GoogleDecoder implements Decoder {
   #candidate(candidate: GoogleCandidate): void {
     this.#heard = true;
     const parts = candidate.content?.parts;
+    const before = this.#said;
     if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) this.#part(part);
     if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
       this.#cite(candidate);
-    if (wordOf(candidate.finishReason) === "") return;
-    this.#word = wordOf(candidate.finishReason);
+    const word = wordOf(candidate.finishReason);
+    if (word === "") {
+      if (this.#said > before) this.#goOn(before);
+      return;
+    }
+    this.#word = word;
+    this.#ended = this.#said > 0 || googleStop(word) !== "end_turn";
     const ratings = listOf(candidate.safetyRatings)
       .filter(
         (rating) =>
@@ -170,9 +180,16 @@ export class GoogleDecoder implements Decoder {
     if (said !== "") this.#detail = said;
   }
 
+  /** More comes without a word. One that stood before the first of it is a gateway's, which says STOP to every empty piece. */
+  #goOn(before: number): void {
+    if (before === 0) this.#word = undefined;
+    this.#ended = false;
+  }
+
   #part(part: GooglePart): void {
     const given = wordOf(part.thoughtSignature);
     const signature = given === "" ? undefined : { thoughtSignature: given };
+    if (isObject(part.functionCall) || wordOf(part.text) !== "") this.#said++;
     if (isObject(part.functionCall)) {
       this.#call(part.functionCall, signature);
       return;
@@ -301,6 +318,7 @@ export class GoogleDecoder implements Decoder {
     // At the output limit an open call stays open, and so is cut; at any other end it was merely not closed.
     if (wire !== "max_tokens") this.#closeCall();
     else if (this.#streamed?.pieces) this.#answer.argsWhole(this.#streamed.key, this.#streamed.args.value);
+    this.#answer.settleCalls();
     this.#attachSources();
     const raw = this.#word ?? this.#blocked;
     const message = this.#answer.finish({

@@ -23,12 +23,13 @@ export const googleStops: { readonly [word: string]: StopKind } = {
   IMAGE_SAFETY: "content_filter",
   IMAGE_PROHIBITED_CONTENT: "content_filter",
   IMAGE_RECITATION: "content_filter",
-  // The first holds no call that could run, the second one that was never offered.
+  // The first two hold nothing that could run, the third a call that was never offered, the last more of them than Google
+  // lets through.
   MALFORMED_FUNCTION_CALL: "malformed_call",
+  MALFORMED_RESPONSE: "malformed_call",
   UNEXPECTED_TOOL_CALL: "malformed_call",
-  MALFORMED_RESPONSE: "error",
+  TOO_MANY_TOOL_CALLS: "malformed_call",
   MISSING_THOUGHT_SIGNATURE: "error",
-  TOO_MANY_TOOL_CALLS: "error",
   NO_IMAGE: "error",
   IMAGE_OTHER: "error",
   OTHER: "unknown",

@@ -1,0 +1,48 @@
+// The room of calls as gateways tell them: twice, or with their arguments at another call's place.
+//
+// Nothing here makes a call whole. A call that was told once more is one call; a call whose arguments may have gone astray
+// does not run without them, for empty arguments are arguments too.
+
+import type { Json } from "@rondo/core";
+import type { BlockKey, CallBlock } from "./answer.ts";
+import { isNothing } from "./call-args.ts";
+
+const astray =
+  "its arguments came apart from it, so that some may be another call's: make the call again, with all its arguments";
+
+/**
+ * The calls that were told before. Under one id, or one signature, the same arguments for the same tool are one call, which
+ * somebody passed on twice; without either nobody knows, and it is two.
+ */
+export function toldTwice(calls: readonly (readonly [BlockKey, CallBlock])[]): BlockKey[] {
+  const told = new Map<Json, CallBlock[]>();
+  const again: BlockKey[] = [];
+  for (const [key, call] of calls) {
+    const mark = call.id || call.opaque?.thoughtSignature;
+    if (!mark) continue;
+    const others = told.get(mark) ?? [];
+    const isTold = others.some((one) => one.name === call.name && argsOf(one) === argsOf(call));
+    if (isTold) again.push(key);
+    else told.set(mark, [...others, call]);
+  }
+  return again;
+}
+
+/** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
+export function faultUnheard(calls: readonly CallBlock[], stray: boolean): void {
+  const unheard = calls.filter((call) => isNothing(argsOf(call)));
+  if (unheard.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
+  for (const call of unheard) call.fault = astray;
+}
+
+const argsOf = (call: CallBlock): string => call.pieces.join("");
+
+function holdsTwo(text: string): boolean {
+  if (!/\}\s*\{/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
