@@ -21,6 +21,16 @@ describe("server-sent events", () => {
     ["line feeds", "data: a\n\ndata: b\n\n", ["a", "b"]],
     ["carriage returns with line feeds", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
     ["carriage returns alone", "data: a\r\rdata: b\r\r", ["a", "b"]],
+    [
+      "no blank line between payloads that are whole",
+      'data: {"a":1}\ndata: {"b":2}\ndata: [DONE]\n\n',
+      ['{"a":1}', '{"b":2}', "[DONE]"],
+    ],
+    [
+      "one payload in several lines",
+      'data: {"a":[\ndata: {"b":1},\ndata: {"c":2}\ndata: ]}\n\n',
+      ['{"a":[\n{"b":1},\n{"c":2}\n]}'],
+    ],
     ["no space after the colon", "data:a\n\n", ["a"]],
     ["only one space taken off", "data:  a\n\n", [" a"]],
     [
@@ -172,5 +182,18 @@ describe("server-sent events", () => {
     expect(() => {
       for (let i = 0; i < 100; i++) line.push(bytes("data: 0123456789"));
     }).toThrow(expect.objectContaining({ kind: "protocol" }));
+  });
+
+  it("keeps the names of events that no blank line parts, and one that stands behind its payload", () => {
+    const named = (text: string): Frame[] => decode([bytes(text)]).frames;
+    expect(
+      named('event: a\ndata: {"x":1}\nevent: b\ndata: {"x":2}\ndata: {"x":3}\n\ndata: {"x":4}\n\n'),
+    ).toEqual([
+      { event: "a", data: '{"x":1}' },
+      { event: "b", data: '{"x":2}' },
+      { event: undefined, data: '{"x":3}' },
+      { event: undefined, data: '{"x":4}' },
+    ]);
+    expect(named('data: {"x":1}\nevent: a\n\n')).toEqual([{ event: "a", data: '{"x":1}' }]);
   });
 });

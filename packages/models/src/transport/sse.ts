@@ -1,10 +1,11 @@
 // The room of server-sent events: bytes in any chunking become frames.
 //
-// The WHATWG algorithm, with five leniencies the field asks for: a payload that itself starts with a colon is a comment
+// The WHATWG algorithm, with six leniencies the field asks for: a payload that itself starts with a colon is a comment
 // that a gateway wrapped, a payload that is empty is none, a last event without its blank line counts when its payload
-// is whole (WHATWG drops that one, and with it the finish signal of small servers), and so does a JSON object that stands
-// between events bare, in as many lines as it likes: so Google breaks off an answer, and WHATWG drops the error. Nor has
-// WHATWG a field `error`, which is where llama.cpp said what went wrong: an object there is an event of that name.
+// is whole (WHATWG drops that one, and with it the finish signal of small servers), so does one that is whole where another
+// payload begins behind it, and so does a JSON object that stands between events bare, in as many lines as it likes: so
+// Google breaks off an answer, and WHATWG drops the error. Nor has WHATWG a field `error`, which is where llama.cpp said what
+// went wrong: an object there is an event of that name.
 //
 // Most events of an answer differ from the one before them in one text alone. Who reads the frames may know how
 // (`Likeness`): such an event is taken where it stands, and never becomes a frame. What a run of some thousand deltas
@@ -38,6 +39,8 @@ export class SseDecoder {
   /** What the lines since the last blank one said. */
   #event: string | undefined;
   #data: string | undefined;
+  /** A name that came behind a payload: it is its name, or the next one's. */
+  #later: string | undefined;
   /** Lines since the last blank one that are no fields, the first of which opens a JSON object. */
   #bare: string | undefined;
   /** The line that said the event's name. */
@@ -186,13 +189,15 @@ export class SseDecoder {
     const [name, value] = nameEnd === -1 ? [line, ""] : [line.slice(0, nameEnd), line.slice(start)];
     this.#bare = undefined;
     if (name === "data") {
+      if (this.#data !== undefined && endsBefore(this.#data, value)) this.#dispatch(this.#later);
       if (this.#data === undefined && nameEnd !== -1) {
         this.#head = this.#named + line.slice(0, start);
         this.#headEvent = this.#event || undefined;
       }
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (name === "event") {
-      this.#event = value;
+      if (this.#data === undefined) this.#event = value;
+      else this.#later = value;
       this.#named = `${line}\n`;
     } else if (name === "error" && value.startsWith("{") && isWhole(value))
       this.#onFrame({ event: "error", data: value });
@@ -214,16 +219,22 @@ export class SseDecoder {
     }
   }
 
-  #dispatch(): void {
+  /** @param next the name of the event that began without a blank line before it */
+  #dispatch(next?: string): void {
     this.#bare = undefined;
     const data = this.#data;
-    const event = this.#event || undefined;
+    const event = (next === undefined ? (this.#later ?? this.#event) : this.#event) || undefined;
     this.#data = undefined;
-    this.#event = undefined;
-    this.#named = "";
+    this.#event = next;
+    this.#later = undefined;
+    if (next === undefined) this.#named = "";
     if (data !== undefined && isPayload(data)) this.#onFrame({ event, data });
   }
 }
+
+/** Whether a payload is over though no blank line said so: it is whole, and what follows begins as one. */
+const endsBefore = (data: string, next: string): boolean =>
+  /^\s*[{[]/.test(next) && /[}\]]\s*$/.test(data) && isWhole(data);
 
 const isPayload = (data: string): boolean => data !== "" && data.charCodeAt(0) !== colon;
 
