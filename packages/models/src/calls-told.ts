@@ -30,7 +30,7 @@ export function toldTwice(calls: readonly (readonly [BlockKey, CallBlock])[]): B
 
 /** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
 export function faultUnheard(calls: readonly CallBlock[], stray: boolean): void {
-  const unheard = calls.filter((call) => isNothing(argsOf(call)));
+  const unheard = calls.filter((call) => isNothing(argsOf(call)) || argsOf(call) === "{}");
   if (unheard.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
   for (const call of unheard) call.fault = astray;
 }

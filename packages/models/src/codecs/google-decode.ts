@@ -25,12 +25,17 @@ import { ownName } from "./google-names.ts";
 import { googleStop, isBrokenOff } from "./google-stops.ts";
 import { latest, usageOf } from "./google-usage.ts";
 import {
-  type GoogleAnswer,
   type GoogleCandidate,
   type GoogleFunctionCall,
   type GooglePart,
   type GoogleUsage,
+  isEmpty,
+  isObject,
+  kindOf,
+  listOf,
   nativeParts,
+  unwrapped,
+  wordOf,
 } from "./google-wire.ts";
 
 /** A call whose arguments arrive in pieces. */
@@ -53,6 +58,10 @@ export class GoogleDecoder implements Decoder {
   #open: { kind: "text" | "reasoning"; key: number } | undefined;
   #lastText: number | undefined;
   #streamed: StreamedCall | undefined;
+  /** Calls that came without arguments. */
+  readonly #bare = new Set<number>();
+  /** Arguments came for no call that could be told. */
+  #strayArgs = false;
   #usage: GoogleUsage = {};
   #citations = new Set<string>();
   #metadata: JsonObject = {};
@@ -245,7 +254,9 @@ export class GoogleDecoder implements Decoder {
     if (!goesOn) this.#closeCall();
     if (!goesOn && name === "") {
       // A closing part whose call is shut already, or a call without a name: there is nothing to run.
-      if (call.args === undefined && call.partialArgs === undefined) return;
+      if (isEmpty(call.args) && call.partialArgs === undefined) return;
+      this.#nameless(call);
+      return;
     }
     const key = goesOn ? open.key : this.#blocks++;
     this.#answer.call(key, { id, name });
@@ -261,7 +272,20 @@ export class GoogleDecoder implements Decoder {
       this.#answer.argsWhole(key, exactArgs(call.args));
       state.pieces = false;
     } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
+    if (!state.pieces && isEmpty(call.args)) this.#bare.add(key);
+    else this.#bare.delete(key);
     if (call.willContinue !== true) this.#closeCall(state);
+  }
+
+  /** Some say the name first, and the arguments in a part without it: they are those of the one call that has none. */
+  #nameless({ args }: GoogleFunctionCall): void {
+    const [key, another] = this.#bare;
+    if (key === undefined || another !== undefined || !isObject(args)) {
+      this.#strayArgs = true;
+      return;
+    }
+    this.#bare.delete(key);
+    this.#answer.argsWhole(key, exactArgs(args));
   }
 
   #closeCall(state: StreamedCall | undefined = this.#streamed): void {
@@ -318,15 +342,16 @@ export class GoogleDecoder implements Decoder {
     // At the output limit an open call stays open, and so is cut; at any other end it was merely not closed.
     if (wire !== "max_tokens") this.#closeCall();
     else if (this.#streamed?.pieces) this.#answer.argsWhole(this.#streamed.key, this.#streamed.args.value);
-    this.#answer.settleCalls();
+    const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "end_turn";
     this.#attachSources();
     const raw = this.#word ?? this.#blocked;
+    const kind = lost ? "malformed_call" : wire;
     const message = this.#answer.finish({
-      ...(wire === undefined ? {} : { wire }),
+      ...(kind === undefined ? {} : { wire: kind }),
       ...(raw === undefined ? {} : { raw }),
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
-    if (wire !== "malformed_call") return message;
+    if (kind !== "malformed_call") return message;
     // The candidate of a malformed call is never replayed: no call of it, and no part that is only a signature.
     const content = message.content.filter(
       (part) => (part.type === "text" || part.type === "reasoning") && part.text !== "",
@@ -349,45 +374,6 @@ export class GoogleDecoder implements Decoder {
     this.#count();
     return this.#answer.failed(error);
   }
-}
-
-/** The member that says what a part is, where it is none of those that stand beside a text. */
-function kindOf(part: GooglePart): string | undefined {
-  for (const key in part) if (!plainKeys.has(key) && part[key] !== null) return key;
-  return undefined;
-}
-
-const plainKeys: ReadonlySet<string> = new Set([
-  "text",
-  "thought",
-  "thoughtSignature",
-  "partMetadata",
-  "videoMetadata",
-  "mediaResolution",
-  "audioTranscription",
-  "speechMetadata",
-  "mediaProcessing",
-]);
-
-/** Google's Code Assist hands each answer on inside a `response`. */
-function unwrapped(value: JsonObject): GoogleAnswer {
-  const { candidates, promptFeedback, usageMetadata, error, response } = value;
-  const bare = [candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined);
-  return (!bare && isObject(response) ? response : value) as unknown as GoogleAnswer;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A text, or none: whatever else a server put there. */
-function wordOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** A list, whatever a server put there. */
-function listOf<T>(value: T[] | undefined | null): T[] {
-  return Array.isArray(value) ? value.filter((one) => one !== null && one !== undefined) : [];
 }
 
 function notJson(data: string, target: Target): RondoError {

@@ -57,3 +57,45 @@ export const nativeParts: readonly string[] = [
   "toolCall",
   "toolResponse",
 ];
+
+/** The member that says what a part is, where it is none of those that stand beside a text. */
+export function kindOf(part: GooglePart): string | undefined {
+  for (const key in part) if (!plainKeys.has(key) && part[key] !== null) return key;
+  return undefined;
+}
+
+const plainKeys: ReadonlySet<string> = new Set([
+  "text",
+  "thought",
+  "thoughtSignature",
+  "partMetadata",
+  "videoMetadata",
+  "mediaResolution",
+  "audioTranscription",
+  "speechMetadata",
+  "mediaProcessing",
+]);
+
+/** Google's Code Assist hands each answer on inside a `response`. */
+export function unwrapped(value: JsonObject): GoogleAnswer {
+  const { candidates, promptFeedback, usageMetadata, error, response } = value;
+  const bare = [candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined);
+  return (!bare && isObject(response) ? response : value) as unknown as GoogleAnswer;
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A text, or none: whatever else a server put there. */
+export function wordOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** A list, whatever a server put there. */
+export function listOf<T>(value: T[] | undefined | null): T[] {
+  return Array.isArray(value) ? value.filter((one) => one !== null && one !== undefined) : [];
+}
+
+/** No members, or no object at all. */
+export const isEmpty = (args: unknown): boolean => !isObject(args) || Object.keys(args).length === 0;
