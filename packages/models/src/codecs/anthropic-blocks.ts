@@ -17,6 +17,7 @@ import type { Target } from "../codec.ts";
 import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./anthropic-json.ts";
 import { nameToWire } from "./anthropic-names.ts";
 import { type Answered, noResult } from "./anthropic-turns.ts";
+import { knownType } from "./media-types.ts";
 
 /** One block as JSON text, without its cache mark. */
 export interface Block {
@@ -29,6 +30,8 @@ export interface Block {
   /** A client's call made by code that the provider runs: the id of that code's block. */
   waitsIn?: string;
   thinking?: boolean;
+  /** It stands behind all results, not between them. */
+  behind?: true;
 }
 
 export type Warn = (code: string, message: string) => void;
@@ -120,7 +123,8 @@ function fileJson(file: FilePart): string | undefined {
 function fileSource(file: FilePart): JsonObject | undefined {
   const id = asString(file.opaque?.file_id);
   if (id !== undefined) return { type: "file", file_id: id };
-  const { mediaType, data, url } = file;
+  const { data, url } = file;
+  const mediaType = knownType(file.mediaType);
   const isImage = mediaType.startsWith("image/");
   if (isImage ? !imageTypes.has(mediaType) && mediaType !== "image/*" : !isDocument(mediaType))
     return undefined;

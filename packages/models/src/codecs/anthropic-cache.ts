@@ -2,7 +2,8 @@
 //
 // At most four. The caller's own count first; of what is left, the newest message matters most (the next request reads
 // up to it), then the system prompt, the tools, and the newest user message before the last (what the request before
-// wrote). Marks are the only bytes of a prefix that move.
+// wrote). Marks are the only bytes of a prefix that move. One that keeps for an hour may not follow one that keeps for less:
+// where the caller's would, ours is left out.
 
 /** A message whose blocks can be marked, by block index. */
 export interface Marked {
@@ -44,22 +45,33 @@ export function placeMarks(
     }
   if (automatic === undefined) return dropped;
 
+  const own = [marksOf(tools), marksOf(system), ...messages.map(({ marks }) => [...marks.values()])];
+  const fits = (section: number): boolean =>
+    isLong(automatic)
+      ? own.slice(0, section + 1).every((marks) => marks.every(isLong))
+      : !own.slice(section + 1).some((marks) => marks.some(isLong));
   const users = messages.filter((message) => message.role === "user");
   const markMessage = (message: Marked | undefined): void => {
     const at = (message?.blocks.length ?? 0) - 1;
     if (message === undefined || at < 0 || left === 0 || message.marks.has(at)) return;
+    if (!fits(2 + messages.indexOf(message))) return;
     message.marks.set(at, automatic);
     left--;
   };
-  const markLast = (blocks: Markable[]): void => {
+  const markLast = (blocks: Markable[], section: number): void => {
     const last = blocks.at(-1);
-    if (last === undefined || left === 0 || last.mark !== undefined) return;
+    if (last === undefined || left === 0 || last.mark !== undefined || !fits(section)) return;
     blocks[blocks.length - 1] = { ...last, mark: automatic };
     left--;
   };
   markMessage(users.at(-1));
-  markLast(system);
-  markLast(tools);
+  markLast(system, 1);
+  markLast(tools, 0);
   markMessage(users.at(-2));
   return dropped;
 }
+
+const marksOf = (blocks: readonly Markable[]): string[] =>
+  blocks.flatMap(({ mark }) => (mark === undefined ? [] : [mark]));
+
+const isLong = (mark: string): boolean => /"ttl":"1h"/.test(mark);

@@ -41,8 +41,9 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
     user: (content, warn) => contentBlocks(content, target, warn),
     assistant: (message, calls, warn) =>
       filled(answerBlocks(message, calls, target, warn, anthropicAnswer), calls.length > 0, target),
-    result: (answered, message, warn) =>
+    result: (answered, message, warn) => [
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
+    ],
     json: messageJson,
     text: (text) => toJson({ type: "text", text }),
     alternate: target.compat?.alternate === true,

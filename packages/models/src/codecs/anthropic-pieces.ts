@@ -15,7 +15,8 @@ import type { Answered, Turn } from "./anthropic-turns.ts";
 export interface Dialect {
   user(content: readonly ContentPart[], warn: Warn): Block[];
   assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
-  result(answered: Answered, message: AssistantMessage, warn: Warn): Block;
+  /** The result, and what belongs to it and stands behind all results. */
+  result(answered: Answered, message: AssistantMessage, warn: Warn): Block[];
   text(text: string): string;
   /** A whole message. */
   json(message: WireMessage): string;
@@ -197,7 +198,7 @@ export class Pieces {
 
   #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
     const pieces = calls.map((answered) => {
-      const make = (warning: Warn): Block[] => [this.#dialect.result(answered, message, warning)];
+      const make = (warning: Warn): Block[] => this.#dialect.result(answered, message, warning);
       if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
       warn(
         "call_without_result",
@@ -209,7 +210,10 @@ export class Pieces {
     const known = this.#joined.get(message);
     if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
       return known.blocks;
-    const blocks = pieces.flat();
+    const flat = pieces.flat();
+    const blocks = flat.some((block) => block.behind)
+      ? [...flat.filter((block) => !block.behind), ...flat.filter((block) => block.behind)]
+      : flat;
     this.#joined.set(message, { pieces, blocks });
     return blocks;
   }

@@ -10,6 +10,7 @@ import { argsJson, asObject, asString, isBlank, toJson } from "./anthropic-json.
 import { hash, nameToWire } from "./anthropic-names.ts";
 import { claudeVersion } from "./anthropic-traits.ts";
 import { type Answered, noResult } from "./anthropic-turns.ts";
+import { knownType } from "./media-types.ts";
 
 export const longestBedrockName = 64;
 
@@ -80,7 +81,8 @@ const formats: { readonly [mediaType: string]: readonly [kind: string, format: s
 };
 
 function fileJson(file: FilePart, target: Target): string | undefined {
-  const known = Object.hasOwn(formats, file.mediaType) ? formats[file.mediaType] : undefined;
+  const mediaType = knownType(file.mediaType);
+  const known = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
   if (known === undefined || !isAccepted(file.mediaType, target)) return undefined;
   const [kind, format] = known;
   const source =
@@ -114,10 +116,13 @@ function documentName(file: FilePart): string {
   return `${name || "document"}-${hash(`${data.length} ${data.slice(0, 4096)} ${data.slice(-4096)}`).slice(0, 8)}`;
 }
 
-/** The result of one call. Exactly one, never empty. */
-export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block {
-  const { id, result } = answered;
-  const blocks = result === undefined ? [] : bedrockContent(result.content, target, warn);
+/** The result of one call: exactly one, never empty; and behind all results, what may not stand in one of this model. */
+export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block[] {
+  const { id, call, result } = answered;
+  const all = result === undefined ? [] : bedrockContent(result.content, target, warn);
+  const hoisted = takesFilesInResults(target) ? [] : all.filter((block) => !block.json.startsWith('{"text"'));
+  const blocks = all.filter((block) => !hoisted.includes(block));
+  if (hoisted.length > 0) blocks.push({ json: toJson({ text: "(Its files stand behind the results.)" }) });
   const content =
     blocks.length === 0
       ? `[${toJson({ text: result === undefined ? noResult : "(no output)" })}]`
@@ -126,8 +131,19 @@ export function bedrockResult(answered: Answered, target: Target, warn: Warn): B
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
   const json = `{"toolResult":{"toolUseId":${toJson(id)},"content":${content}${status}}}`;
   const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
-  return mark === undefined ? { json } : { json, mark };
+  return [
+    mark === undefined ? { json } : { json, mark },
+    // A document wants a text beside it, and the model is told whose files these are.
+    ...(hoisted.length === 0
+      ? []
+      : [{ json: toJson({ text: `(Files that ${call.name} returned:)` }) }, ...hoisted]
+    ).map((block): Block => ({ ...block, behind: true })),
+  ];
 }
+
+/** To the other families a file in a result is a mistake, and one in a message none. */
+const takesFilesInResults = (target: Target): boolean =>
+  knowsStatus(target) || /llama4/.test(target.origin.model);
 
 function knowsStatus(target: Target): boolean {
   return claudeVersion(target.origin.model) !== undefined || /nova|^arn:/.test(target.origin.model);

@@ -24,6 +24,7 @@ import type { Target } from "../codec.ts";
 import { wireName } from "./google-names.ts";
 import { type GoogleTraits, jsonText, type Warn } from "./google-target.ts";
 import { nativeParts } from "./google-wire.ts";
+import { knownType } from "./media-types.ts";
 
 /** What Google documents for calls that another model made: the signature check is skipped for them. */
 const foreignSignature = "skip_thought_signature_validator";
@@ -305,12 +306,12 @@ export class GoogleTurns {
     }
     // A name is sent on Vertex only: the Gemini API refuses the member.
     const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
-    if (typeof part.data === "string")
-      return { inlineData: { mimeType: part.mediaType, data: part.data, ...name } };
+    const mimeType = knownType(part.mediaType);
+    if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
     const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
     if (inline !== null)
-      return { inlineData: { mimeType: inline[1] || part.mediaType, data: inline[2] ?? "", ...name } };
-    if (part.url !== undefined) return { fileData: { mimeType: part.mediaType, fileUri: part.url, ...name } };
+      return { inlineData: { mimeType: inline[1] || mimeType, data: inline[2] ?? "", ...name } };
+    if (part.url !== undefined) return { fileData: { mimeType, fileUri: part.url, ...name } };
     this.#warn("unsupported_file", `the bytes of ${label(part)} were not loaded; the file was left out`);
     return standIn(part);
   }
