@@ -27,7 +27,7 @@ interface TextBlock {
   opaque?: Opaque;
 }
 
-export interface CallBlock {
+interface CallBlock {
   type: "tool_call";
   id: string;
   name: string;

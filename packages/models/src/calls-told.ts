@@ -3,9 +3,18 @@
 // Nothing here makes a call whole. A call that was told once more is one call; a call whose arguments may have gone astray
 // does not run without them, for empty arguments are arguments too.
 
-import type { Json } from "@rondo/core";
-import type { BlockKey, CallBlock } from "./answer.ts";
+import type { Json, Opaque } from "@rondo/core";
 import { isNothing } from "./call-args.ts";
+
+/** A call in the making, as far as it is looked at here. */
+interface ToldCall {
+  readonly id: string;
+  readonly name: string;
+  readonly pieces: readonly string[];
+  readonly opaque?: Opaque;
+  /** Why it must not run. */
+  fault?: string;
+}
 
 const astray =
   "its arguments came apart from it, so that some may be another call's: make the call again, with all its arguments";
@@ -14,9 +23,9 @@ const astray =
  * The calls that were told before. Under one id, or one signature, the same arguments for the same tool are one call, which
  * somebody passed on twice; without either nobody knows, and it is two.
  */
-export function toldTwice(calls: readonly (readonly [BlockKey, CallBlock])[]): BlockKey[] {
-  const told = new Map<Json, CallBlock[]>();
-  const again: BlockKey[] = [];
+export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
+  const told = new Map<Json, ToldCall[]>();
+  const again: K[] = [];
   for (const [key, call] of calls) {
     const mark = call.id || call.opaque?.thoughtSignature;
     if (!mark) continue;
@@ -29,13 +38,13 @@ export function toldTwice(calls: readonly (readonly [BlockKey, CallBlock])[]): B
 }
 
 /** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
-export function faultUnheard(calls: readonly CallBlock[], stray: boolean): void {
+export function faultUnheard(calls: readonly ToldCall[], stray: boolean): void {
   const unheard = calls.filter((call) => isNothing(argsOf(call)) || argsOf(call) === "{}");
   if (unheard.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
   for (const call of unheard) call.fault = astray;
 }
 
-const argsOf = (call: CallBlock): string => call.pieces.join("");
+const argsOf = (call: ToldCall): string => call.pieces.join("");
 
 function holdsTwo(text: string): boolean {
   if (!/\}\s*\{/.test(text)) return false;
