@@ -269,8 +269,9 @@ export function answerOf(
   texts: Texts,
 ): { content: string; isError: boolean } {
   const said = output === undefined ? text : JSON.stringify(output);
-  if (ended?.landed === true && ended.error === undefined)
-    return { content: [said, texts.childLanded(ended.reason)].filter(Boolean).join("\n\n"), isError: false };
+  // Who landed and said nothing has come to no answer.
+  if (ended?.landed === true && ended.error === undefined && said.trim() !== "")
+    return { content: `${said}\n\n${texts.childLanded(ended.reason)}`, isError: false };
   if (ended?.reason === "completed" || ended?.reason === "done_tool")
     return { content: said, isError: false };
   return {

@@ -368,11 +368,23 @@ describe("a tree of sub-agents", () => {
     const { text, messages } = await parent.run("go");
     expect(text).toBe("so be it");
     const results = messages.filter((message) => message.role === "tool");
-    expect(results.map((message) => message.isError)).toEqual([true, true, false]);
+    // The last landed and said nothing: that it stopped at a limit is no answer.
+    expect(results.map((message) => message.isError)).toEqual([true, true, true]);
     expect(resultTexts(messages)).toEqual([
       "Error: helper did not finish (error): no such key",
       "Error: no agent today",
-      expect.stringContaining("stopped at a limit (max_steps)"),
+      "Error: limited did not finish (max_steps).",
+    ]);
+  });
+
+  test("tells what a sub-agent that landed has said, and that it landed", async () => {
+    const limited = worker([call("echo"), say("so far: two")], { tools: [echo("echo")], maxSteps: 1 });
+    const { messages } = await worker([call("helper", { task: "t" }), say("so be it")], {
+      tools: [helper(limited)],
+    }).run("go");
+    expect(messages[2]).toMatchObject({ isError: false });
+    expect(resultTexts(messages)).toEqual([
+      "so far: two\n\n[The agent stopped at a limit (max_steps): this is as far as it came.]",
     ]);
   });
 
