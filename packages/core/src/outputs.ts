@@ -99,6 +99,7 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (value instanceof Error) return { name: value.name, message: value.message };
   if (value instanceof RegExp) return String(value);
+  if (isUnheard(value)) return "[Promise]";
   const size = bytesOf(value);
   if (size !== undefined) return `[binary, ${size} bytes]`;
   const inside = [...parents, value];
@@ -114,6 +115,13 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   return Object.fromEntries(
     Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
   );
+}
+
+/** Whether a value is a promise. Nobody waits for it any more, and how it fails is nobody's business: unheard, it would end the process. */
+export function isUnheard(value: unknown): boolean {
+  if (!(value instanceof Promise)) return false;
+  value.catch(() => {});
+  return true;
 }
 
 function bytesOf(value: object): number | undefined {

@@ -7,7 +7,7 @@ import { ledgerEntries } from "./context/compact/ledger.ts";
 import { harmless } from "./harmless.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart } from "./message.ts";
-import { noOutput, outputPart, textFor } from "./outputs.ts";
+import { isUnheard, noOutput, outputPart, textFor } from "./outputs.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool.ts";
 
 /**
@@ -47,9 +47,11 @@ export function renderThrown(text: string): CallResult {
   return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
-/** What has still to be pulled is no result: as JSON it would be `{}`. Collections are none of it. */
+/** What has still to be pulled, or to be waited for, is no result: as JSON it would be `{}`. Collections are none of it. */
 function lazyKind(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value) && value.filter(isUnheard).length === value.length && value.length > 0)
+    return "a list of promises";
   const { next, getReader } = value as { next?: unknown; getReader?: unknown };
   const pulled = Symbol.asyncIterator in value || (typeof next === "function" && Symbol.iterator in value);
   if (!pulled && typeof getReader !== "function") return undefined;

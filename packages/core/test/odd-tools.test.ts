@@ -46,6 +46,40 @@ describe("a tool that throws", () => {
   });
 });
 
+describe("a tool that returns", () => {
+  const never = (): Promise<never> => Promise.reject(new Error("nobody waits for this"));
+
+  test("an error has failed, as one that throws it", async () => {
+    const warned: string[] = [];
+    const { session } = await called(() => new Error("no such file"));
+    expect(session.messages[2]).toMatchObject({ isError: true, content: [{ text: "Error: no such file" }] });
+    const masked = await new Agent({
+      model: scripted([call("odd"), say("done")]),
+      tools: [echo("odd", { execute: () => new TypeError("the password is 1234") })],
+      toolErrors: "masked",
+    }).run("go", {
+      onEvent: (event) => {
+        if (event.type === "warning") warned.push(event.message);
+      },
+    });
+    expect(JSON.stringify(masked.messages)).not.toContain("1234");
+    expect(warned).toEqual([expect.stringContaining("1234")]);
+  });
+
+  // A rejection that nobody hears fails the test's file.
+  test("promises in place of what they come to is told so, or what stands beside them; and their failures end no process", async () => {
+    const { session } = await called(() => ["a", "b"].map(never));
+    expect(session.messages[2]).toMatchObject({
+      isError: true,
+      content: [
+        { text: expect.stringContaining("the tool returned a list of promises, which nobody reads") },
+      ],
+    });
+    const beside = await called(() => ({ found: 2, rest: never() }));
+    expect(read(beside.session.messages)).toEqual([{ type: "text", text: '{"found":2,"rest":"[Promise]"}' }]);
+  });
+});
+
 describe("the records stay as they were, though", () => {
   const change = (args: { list: unknown[]; more?: boolean }): void => {
     args.list.push("changed");

@@ -32,7 +32,10 @@ export async function act(
     const check = await tool.check(jsonCopy(call.args));
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     const returned = await tool.execute(check.value as never, context);
-    return returned instanceof ChildWaits ? returned : renderResult(returned);
+    if (returned instanceof ChildWaits) return returned;
+    // Whoever returns an error has failed, as surely as who throws it.
+    if (isA(Error, returned)) throw returned;
+    return renderResult(returned);
   } catch (thrown) {
     if (areWordsMissing(thrown)) throw thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
