@@ -159,8 +159,9 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_tool_calls_per_turn: (value: number, { agent }) => {
     agent.maxCallsPerTurn = value;
   },
+  // Of all that is told, the note that it was cut among it.
   max_tool_result_chars: (value: number, { agent }) => {
-    agent.context = { cap: { bytes: value } };
+    agent.context = { cap: { bytes: Math.max(1, value - 100) } };
   },
   max_parallel: (value: number, { agent }) => {
     agent.maxConcurrentTools = value;

@@ -212,6 +212,7 @@ const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
   exempt: listOf(text),
   keep: anything,
   withFiles: anything,
+  longLine: anything,
   readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),
 });
 

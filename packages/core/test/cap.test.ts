@@ -158,10 +158,24 @@ describe("the immediate cut", () => {
     expect(firstLines("a\n\n\nb", 3)).toEqual({ text: "a\n\n", cut: true });
   });
 
-  test("D9.46 a first line that is too long leaves only the note", async () => {
+  test("D9.46 a first line that is too long leaves only the note, where long lines are left out", async () => {
     const whole = `${"x".repeat(100)}\nshort`;
-    const message = await resultOf(saying(whole), { context: { cap: { bytes: 50 } } });
+    const cap = { bytes: 50, longLine: "leave_out" as const };
+    const message = await resultOf(saying(whole), { context: { cap } });
     expect(textOf(message)).toBe(`\n\n[tool output truncated; ref=${blobRef(whole)}]`);
+  });
+
+  test("the beginning of a line that alone is too long stays: a result that is one line of JSON is not told as nothing", async () => {
+    const whole = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ at })));
+    const text = textOf(await resultOf(saying(whole)));
+    expect(text).toBe(`${whole.slice(0, 51_200)}\n\n[tool output truncated; ref=${blobRef(whole)}]`);
+    const cut = (said: string, bytes: number): string => firstLines(said, bytes, "cut").text;
+    expect(cut("HTTP 200\n{long long}", 10)).toBe("HTTP 200\n{");
+    expect(cut("äöü", 5)).toBe("äö");
+    expect(cut("😀😀", 3)).toBe("");
+    // What would fit by itself is whole, or not there.
+    expect(cut("one\ntwo three\nfour", 9)).toBe("one");
+    expect(cut("one\n0123456789", 4)).toBe("one");
   });
 
   test("D9.46 CRLF becomes LF", async () => {
@@ -358,35 +372,45 @@ describe("for any result", () => {
 
   test("what is left is bounded and well-formed, nothing is lost, files are untouched, and what fits is the same object", () => {
     fc.assert(
-      fc.property(content, fc.integer({ min: 1, max: 200 }), (parts, bytes) => {
-        const whole = { content: parts, isError: false };
-        const cap = capFacts({ bytes });
-        const kept = textToKeep(whole, cap, place);
-        const ref = kept === undefined ? undefined : blobRef(kept);
-        const result = capResult(whole, cap, place, ref);
-        const joined = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-        if (bytesOf(joined) <= bytes) {
-          expect(kept).toBeUndefined();
-          expect(result).toBe(whole);
-          return;
-        }
-        expect(kept).toBe(projection(parts));
-        expect(result.content.filter((part) => part.type === "file")).toEqual(
-          parts.filter((part) => part.type === "file"),
-        );
-        const left = result.content.find((part) => part.type === "text")?.text ?? "";
-        const note = result.capped === undefined ? "" : `\n\n[tool output truncated; ref=${ref}]`;
-        expect(left.endsWith(note)).toBe(true);
-        const words = left.slice(0, left.length - note.length);
-        expect(bytesOf(words)).toBeLessThanOrEqual(bytes);
-        expect(words.isWellFormed()).toBe(true);
-        // As many lines as fit, not one more.
-        const lines = joined.split(/\r?\n/);
-        let most = 0;
-        while (most < lines.length && bytesOf(lines.slice(0, most + 1).join("\n")) <= bytes) most += 1;
-        expect(words).toBe(lines.slice(0, most).join("\n"));
-        expect(result.capped === undefined).toBe(most === lines.length);
-      }),
+      fc.property(
+        content,
+        fc.integer({ min: 1, max: 200 }),
+        fc.constantFrom("cut", "leave_out"),
+        (parts, bytes, longLine) => {
+          const whole = { content: parts, isError: false };
+          const cap = capFacts({ bytes, longLine });
+          const kept = textToKeep(whole, cap, place);
+          const ref = kept === undefined ? undefined : blobRef(kept);
+          const result = capResult(whole, cap, place, ref);
+          const joined = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+          if (bytesOf(joined) <= bytes) {
+            expect(kept).toBeUndefined();
+            expect(result).toBe(whole);
+            return;
+          }
+          expect(kept).toBe(projection(parts));
+          expect(result.content.filter((part) => part.type === "file")).toEqual(
+            parts.filter((part) => part.type === "file"),
+          );
+          const left = result.content.find((part) => part.type === "text")?.text ?? "";
+          const note = result.capped === undefined ? "" : `\n\n[tool output truncated; ref=${ref}]`;
+          expect(left.endsWith(note)).toBe(true);
+          const words = left.slice(0, left.length - note.length);
+          expect(bytesOf(words)).toBeLessThanOrEqual(bytes);
+          expect(words.isWellFormed()).toBe(true);
+          // As many lines as fit, not one more.
+          const lines = joined.split(/\r?\n/);
+          let most = 0;
+          while (most < lines.length && bytesOf(lines.slice(0, most + 1).join("\n")) <= bytes) most += 1;
+          const begun = words.slice(lines.slice(0, most).join("\n").length).replace(/^\n/, "");
+          expect(words.startsWith(lines.slice(0, most).join("\n"))).toBe(true);
+          // Of the next one the beginning, where it alone is too long; else nothing.
+          const isLong = longLine === "cut" && bytesOf(lines[most] ?? "") > bytes;
+          if (!isLong) expect(begun).toBe("");
+          else expect(lines[most]?.startsWith(begun) && bytesOf(words) > bytes - 5).toBe(true);
+          expect(result.capped === undefined).toBe(most === lines.length);
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -2,6 +2,7 @@
 
 import { wrong as wrongOption } from "../checks.ts";
 import type { RondoError } from "../errors.ts";
+import type { LongLine } from "./cap-lines.ts";
 
 interface CapShared {
   /** Tools whose results are never cut. The reader tools are always among them. Default: none. */
@@ -28,6 +29,8 @@ export interface LinesCap extends CapShared {
   mode?: "lines";
   /** Default: 51,200 (50 KiB), and in a small window no more than a quarter of it, at 4 bytes a token. */
   bytes?: number;
+  /** A line that alone is longer than `bytes`, as JSON often is: its beginning stays, or it is left out like any line that does not fit. Default: `cut`. */
+  longLine?: LongLine;
 }
 
 /** Keeps a share of the model's window, in UTF-16 code units: the head, and the tail as well where it says how things ended. */
@@ -55,7 +58,7 @@ export type CapOptions = LinesCap | HeadTailCap;
 
 /** The cap as a fact of the run. */
 export type CapFacts = (
-  | { mode: "lines"; bytes: number; share?: number }
+  | { mode: "lines"; bytes: number; share?: number; longLine?: "leave_out" }
   | ({ mode: "head_tail" } & HeadTailNumbers)
 ) & {
   exempt: string[];
@@ -73,8 +76,10 @@ export function capFacts(given: CapOptions = {}): CapFacts {
     withFiles: oneOf("withFiles", given.withFiles ?? "cut_text", ["cut_text", "leave"]),
   };
   if (given.mode === "head_tail") return { mode: "head_tail", ...headTailNumbers(given), ...shared };
-  if (given.bytes === undefined) return { mode: "lines", bytes: 50 * 1024, share: 0.25, ...shared };
-  return { mode: "lines", bytes: above("bytes", given.bytes), ...shared };
+  const left = oneOf("longLine", given.longLine ?? "cut", ["cut", "leave_out"]) === "leave_out";
+  const lines = { mode: "lines" as const, ...(left ? { longLine: "leave_out" as const } : {}), ...shared };
+  if (given.bytes === undefined) return { ...lines, bytes: 50 * 1024, share: 0.25 };
+  return { ...lines, bytes: above("bytes", given.bytes) };
 }
 
 /** The most bytes of a result. @param window tokens of the model's window, where they are known */

@@ -43,7 +43,7 @@ export function capResult(
     });
     return { ...result, content: [...content], capped: cappedFrom(whole, joinedText(content)) };
   }
-  const kept = firstLines(joinedText(whole.content), maxBytes(cap, place.window));
+  const kept = firstLines(joinedText(whole.content), maxBytes(cap, place.window), cap.longLine ?? "cut");
   const text = kept.cut ? kept.text + linesNote(ref) : kept.text;
   const content = withOneText(whole.content, text);
   // With its line ends made LF it may fit after all.

@@ -113,6 +113,7 @@ function cacheStages(cache: ToolOutputCache): Pick<ContextOptions, "cap" | "trim
     cap: {
       mode: "lines",
       bytes: cache.maxMessageBytes ?? 50 * 1024,
+      longLine: "leave_out",
       keep: "every",
       withFiles: "leave",
       readers: {
