@@ -82,6 +82,8 @@ export interface CaseAction {
   ms?: number;
   /** What the signal is aborted with: anything. */
   reason?: unknown;
+  /** What a call that waits is given in place of its own. */
+  arguments?: Data;
   /** A file that somebody else writes, and what into it (or `text`). */
   path?: string;
   content?: string;

@@ -8,6 +8,18 @@ import { filler, type Protocol, plainAnswer, type Served, served } from "./wire.
 
 const isSummary = (turn: Turn): boolean => turn.expect?.role === "compaction_summary";
 
+/** A model in a loop of its own goes on like that, where the case does not say otherwise. */
+export const repeatsItself = ({
+  expect,
+  turns,
+  turns_after,
+  repeat_wire,
+  wire_sequence,
+  final_wire,
+}: Case): boolean =>
+  expect.loop_outcome === "stop_loop_detected" &&
+  [turns, turns_after, repeat_wire, wire_sequence, final_wire].every((one) => one === undefined);
+
 /** Serves a case's responses in order; when they are used up, a plain last answer. */
 export class Script {
   readonly #one: Case;

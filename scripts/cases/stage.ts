@@ -16,6 +16,7 @@ import {
   type Session,
   type SessionInfo,
 } from "@rondo/core";
+import { answerIn, writes } from "./answering.ts";
 import { Cues } from "./cues.ts";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
 import { inputOf } from "./given-messages.ts";
@@ -23,7 +24,7 @@ import { ModelsAtWork } from "./models-at-work.ts";
 import type { Observation } from "./observation.ts";
 import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
 import { protocolOf } from "./providers.ts";
-import { Script } from "./script.ts";
+import { repeatsItself, Script } from "./script.ts";
 import { type StoredSession, storedSession } from "./stored-session.ts";
 import { optionsOf } from "./subject-options.ts";
 import { Folder, filesUnder, Workload } from "./tools.ts";
@@ -41,22 +42,6 @@ export interface PlayOptions {
 const sessionId = "case";
 const guardMs = 60_000;
 const defaultTime = Date.UTC(2026, 0, 15, 12);
-/** What somebody else does to a file, in the words that cases have for it. */
-const writes: RegExp =
-  /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace)(?:_file)?(?:_externally)?$/;
-
-/** A model in a loop of its own goes on like that, where the case does not say otherwise. */
-const repeatsItself = ({
-  expect,
-  turns,
-  turns_after,
-  repeat_wire,
-  wire_sequence,
-  final_wire,
-}: Case): boolean =>
-  expect.loop_outcome === "stop_loop_detected" &&
-  [turns, turns_after, repeat_wire, wire_sequence, final_wire].every((one) => one === undefined);
-
 /** All that one play needs, set up and struck again. */
 export class Stage {
   readonly #one: Case;
@@ -76,6 +61,7 @@ export class Stage {
   readonly #said: string[] = [];
   readonly #second: Observation["second"] = [];
   readonly #logged: string[] = [];
+  #agent: Agent | undefined;
   #session: Session | undefined;
   #breakOff: (() => void) | undefined;
   #asked = 0;
@@ -220,6 +206,7 @@ export class Stage {
   // ---- the course of it ------------------------------------------------------------------------------------------
 
   async #perform(agent: Agent): Promise<void> {
+    this.#agent = agent;
     await this.#cues.reached("start");
     if (this.#others !== undefined) return this.#succeed(agent, this.#others);
     const { given = {}, provider } = this.#one;
@@ -234,6 +221,7 @@ export class Stage {
       session.subscribe((event) => this.#hear(event));
       await this.#settle(session.send(input, { signal: this.#controller.signal }));
     }
+    if (this.#session?.status === "parked") await Promise.all(this.#pending);
     for (const word of ["settled", "later"]) await this.#cues.reached(word);
     for (const turn of this.#one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
@@ -351,11 +339,17 @@ export class Stage {
       case "break_consumer":
         this.#breakOff?.();
         return;
+      case "restart":
+        await this.#session?.settled();
+        this.#session = await this.#agent?.open(sessionId);
+        this.#session?.subscribe((event) => this.#hear(event));
+        return;
       case "wait":
         await this.#clock.sleep(action.ms ?? 0);
         await new Promise((resolve) => setTimeout(resolve, 20));
         return;
       default:
+        if (this.#session !== undefined && answerIn(action) !== undefined) return this.#answer(action);
         // Somebody else: a person in an editor, a formatter.
         if (!writes.test(action.do))
           throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
@@ -363,6 +357,12 @@ export class Stage {
         this.#folder.write(action.path, action.content ?? action.text ?? "");
         return;
     }
+  }
+
+  /** Answers a call that waits, as soon as nothing else is done. */
+  async #answer(action: CaseAction): Promise<void> {
+    await this.#session?.settled();
+    if (this.#session !== undefined) await this.#settle(answerIn(action)!(this.#session));
   }
 
   async #prompt(text: string): Promise<void> {

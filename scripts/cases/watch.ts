@@ -110,7 +110,9 @@ export class Watch {
     }
   }
 
+  /** A run that was parked, and goes on, comes to another result. */
   settled(result: RunResult): void {
+    if (this.#results.at(-1)?.parked !== undefined) this.#results.pop();
     this.#results.push(result);
   }
 

@@ -32,4 +32,6 @@ export const ambiguous: { readonly [what: string]: string } = {
     "a real tool that refuses has run, and has come to nothing",
   "R242xe expect.loop_outcome: run_tools_then_continue": "of running and refusing it is the running",
   "R048 expect.loop_outcome: run_tools_then_continue": "it runs its tools, and goes on with the message",
+  "R218-steer expect.loop_outcome: run_tools_then_continue":
+    "it runs its tools, and goes on with the message",
 };

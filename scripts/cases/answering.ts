@@ -1,0 +1,27 @@
+// The room of what somebody else does: answers to calls that wait for leave, and files written past every tool, in the words that
+// cases have for it.
+
+import type { JsonObject, RunResult, Session } from "@rondo/core";
+import { type CaseAction, Unsupported } from "./format.ts";
+
+/** What somebody else does to a file, in the words that cases have for it. */
+export const writes: RegExp =
+  /^(?:external_|user_|other_|fs_)?(?:write|edit|modify|change|overwrite|replace)(?:_file)?(?:_externally)?$/;
+
+/** What an action says to the first call that waits; undefined where it says nothing to one. */
+export function answerIn(action: CaseAction): ((session: Session) => Promise<RunResult>) | undefined {
+  const { do: word, text, arguments: args } = action;
+  if (/^(?:approve|allow|accept)(?:_call|_tool)?$/.test(word))
+    return (session) => session.approve(waiting(session));
+  if (/^(?:deny|reject|decline)(?:_call|_tool)?$/.test(word))
+    return (session) => session.deny(waiting(session), text);
+  if (/^(?:edit|change)(?:_call|_args|_arguments)?$/.test(word) && args !== undefined)
+    return (session) => session.edit(waiting(session), args as JsonObject);
+  return undefined;
+}
+
+function waiting({ pending }: Session): string {
+  const [call] = pending;
+  if (call === undefined) throw new Unsupported("actions[]: no call waits for an answer");
+  return call.id;
+}
