@@ -77,6 +77,24 @@ const clockNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:request|call|overall|model)_timeout_ms$/, "total_timeout_ms"],
 ];
 
+/** Other names that cases may have for a limit. */
+const limitNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:max_(?:turns|iterations|rounds|loops)|(?:step|turn|iteration)_limit)$/, "max_steps"],
+  [/^max_(?:model|llm)_calls$|^max_(?:total_)?requests$/, "max_total_model_calls"],
+  [/^max_(?:repeats|repeated(?:_tool)?_calls|same_calls|duplicate(?:_tool)?_calls)$/, "max_identical_calls"],
+  [/^max_(?:consecutive_)?(?:tool_)?(?:errors|failures|mistakes)$/, "max_consecutive_tool_errors"],
+  [/^max_(?:tool_)?calls_per_(?:turn|answer|response|message)$/, "max_tool_calls_per_turn"],
+  [/^max_(?:parallel(?:_tools?)?(?:_calls)?|concurrent_tools|concurrency|tool_concurrency)$/, "max_parallel"],
+  [/^max_(?:tool_)?(?:result|output)_(?:chars|characters|length)$/, "max_tool_result_chars"],
+  [/^(?:token_budget|max_total_tokens|max_run_tokens)$/, "max_tokens_total"],
+  [/^(?:deadline|run_timeout|max_run|max_wall(?:_clock)?|time_budget)_ms$/, "max_duration_ms"],
+  [/^(?:max_empty_(?:nudges|retries|answers)|empty_nudges)$/, "max_nudges"],
+  [/^(?:grace|abort_timeout|settle)_ms$/, "abort_grace_ms"],
+  [/^(?:context_(?:limit|tokens|length|size)|window|max_context_tokens)$/, "context_window"],
+  [/^max_(?:depth_of_agents|agent_depth|subagent_depth|sub_agent_depth)$/, "max_depth"],
+  [/^max_(?:subagents|sub_agents|children)$/, "max_sub_agents"],
+];
+
 const mappers: { readonly [option: string]: Mapper } = {
   max_tokens: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, maxOutputTokens: value };
@@ -179,6 +197,12 @@ const mappers: { readonly [option: string]: Mapper } = {
   max_agents: (value: number, { agent }) => {
     agent.maxSubAgents = value - 1;
   },
+  max_sub_agents: (value: number, { agent }) => {
+    agent.maxSubAgents = value;
+  },
+  max_retries: (value: number, { agent }) => {
+    agent.retry = { ...agent.retry, attempts: value + 1 };
+  },
   max_total_model_calls: (value: number, { agent }) => {
     agent.budget = { ...agent.budget, modelCalls: value };
   },
@@ -251,7 +275,7 @@ export function mappedOptions(given: Given): MappedOptions {
       mapped.aborted = value === true || /abort/i.test(String(value));
       continue;
     }
-    const usual = clockNames.find(([names]) => names.test(name))?.[1] ?? name;
+    const usual = [...clockNames, ...limitNames].find(([names]) => names.test(name))?.[1] ?? name;
     const mapper = Object.hasOwn(mappers, usual) ? mappers[usual] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);
     mapper(value as never, mapped);
