@@ -9,28 +9,35 @@ export interface Logger {
   error(message: string, fields?: object): void;
 }
 
-/** Tells a logger what happens in a run. Deltas are not logged. */
+/** Tells a logger what happens in a run. Deltas are not logged. A logger that fails, at once or later, costs its line and nothing else. */
 export function logEvent(logger: Logger, event: RondoEvent): void {
+  try {
+    const said: unknown = lineOf(logger, event);
+    if (said instanceof Promise) said.catch(() => {});
+  } catch {
+    // Who only keeps a log has no say in the run.
+  }
+}
+
+function lineOf(logger: Logger, event: RondoEvent): unknown {
   switch (event.type) {
     case "text_delta":
     case "reasoning_delta":
     case "tool_args_delta":
     case "tool_update":
-      return;
+      return undefined;
     case "warning":
-      logger.warn(event.message, { code: event.code });
-      return;
+      return logger.warn(event.message, { code: event.code });
     case "retry":
     case "fallback":
     case "limit":
     case "nudge":
-      logger.warn(event.type, event);
-      return;
+      return logger.warn(event.type, event);
     case "run_end":
-      if (event.end.reason === "error") logger.error("run_end", event.end);
-      else logger.info("run_end", event.end);
-      return;
+      return event.end.reason === "error"
+        ? logger.error("run_end", event.end)
+        : logger.info("run_end", event.end);
     default:
-      logger.debug(event.type, event);
+      return logger.debug(event.type, event);
   }
 }

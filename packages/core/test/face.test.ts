@@ -1,12 +1,12 @@
 // The rest of the face: hooks, typed output, steps, streams of events, the logger, and what a step costs.
 
 import { Agent, isPaired, type Logger, maxSteps, type RondoEvent, textOf, userText } from "@rondo/core";
-import { call, calls, empty, say, scripted, think } from "@rondo/testkit";
+import { call, calls, empty, fail, say, scripted, think } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { Log } from "../src/loop/log.ts";
 import { memoryJournal } from "../src/memory-journal.ts";
-import { echo, eventsOf, shortly } from "./support.ts";
+import { echo, eventsOf, quick, shortly } from "./support.ts";
 
 describe("hooks", () => {
   test("may replace a call's arguments, which are checked again", async () => {
@@ -225,6 +225,22 @@ describe("live events", () => {
         .filter((event) => event.type.startsWith("tool_") && event.type !== "tool_args_delta")
         .map((event) => event.type),
     ).toEqual(["tool_start", "tool_end"]);
+  });
+
+  test("are nothing that a logger which fails could end, at once or later", async () => {
+    const full = (): never => {
+      throw new Error("the disk is full");
+    };
+    const later = (): Promise<never> => Promise.reject(new Error("the line is dead"));
+    for (const fails of [full, later]) {
+      const logger: Logger = { debug: fails, info: fails, warn: fails, error: fails };
+      const { end } = await new Agent({
+        model: scripted([fail("overloaded"), say("x")]),
+        logger,
+        ...quick,
+      }).run("go");
+      expect(end?.reason).toBe("completed");
+    }
   });
 
   test("reach a logger, which is silent unless given", async () => {
