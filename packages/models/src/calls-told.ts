@@ -39,7 +39,10 @@ export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
 
 /** A call without arguments must not run where some came that are nobody's, or where another call has those of two. */
 export function faultUnheard(calls: readonly ToldCall[], stray: boolean): void {
-  const unheard = calls.filter((call) => isNothing(argsOf(call)) || argsOf(call) === "{}");
+  const unheard = calls.filter((call) => {
+    const args = argsOf(call);
+    return args === "{}" || isNothing(args);
+  });
   if (unheard.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
   for (const call of unheard) call.fault = astray;
 }
