@@ -138,7 +138,11 @@ export class SseDecoder {
     while (text.slice(at, at + start.length) === start) {
       const end = text.indexOf("\n", at + start.length);
       const last = end - after.length;
-      if (last < at + start.length || text.slice(last, end) !== after || !text.startsWith("\n", end + 1))
+      if (
+        last < at + start.length ||
+        text.slice(last, end) !== after ||
+        text.charCodeAt(end + 1) !== lineFeed
+      )
         break;
       if (!likeness.take(text.slice(at + start.length, last))) break;
       at = end + 2;
@@ -162,7 +166,7 @@ export class SseDecoder {
     if (end === -1 || first === lineFeed || first === colon) return undefined;
     // A space after the colon is none of the payload, also where the last event had none.
     if (first === space && !this.#head.endsWith(" ")) return undefined;
-    if (!text.startsWith("\n", end + 1)) return undefined;
+    if (text.charCodeAt(end + 1) !== lineFeed) return undefined;
     this.#onFrame({ event: this.#headEvent, data: text.slice(start, end) });
     return end + 2;
   }
