@@ -105,9 +105,6 @@ export function think(
         }
         case "warning":
           audience.tell(event);
-          return;
-        case "progress":
-          return;
       }
     };
     const io = {
