@@ -197,7 +197,7 @@ export class Answer {
    * @param stray arguments came that belong to no call
    * @returns whether a call was lost: there were arguments, and there is no call
    */
-  settleCalls(stray = false): boolean {
+  settleCalls(stray: boolean): boolean {
     const calls = [...this.#blocks].filter(
       (entry): entry is [BlockKey, CallBlock & { index: number }] => entry[1].type === "tool_call",
     );

@@ -23,5 +23,5 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
 }
 
 /** Arguments that say nothing. */
-export const isNothing = (value: Json): boolean =>
-  value === null || (typeof value === "string" && value.trim() === "");
+export const isNothing = (value: Json | undefined): boolean =>
+  value === undefined || value === null || (typeof value === "string" && value.trim() === "");

@@ -6,11 +6,10 @@
 // files are meant.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
+import { complaintOf } from "./complaint.ts";
 
 /** Up to the last item of a list: what is wrong within it (its format, say) is no file. */
 const place: RegExp = /\b(messages|contents|input)((?:(?:\.[a-z_]\w*)*(?:\.\d+|\[\d+\]))+)/gi;
-/** Characters: a body may repeat the request. */
-const head = 2000;
 
 /**
  * The repair that leaves out the one file which a refusal's words name by its place in the request; all files where they
@@ -18,7 +17,7 @@ const head = 2000;
  */
 export function refusedFile(words: string, sent: string, messages: MessageList): Repair | undefined {
   let body: unknown;
-  for (const [, root = "", path = ""] of words.slice(0, head).matchAll(place)) {
+  for (const [, root = "", path = ""] of complaintOf(words).matchAll(place)) {
     body ??= JSON.parse(sent);
     const thing = thingAt(member(body, root), path);
     const found = filesAt(thing, messages);

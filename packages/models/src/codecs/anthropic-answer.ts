@@ -13,6 +13,7 @@ import {
   type Usage,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
+import { isNothing } from "../call-args.ts";
 import type { Target } from "../codec.ts";
 import { anthropicStreamError } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
@@ -31,9 +32,6 @@ interface Open {
 }
 
 type Emit = (event: ModelEvent) => void;
-
-const isBlank = (piece: Json | undefined): boolean =>
-  piece === undefined || piece === null || (typeof piece === "string" && piece.trim() === "");
 
 export class AnthropicAnswer {
   readonly #target: Target;
@@ -210,7 +208,7 @@ export class AnthropicAnswer {
     const type = asString(delta.type);
     const open = this.#blocks.get(index) ?? this.#lazily(index, type);
     if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
-      this.#strayArgs ||= !isBlank(delta.partial_json);
+      this.#strayArgs ||= !isNothing(delta.partial_json);
     if (open === undefined) return;
     if (open.kind === "native") {
       this.#nativeDelta(open, delta);

@@ -5,9 +5,7 @@
 // gateway.
 
 import type { ErrorResponse, Target } from "../codec.ts";
-
-/** Characters: a body may repeat the request, and what people wrote there is no complaint. */
-const head = 2000;
+import { complaintOf } from "../complaint.ts";
 
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
@@ -18,7 +16,7 @@ const openServerTool: RegExp = /tool use with id [^{}]{1,120} was found without 
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
 export function learned({ status, body }: ErrorResponse, { compat }: Target): Target["compat"] {
   if (status !== 400 && status !== 422) return undefined;
-  const words = body.slice(0, head);
+  const words = complaintOf(body);
   if (openServerTool.test(words) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };
   if (!missingThinking.test(words)) return undefined;

@@ -4,13 +4,9 @@
 // conversation, so it is kept for the model, as a quirk (`codec.ts`).
 
 import type { ErrorResponse, Target } from "../codec.ts";
+import { complaintOf } from "../complaint.ts";
 import { googleTraits } from "./google-target.ts";
-
-/** Characters: a body may repeat the request, and what people wrote there is no complaint. */
-const head = 2000;
-
-/** F106, from a model that was not known to ask for them. */
-const missing: RegExp = /missing a [`'"\\]*thought_?signature/i;
+import { lacksSignature } from "./thought-signatures.ts";
 
 /** F102: another account's, another model's, or too old. */
 const spoilt: RegExp =
@@ -19,9 +15,9 @@ const spoilt: RegExp =
 /** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
 export function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400) return undefined;
-  const words = body.slice(0, head);
+  const words = complaintOf(body);
   const { needsSignatures, ownSignatures } = googleTraits(target);
-  if (missing.test(words) && !needsSignatures) return { ...target.compat, needsSignatures: true };
+  if (lacksSignature.test(words) && !needsSignatures) return { ...target.compat, needsSignatures: true };
   if (spoilt.test(words) && ownSignatures)
     return { ...target.compat, needsSignatures: true, ownSignatures: false };
   return undefined;

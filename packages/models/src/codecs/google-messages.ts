@@ -25,9 +25,7 @@ import { wireName } from "./google-names.ts";
 import { type GoogleTraits, jsonText, type Warn } from "./google-target.ts";
 import { nativeParts } from "./google-wire.ts";
 import { knownType } from "./media-types.ts";
-
-/** What Google documents for calls that another model made: the signature check is skipped for them. */
-const foreignSignature = "skip_thought_signature_validator";
+import { foreignSignature } from "./thought-signatures.ts";
 
 /** Said where the wire wants a user's turn and the conversation has none. */
 const continueText = "Continue.";

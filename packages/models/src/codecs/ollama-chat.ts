@@ -6,7 +6,6 @@
 import {
   type AssistantMessage,
   cutRaw,
-  errorWith,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -42,15 +41,9 @@ export const ollamaChat: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    return refined(classifyHttpError(response));
+    return classifyHttpError(response);
   },
 };
-
-/** Ollama reads calls itself, and calls what it cannot read a fault of its own. */
-function refined(error: RondoError): RondoError {
-  if (!/error parsing tool call/i.test(error.message)) return error;
-  return errorWith(error, { kind: "malformed_tool_call", retryable: true });
-}
 
 /** What `done_reason` means. `load` and `unload` come when nothing was asked. */
 const stops: { readonly [word: string]: StopKind } = { stop: "end_turn", length: "max_tokens" };
@@ -86,7 +79,7 @@ class OllamaDecoder implements Decoder {
       throw new RondoError("protocol", "Ollama answered with something that is no object", {
         raw: cutRaw(given),
       });
-    if (body.error !== undefined && body.error !== null) throw refined(classifyStreamError(body));
+    if (body.error !== undefined && body.error !== null) throw classifyStreamError(body);
     const message = objectIn(body.message);
     const thinking = textIn(message?.thinking);
     if (thinking) this.#answer.reasoning("thinking", thinking);

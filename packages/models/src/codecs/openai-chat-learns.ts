@@ -5,12 +5,11 @@
 
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../codec.ts";
+import { complaintOf } from "../complaint.ts";
 import { chatCompat } from "./openai-chat-compat.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { refusedSystemRole, refusesLaterSystem } from "./refused-roles.ts";
-
-/** Characters: a body may repeat the request, and what people wrote there is no complaint. */
-const head = 2000;
+import { lacksSignature } from "./thought-signatures.ts";
 
 /** F104: a tool turn without the reasoning that came with it. */
 const missingReasoning: RegExp =
@@ -34,9 +33,6 @@ const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\
 /** Schemas of tools that the server's grammar cannot say (F137, F142). */
 const noGrammar: RegExp =
   /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)/i;
-
-/** Calls of another model, or that lost what came with them, in a history for Gemini (F106). */
-const noSignature: RegExp = /missing a [`'"\\]*thought_?signature/i;
 
 /** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
 const noEmptyContent: RegExp =
@@ -67,7 +63,7 @@ export function learned(
   target: Target,
 ): NonNullable<Target["compat"]> | undefined {
   const compat = chatCompat(target);
-  const words = body.slice(0, head);
+  const words = complaintOf(body);
   if (status === 400 || status === 422 || status === 500) {
     const systemRole = refusedSystemRole(words, compat.systemRole);
     if (systemRole === "user")
@@ -82,7 +78,7 @@ export function learned(
   if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
     return { ...target.compat, nullContent: !compat.nullContent };
-  if (!compat.signCalls && noSignature.test(words)) return { ...target.compat, signCalls: true };
+  if (!compat.signCalls && lacksSignature.test(words)) return { ...target.compat, signCalls: true };
   if (compat.textBesideCalls && noTextBesideCalls.test(words))
     return { ...target.compat, textBesideCalls: false };
   if (missingReasoning.test(words)) {

@@ -19,6 +19,7 @@ import { fileText, type WireFile, wireFile } from "./openai-files.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "./openai-json.ts";
 import { type IdForm, wireId, wireName } from "./openai-names.ts";
 import type { Warning } from "./openai-settings.ts";
+import { foreignSignature } from "./thought-signatures.ts";
 
 export interface ChatPiece {
   role: "system" | "user" | "assistant" | "tool";
@@ -135,9 +136,6 @@ function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
     files: [textPart(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
   };
 }
-
-/** Google's own word for "this call was never signed". */
-const foreignSignature = "skip_thought_signature_validator";
 
 function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
   const { target, compat } = room;

@@ -3,6 +3,7 @@
 import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
+import { complaintOf } from "../complaint.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai-errors.ts";
 import { objectIn } from "./openai-json.ts";
@@ -53,12 +54,9 @@ const noEncrypted: RegExp =
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400 && status !== 422) return undefined;
   const compat = responsesCompat(target);
-  // A body may repeat the request: what people wrote there is no complaint.
-  const words = body.slice(0, 2000);
+  const words = complaintOf(body);
   if (compat.encryptedReasoning && noEncrypted.test(words))
     return { ...target.compat, encryptedReasoning: false };
   const systemRole = refusedSystemRole(words, compat.systemRole);
-  return systemRole === "system" && compat.systemRole !== "system"
-    ? { ...target.compat, systemRole }
-    : undefined;
+  return systemRole === "system" ? { ...target.compat, systemRole } : undefined;
 }

@@ -4,13 +4,11 @@
 
 import { errorWith, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { complaintOf } from "../complaint.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
 import { refusedSetting, settingOfField } from "./refused-settings.ts";
-
-/** Characters: a body may repeat the request, and what people wrote there is no complaint. */
-const head = 2000;
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {
@@ -19,7 +17,7 @@ export function withRepair(error: RondoError, { status, body }: ErrorResponse): 
 }
 
 function repairIn(error: RondoError, status: number, body: string): Repair | undefined {
-  const words = body.slice(0, head);
+  const words = complaintOf(body);
   // What a model cannot do at all it need not do, where a file is in the history, or thinking was asked for.
   if (error.kind === "capability")
     return refusesFiles(words) ? "files" : lacksThinking.test(words) ? "settings.reasoning" : undefined;
