@@ -348,21 +348,23 @@ export class Stage {
         await this.#clock.sleep(action.ms ?? 0);
         await new Promise((resolve) => setTimeout(resolve, 20));
         return;
-      default:
-        if (this.#session !== undefined && answerIn(action) !== undefined) return this.#answer(action);
+      default: {
+        const answer = answerIn(action);
+        if (this.#session !== undefined && answer !== undefined) return this.#answer(answer);
         // Somebody else: a person in an editor, a formatter.
         if (!writes.test(action.do))
           throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
         if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
         this.#folder.write(action.path, action.content ?? action.text ?? "");
         return;
+      }
     }
   }
 
   /** Answers a call that waits, as soon as nothing else is done. */
-  async #answer(action: CaseAction): Promise<void> {
+  async #answer(answer: (session: Session) => Promise<RunResult>): Promise<void> {
     await this.#session?.settled();
-    if (this.#session !== undefined) await this.#settle(answerIn(action)!(this.#session));
+    if (this.#session !== undefined) await this.#settle(answer(this.#session));
   }
 
   async #prompt(text: string): Promise<void> {

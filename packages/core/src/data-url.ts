@@ -12,13 +12,13 @@ const form: RegExp = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
 
 /** The file with its bytes as base64 alone, and the media type that its address names; any other as it is. */
 export function unwrapped<File extends FileWords>(file: File): File {
-  const { url, ...rest } = file;
+  const { url } = file;
   const held = typeof file.data === "string" ? file.data : typeof url === "string" ? url : "";
   const [head, mediaType] = form.exec(held) ?? [];
   if (head === undefined) return file;
-  const inUrl = held === url;
+  const { url: _, ...rest } = file;
   return {
-    ...(inUrl ? rest : file),
+    ...(held === url ? rest : file),
     ...(mediaType === "" ? {} : { mediaType }),
     data: held.slice(head.length),
   } as File;

@@ -51,6 +51,14 @@ describe("an option that another library has is told by its name here:", () => {
     expect(wordsOf(() => new Agent({ model, ...given } as AgentOptions))).toContain(words);
   });
 
+  test("of a model of another library that is no JSON", () => {
+    const of: { of?: unknown; cost: bigint } = { cost: 5n };
+    of.of = of;
+    expect(wordsOf(() => new Agent({ model: of } as unknown as AgentOptions))).toContain(
+      "option model: a Model, e.g. offline() of @rondo/models, is needed, not an object",
+    );
+  });
+
   test("of a budget rule", () => {
     expect(wordsOf(() => budget({ totalTokens: 5 } as never))).toContain("here it is tokens");
   });

@@ -113,9 +113,10 @@ function announced(record: LogRecord, before: State, after: State, session: stri
       return before.run === undefined || before.run.end !== undefined
         ? []
         : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
-    case "late_result":
+    case "late_result": {
       // That a sub-agent which was left behind is over, is no result of anything.
-      if (leftChildOf(record, before) !== undefined) return leftForGood(record, before, after);
+      const left = leftChildOf(record, before);
+      if (left !== undefined) return leftForGood(left, record, after);
       return [
         {
           type: "warning",
@@ -123,16 +124,20 @@ function announced(record: LogRecord, before: State, after: State, session: stri
           message: `a result came after it was given up: ${record.call ?? "the model's answer"}`,
         },
       ];
+    }
     default:
       return [];
   }
 }
 
 /** A sub-agent that could not be ended, once that is not tried again. */
-function leftForGood(record: LogRecord & { type: "late_result" }, before: State, after: State): RondoEvent[] {
+function leftForGood(
+  { session }: LeftChild,
+  record: LogRecord & { type: "late_result" },
+  after: State,
+): RondoEvent[] {
   const { error } = record;
   if (error === undefined || leftChildOf(record, after) !== undefined) return [];
-  const { session } = leftChildOf(record, before) as LeftChild;
   const message = `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`;
   return [{ type: "warning", code: "child_left", message }];
 }

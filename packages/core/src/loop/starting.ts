@@ -49,7 +49,9 @@ export function endChildren(state: State, rules: Rules): Action | undefined {
   const left = state.left?.filter(({ until }) => until > now);
   if (left === undefined || left.length === 0) return undefined;
   const due = left.filter(({ notBefore = now }) => notBefore <= now);
-  const ends = left.map((one) => (due.includes(one) ? one.until : Math.min(one.until, one.notBefore ?? now)));
+  const ends = left.map(({ until, notBefore = now }) =>
+    notBefore > now ? Math.min(until, notBefore) : until,
+  );
   // No rule has a say in a run that is being closed.
   const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
   const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
