@@ -47,6 +47,7 @@ const { values } = parseArgs({
     write: { type: "boolean", default: false },
     render: { type: "boolean", default: false },
     "cpu-prof": { type: "string" },
+    instructions: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -99,7 +100,9 @@ by parts:  ${Object.keys(scenarios).join(", ")} (only when named)
 --verdict  runs what the bounds need, prints "ok" or "not ok" a bound, exits 1 when one is not
 --write    puts the figures into bench/RESULTS.md and draws bench/plots/
 --render   draws those again from bench/contest.json, measuring nothing
---cpu-prof DIR  a CPU profile of each cell into DIR (slows it)`);
+--cpu-prof DIR  a CPU profile of each cell into DIR (slows it)
+--instructions  counts the instructions of each cell in place of its time (Valgrind; a minute or two a cell), which other
+           work on the machine does not change`);
 } else if (values.render) render();
 else {
   const named = values.scenarios.split(",");
@@ -114,6 +117,7 @@ else {
       verdict: values.verdict,
       write: values.write,
       cpuProf: values["cpu-prof"],
+      instructions: values.instructions,
     });
   if (!values.verdict) await measureParts(named.filter((name) => !inContest.includes(name)));
 }

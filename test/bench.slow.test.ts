@@ -1,11 +1,13 @@
 // The bench measures work that was done: a subject that did other work is found out, and a bound without figures is not kept.
 
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contest, type Figure } from "../bench/contest/contest.ts";
+import { count, countedIn } from "../bench/contest/instructions.ts";
 import { expectedOf, type Plan, plans } from "../bench/contest/plan.ts";
 import { plot } from "../bench/contest/plot.ts";
 import { type Did, runCell, wrongWith } from "../bench/contest/run-cell.ts";
@@ -127,6 +129,42 @@ describe("a cell of the bench", () => {
   it("tells the words of a subject that fails", async () => {
     const subject = cheat("failing", `export const prepare = () => { throw new TypeError("no model"); };`);
     expect(await outcomeOf(subject)).toContain("TypeError: no model");
+  });
+});
+
+describe("instructions", () => {
+  it("are told apart by what they were for", () => {
+    const written = `events: Ir
+fl=???
+fn=v8::internal::Scavenger::ScavengePage(v8::internal::MutablePageMetadata*)
+12 3000000
+13 1000000
+fn=v8::internal::compiler::turboshaft::Graph::Next()
+0 2000000
+fn=v8::internal::Scanner::Scan()
+4 500000
+fn=Builtins_CallFunction
+7 250000
+summary: 6750000
+`;
+    expect(countedIn(written)).toEqual({ total: 6.75, collecting: 4, optimising: 2, parsing: 0.5 });
+  });
+
+  it("of a cell are those of its process, and beside the floor's", async (context) => {
+    if (spawnSync("valgrind", ["--version"]).status !== 0) context.skip("there is no valgrind");
+    const server = await startContestServer();
+    const taking = ["fetch", "node"].map(subjectNamed);
+    const { counts, failures } = await count({ server, scenarios: ["cold"], subjects: taking }).finally(() =>
+      server.close(),
+    );
+    expect(failures).toEqual([]);
+    const [floor, other] = counts;
+    expect([floor?.subject, floor?.ratio, other?.subject]).toEqual(["fetch", 1, "node"]);
+    expect(other?.ratio).toBe((other?.total ?? 0) / (floor?.total ?? 0));
+    for (const { total, collecting, optimising, parsing } of counts) {
+      expect(parsing).toBeGreaterThan(0);
+      expect(total).toBeGreaterThan(collecting + optimising + parsing);
+    }
   });
 });
 

@@ -2,14 +2,15 @@
 
 import { resolve } from "node:path";
 import { printTable } from "../measure.ts";
-import { columns, contest, growthOf, rowsOf } from "./contest.ts";
+import { columns, contest, type Failure, growthOf, rowsOf } from "./contest.ts";
 import { importTimes } from "./import-times.ts";
+import { count, countColumns, countRows } from "./instructions.ts";
 import { plans } from "./plan.ts";
 import { readyPeers, readyRondo } from "./ready.ts";
 import { keep, render } from "./report.ts";
-import { startContestServer } from "./server.ts";
+import { type ContestServer, startContestServer } from "./server.ts";
 import { sizeOf } from "./sizes.ts";
-import { subjectNamed, subjects } from "./subjects.ts";
+import { type Subject, subjectNamed, subjects } from "./subjects.ts";
 import { type Outcome, verdictOf } from "./verdict.ts";
 
 export interface ContestCommand {
@@ -27,20 +28,19 @@ export interface ContestCommand {
   write: boolean;
   /** A folder for profiles. */
   cpuProf: string | undefined;
+  /** Counts instructions, and measures no time. */
+  instructions: boolean;
 }
 
-/** Runs the contest and prints it. Returns the exit code: 1 when a subject failed, or a bound is not kept. */
+/** Runs the contest, or counts, and prints it. Returns the exit code: 1 when a subject failed, or a bound is not kept. */
 export async function runContest(command: ContestCommand): Promise<number> {
+  if (command.instructions) return countInstructions(command);
   const { verdict, json } = command;
   const scenarios = verdict ? [...Object.keys(plans), "install-size"] : command.scenarios;
   const taking = verdict ? subjects : (command.subjects?.map(subjectNamed) ?? subjects);
   const rounds = command.runs ?? 5;
-  const say = (line: string): void => console.error(line);
   const from = performance.now();
-  say("getting ready: a build of Rondo, the peers' packages");
-  await readyRondo();
-  if (taking.some(({ kind }) => kind === "peer")) await readyPeers();
-  const server = await startContestServer();
+  const server = await readyServer(taking);
   let outcome: Outcome;
   try {
     outcome = await contest({
@@ -76,6 +76,37 @@ export async function runContest(command: ContestCommand): Promise<number> {
   return lines.every(({ ok }) => ok) ? 0 : 1;
 }
 
+async function countInstructions({ scenarios, subjects: named, json }: ContestCommand): Promise<number> {
+  const taking = named?.map(subjectNamed) ?? subjects;
+  const asked = scenarios.filter((name) => name in plans);
+  const server = await readyServer(taking);
+  const { counts, failures } = await count({ server, scenarios: asked, subjects: taking, say }).finally(() =>
+    server.close(),
+  );
+  if (json) for (const one of [...counts, ...failures]) console.log(JSON.stringify(one));
+  else
+    for (const scenario of asked) {
+      console.log(`\n${scenario}\n`);
+      printTable(countColumns, countRows(scenario, counts));
+      printFailures(scenario, failures);
+    }
+  return failures.some(({ kind }) => kind === "failed") ? 1 : 0;
+}
+
+const say = (line: string): void => console.error(line);
+
+async function readyServer(taking: readonly Subject[]): Promise<ContestServer> {
+  say("getting ready: a build of Rondo, the peers' packages");
+  await readyRondo();
+  if (taking.some(({ kind }) => kind === "peer")) await readyPeers();
+  return startContestServer();
+}
+
+function printFailures(scenario: string, failures: readonly Failure[]): void {
+  for (const one of failures.filter((failure) => failure.scenario === scenario))
+    console.log(`${subjectNamed(one.subject).title}: ${one.kind}: ${one.why}`);
+}
+
 function printJson({ figures, failures, sizes = [], imports }: Outcome): void {
   for (const one of [...figures, ...failures]) console.log(JSON.stringify(one));
   for (const one of sizes) console.log(JSON.stringify({ scenario: "install-size", ...one }));
@@ -87,8 +118,7 @@ function print({ figures, failures, sizes = [] }: Outcome, scenarios: readonly s
     if (!(scenario in plans)) continue;
     console.log(`\n${scenario}\n`);
     printTable(columns, rowsOf(scenario, figures));
-    for (const one of failures.filter((failure) => failure.scenario === scenario))
-      console.log(`${subjectNamed(one.subject).title}: ${one.kind}: ${one.why}`);
+    printFailures(scenario, failures);
   }
   const growths = subjects.flatMap(({ name, title, protocol }) => {
     const growth = growthOf(figures, name);

@@ -42,6 +42,7 @@ export interface ContestOptions {
   rounds: number;
   /** Rounds in which peers take part: their cells are the long ones. Default: all. */
   peerRounds?: number;
+  /** For the cells' processes. */
   nodeFlags?: readonly string[];
   /** Hears of each cell when it has ended. */
   say?: (line: string) => void;
@@ -63,7 +64,7 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
           continue;
         }
         try {
-          const one = await runCell(server, scenario, subject, nodeFlags);
+          const one = await runCell(server, scenario, subject, { nodeFlags });
           const cell = taken.get(key) ?? new Map<number, Measured>();
           cell.set(round, one);
           taken.set(key, cell);

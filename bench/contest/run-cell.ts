@@ -52,20 +52,27 @@ export class OtherWork extends Error {
 }
 
 const cellFile = fileURLToPath(new URL("../cell.mjs", import.meta.url));
-/** A subject that needs longer is stopped, and said to have been. The floors need seconds. */
-const limitMs = 120_000;
 let cells = 0;
+
+/** How the process of a cell is started. */
+export interface CellStart {
+  /** E.g. `--cpu-prof`. */
+  nodeFlags?: readonly string[];
+  /** A command that runs another one and looks on, with its own arguments. Default: none. */
+  under?: readonly string[];
+  /** A subject that needs longer is stopped, and said to have been. The floors need seconds. Milliseconds. Default: 120,000. */
+  limitMs?: number;
+}
 
 /**
  * Runs a cell.
- * @param nodeFlags for the cell's process, e.g. `--cpu-prof`
  * @throws OtherWork when the subject did not do what the plan says
  */
 export async function runCell(
   server: ContestServer,
   scenario: string,
   subject: Subject,
-  nodeFlags: readonly string[] = [],
+  how: CellStart = {},
 ): Promise<Measured> {
   const plan = plans[scenario];
   if (plan === undefined) throw new Error(`there is no scenario ${scenario}`);
@@ -83,20 +90,24 @@ export async function runCell(
       agents: plan.agents,
       cold: plan.cold,
     },
-    nodeFlags,
+    how,
   );
   const wrong = wrongWith(plan, did, onWire ? await server.report(cell) : undefined);
   if (wrong !== undefined) throw new OtherWork(wrong);
   return { cpu: did.cpu, main: did.main, wall: did.wall, rss: did.rss };
 }
 
-async function start(given: Omit<Work, "report">, nodeFlags: readonly string[]): Promise<Did> {
+async function start(
+  given: Omit<Work, "report">,
+  { nodeFlags = [], under = [], limitMs = 120_000 }: CellStart,
+): Promise<Did> {
   const folder = mkdtempSync(join(tmpdir(), "rondo-cell-"));
   try {
     const file = join(folder, "work.json");
     const work: Work = { ...given, report: join(folder, "did.json") };
     writeFileSync(file, JSON.stringify(work));
-    const child = spawn(process.execPath, [...nodeFlags, cellFile, file], {
+    const [command = "", ...args] = [...under, process.execPath, ...nodeFlags, cellFile, file];
+    const child = spawn(command, args, {
       stdio: ["ignore", "pipe", "pipe"],
       timeout: limitMs,
       killSignal: "SIGKILL",
