@@ -2,7 +2,7 @@
 // what they were for.
 //
 // Valgrind counts them. Whatever else the machine is doing changes nothing of that: two counts of one subject lie within
-// half a per cent of each other, where processor time lies within ten. It says nothing of how long an instruction takes.
+// one per cent of each other, where processor time lies within ten. It says nothing of how long an instruction takes.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -70,6 +70,8 @@ export interface CountOptions {
   say?: (line: string) => void;
 }
 
+/** Threads take turns, or code that is optimised beside the main thread comes whenever that happens to wait. */
+const counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--fair-sched=yes"];
 /** A process that is looked at takes some fifty times as long. */
 const limitMs = 1_800_000;
 
@@ -94,7 +96,7 @@ export async function count(options: CountOptions): Promise<{ counts: Count[]; f
           continue;
         }
         const file = join(folder, `${scenario}-${name}`);
-        const under = ["valgrind", "--tool=cachegrind", "--cache-sim=no", `--cachegrind-out-file=${file}`];
+        const under = [...counter, `--cachegrind-out-file=${file}`];
         try {
           await runCell(server, scenario, subject, { nodeFlags, under, limitMs });
           const counted = countedIn(readFileSync(file, "utf8"));
