@@ -54,8 +54,11 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "server_error",
 ]);
 
-/** What may be left out of a request that was refused for it: the reasoning of the answers in the history, its files or one of them (`repairOfFile` names it), or a setting. */
-export type Repair = "reasoning" | "files" | `file.${string}` | `settings.${RefusableSetting}`;
+/**
+ * What may be left out of a request that was refused for it: the reasoning of the answers in the history, its files or one of them (`repairOfFile` names it), a setting, or
+ * the schema of a typed output, which is then asked for in another way.
+ */
+export type Repair = "reasoning" | "files" | `file.${string}` | `settings.${RefusableSetting}` | "schema";
 
 /** A setting without which a request asks for the same. */
 export type RefusableSetting =

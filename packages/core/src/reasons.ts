@@ -1,6 +1,7 @@
 // The room of reasons: what one record says of why a run went on or stopped, in words.
 
-import type { ErrorData } from "./errors.ts";
+import type { ErrorData, Repair } from "./errors.ts";
+import { isOfOneFile, isOfSetting, settingOf } from "./loop/left-out.ts";
 import type { CallKey, Follows, LogRecord, ResultCode, Verdict } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
 import type { JsonObject } from "./message.ts";
@@ -214,12 +215,18 @@ function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judg
         follows.model === undefined ? "" : "of the next model",
         follows.note === undefined ? "" : "with a note",
         follows.maxOutputTokens === undefined ? "" : `with up to ${follows.maxOutputTokens} tokens of output`,
-        follows.drop === undefined ? "" : `without the ${follows.drop} in the history`,
+        follows.drop === undefined ? "" : `without ${droppedText(follows.drop)}`,
         follows.reduce === undefined ? "" : "once the history is smaller",
       ].filter((word) => word !== "");
       return `the model is asked again${how.length === 0 ? "" : ` ${how.join(", ")}`}${stored}`;
     }
   }
+}
+
+function droppedText(drop: Repair): string {
+  if (drop === "schema") return "the schema of the output, which is asked for in another way";
+  if (isOfSetting(drop)) return `the setting ${settingOf(drop)}`;
+  return isOfOneFile(drop) ? "a file of the history" : `the ${drop} in the history`;
 }
 
 function modeText(record: LogRecord & { type: "mode" }): string {

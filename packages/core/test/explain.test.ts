@@ -6,6 +6,7 @@ import {
   diff,
   explain,
   memoryJournal,
+  type Repair,
   RondoError,
   type Rules,
   resolve,
@@ -28,6 +29,23 @@ async function ran(script: Script, given: Partial<AgentOptions> = {}, id = "m") 
 }
 
 describe("an explanation", () => {
+  test.each<[Repair, Partial<AgentOptions>, string]>([
+    ["settings.temperature", { settings: { temperature: 1 } }, "without the setting temperature"],
+    ["reasoning", { settings: { reasoning: "low" } }, "without the reasoning in the history"],
+    [
+      "schema",
+      { tools: [], output: { type: "object" } },
+      "without the schema of the output, which is asked for in another way",
+    ],
+  ])("says what was left out because it was refused: %s", async (repair, given, words) => {
+    const answer = repair === "schema" ? call("final_output", {}) : say("done");
+    const { records, rules } = await ran([fail("invalid_request", { status: 400, repair }), answer], given);
+    const [, step] = explain(records, { rules }).steps;
+    expect(step?.reasons.find(({ kind }) => kind === "judged")?.text).toContain(
+      `the model is asked again ${words}`,
+    );
+  });
+
   test("names for each step who decided, from what, and the row of the table", async () => {
     const { records, rules } = await ran([call("look"), call("nowhere"), say("done")]);
     const { steps, end } = explain(records, { rules });

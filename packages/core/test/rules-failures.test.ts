@@ -26,7 +26,7 @@ import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "
 test.each([
   ["retry", 1, retry],
   ["overflow", 2, overflow],
-  ["repairs", 3, repairs],
+  ["repairs", 4, repairs],
 ] as const)("%s says nothing where nothing failed", (name, version, make) => {
   const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, version]);

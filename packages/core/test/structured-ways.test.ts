@@ -104,6 +104,56 @@ describe("the way to the output", () => {
   });
 });
 
+describe("a schema that is refused", () => {
+  const refused = fail("invalid_request", { status: 400, repair: "schema" });
+
+  test("is asked for by the tool, for the rest of the run, and its refusal is no attempt at the output", async () => {
+    const { agent, model } = asked(
+      undefined,
+      [
+        say("It is Rome."),
+        refused,
+        call("final_output", { town: 1 }),
+        call("final_output", { city: "Rome" }),
+      ],
+      quick,
+    );
+    const events = agent.stream("where?");
+    const left: unknown[] = [];
+    for await (const event of events)
+      if (event.type === "retry" && event.rule === "repairs") left.push(event.evidence);
+    const { output: value, end, messages } = await events.result;
+    expect(value).toEqual({ city: "Rome" });
+    expect(end?.reason).toBe("completed");
+    expect(left).toEqual([{ kind: "invalid_request", dropped: "schema" }]);
+    expect(model.requests.map(({ outputSchema }) => outputSchema !== undefined)).toEqual([
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(carried(model)).toEqual([false, ["look", "final_output"], { tool: "final_output" }, false]);
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("is asked for in words of a model that calls no tools", async () => {
+    const { agent, model } = asked({ tools: false }, [refused, say(rome)], { tools: [], ...quick });
+    expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
+    expect(carried(model)).toEqual([false, [], "auto", true]);
+  });
+
+  test.each<[string, Partial<AgentOptions>, readonly Turn[]]>([
+    ["was asked for natively in so many words", { outputWay: "native" }, [say("x"), refused]],
+    ["was left out already", {}, [say("x"), refused, refused]],
+    ["was never sent", {}, [refused]],
+  ])("ends the run where it %s", async (_why, options, script) => {
+    const { agent, model } = asked(undefined, [...script, say("never")], { ...options, ...quick });
+    const { end } = await agent.run("where?");
+    expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
+    expect(model.requests).toHaveLength(script.length);
+  });
+});
+
 describe("the output tool", () => {
   const facts = { output: "none" } as const;
 

@@ -284,10 +284,11 @@ function refusedFor(
   error: RondoError,
   { body }: ErrorResponse,
   wire: WireRequest,
-  { messages }: ModelRequest,
+  { messages, outputSchema }: ModelRequest,
 ): RondoError {
   // What is not in the request cannot be left out: the same one would be sent again.
   if (error.repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
+  if (error.repair === "schema" && outputSchema === undefined) return unrepaired(error);
   if (error.repair !== "files") return error;
   return errorWith(error, { repair: refusedFile(body, wire.body, messages) });
 }

@@ -1,4 +1,5 @@
-// The room of what a run leaves out of its requests because it was refused: parts of the history, settings.
+// The room of what a run leaves out of its requests because it was refused: parts of the history, settings. That a schema
+// is left out shows in the way to the output (`output/ways.ts`).
 
 import { digest } from "../digest.ts";
 import type { RefusableSetting, Repair } from "../errors.ts";
@@ -9,7 +10,7 @@ import type { State } from "./state.ts";
 type FileRepair = Extract<Repair, `file.${string}`>;
 /** What is left out of messages. */
 type PartRepair = "reasoning" | "files" | FileRepair;
-type SettingRepair = Exclude<Repair, PartRepair>;
+type SettingRepair = Extract<Repair, `settings.${string}`>;
 
 export const settingOf = (repair: SettingRepair): RefusableSetting =>
   repair.slice("settings.".length) as RefusableSetting;
@@ -28,6 +29,8 @@ export function hasFile({ history }: State, holds: (file: FilePart) => boolean =
   return false;
 }
 
+export const isOfSetting = (repair: Repair): repair is SettingRepair => repair.startsWith("settings.");
+
 const isOfParts = (repair: Repair): repair is PartRepair =>
   repair === "reasoning" || repair === "files" || isOfOneFile(repair);
 
@@ -40,7 +43,7 @@ export function ofParts(dropped: readonly Repair[]): PartRepair[] {
 export function withoutSettings(dropped: readonly Repair[], settings: Settings): Settings {
   let left = settings;
   for (const what of dropped) {
-    if (isOfParts(what)) continue;
+    if (!isOfSetting(what)) continue;
     const { [settingOf(what)]: _, ...rest } = left;
     left = rest;
   }

@@ -26,9 +26,17 @@ export function outputWay(state: State): Way {
   const given = options?.output?.way ?? "auto";
   if (given === "native") return { by: "native", alone };
   if (given !== "auto") return { by: given, alone: false };
-  // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so.
-  if (facts.output !== "none") return { by: "native", alone };
+  // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so. What the server
+  // then refuses was one way too many.
+  if (facts.output !== "none" && run?.dropped.includes("schema") !== true) return { by: "native", alone };
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
+}
+
+/** Whether the request carries a schema that another way would do without. One that was asked for natively in so many words is not given up. */
+export function hasSpareSchema(state: State): boolean {
+  const { output } = state.options ?? {};
+  if (output === undefined || (output.way ?? "auto") !== "auto") return false;
+  return offersOutput(state) && outputWay(state).by === "native";
 }
 
 /** Whether the schema of the typed output goes with the request: not while tools are in use. */

@@ -7,16 +7,17 @@
 import type { Repair } from "../errors.ts";
 import { hasFile, isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
+import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** Each costs a request: a history with more broken files than that goes on without any. */
 const mostSingleFiles = 4;
 
-/** Leaves out what the provider refuses, reasoning or files in a history or a setting, and asks again without it; once in a run. */
+/** Leaves out what the provider refuses, reasoning or files in a history, a setting or a schema, and asks again without it; once in a run. */
 export function repairs(): Rule {
   return {
     name: "repairs",
-    version: 3,
+    version: 4,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       const said = run?.failure?.error.repair;
@@ -39,6 +40,7 @@ function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
 /** Whether leaving it out makes another request of it. */
 function changes(repair: Repair, state: State): boolean {
   if (repair === "reasoning") return hasReasoning(state);
+  if (repair === "schema") return hasSpareSchema(state);
   const dropped = state.run?.dropped ?? [];
   if (repair === "files") return hasFile(state, (one) => !dropped.includes(repairOfFile(one)));
   if (isOfOneFile(repair))

@@ -20,6 +20,7 @@ import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { OllamaEncoder } from "./ollama-encode.ts";
 import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
 import { bareName, freshId } from "./openai-names.ts";
+import { withRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */
 export const ollamaChat: Codec = {
@@ -41,7 +42,7 @@ export const ollamaChat: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    return classifyHttpError(response);
+    return withRepair(classifyHttpError(response), response);
   },
 };
 

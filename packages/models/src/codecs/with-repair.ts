@@ -8,6 +8,7 @@ import { complaintOf } from "../complaint.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
+import { refusesSchema } from "./refused-schema.ts";
 import { refusedSetting, settingOfField } from "./refused-settings.ts";
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
@@ -18,12 +19,16 @@ export function withRepair(error: RondoError, { status, body }: ErrorResponse): 
 
 function repairIn(error: RondoError, status: number, body: string): Repair | undefined {
   const words = complaintOf(body);
-  // What a model cannot do at all it need not do, where a file is in the history, or thinking was asked for.
-  if (error.kind === "capability")
-    return refusesFiles(words) ? "files" : lacksThinking.test(words) ? "settings.reasoning" : undefined;
+  // What a model cannot do at all it need not do, where a file is in the history, or thinking or a schema was asked for.
+  if (error.kind === "capability") {
+    if (refusesFiles(words)) return "files";
+    if (lacksThinking.test(words)) return "settings.reasoning";
+    return refusesSchema(words) ? "schema" : undefined;
+  }
   if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
+  if (refusesSchema(words)) return "schema";
   const param = textIn(objectIn(objectIn(parseJson(body))?.error)?.param);
   return refusedSetting(error.message) ?? (param === undefined ? undefined : settingOfField(param));
 }

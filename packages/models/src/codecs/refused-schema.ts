@@ -1,0 +1,22 @@
+// The room of refusals that are about the schema of a typed output: a server that takes none, a model that takes none
+// beside tools, a schema that is too much for the grammar it is made into (F142).
+//
+// The same value can be asked for in other ways, which is the loop's to choose.
+
+/** The fields of all protocols, and what people call them. Effort stands beside the schema in one of them. */
+const field: RegExp =
+  /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\binvalid format\b/gi;
+const refused: RegExp =
+  /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b/i;
+/** Tools have schemas as well, which another way to the output would not mend. */
+const ofTools: RegExp = /\btools?[.[]\d|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
+/** Words between what is refused and why. */
+const near = 120;
+
+/** Whether the words of a refused request complain of the schema of its output. */
+export function refusesSchema(words: string): boolean {
+  if (ofTools.test(words)) return false;
+  for (const { 0: found, index } of words.matchAll(field))
+    if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
+  return false;
+}
