@@ -86,7 +86,7 @@ export interface ErrorData {
   raw?: Json;
   /** The request may pass without this. */
   repair?: Repair;
-  /** So much output fits beside the input, or is what the model gives at most: the request may pass with this limit. */
+  /** So much output fits beside the input, is what the model gives at most, or what the money pays for: the request may pass with this limit. */
   maxOutputTokens?: number;
 }
 

@@ -4,6 +4,7 @@ import { Agent, userText } from "@rondo/core";
 import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
+import { openrouter } from "../src/index.ts";
 import { classifyHttpError } from "../src/transport/errors.ts";
 import { expectValid, rows, serve } from "./end-to-end-stack.ts";
 
@@ -101,6 +102,50 @@ describe("what a model gives at most is read from a refusal", () => {
     "top_p must be less than or equal to 1",
   ])("and of nothing else: %s", (message) => {
     expect(errorOf(message).maxOutputTokens).toBeUndefined();
+  });
+});
+
+describe("what the money pays for is read from a refusal", () => {
+  const refusal = (afford: number): object => ({
+    error: {
+      message: `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${afford}. To increase, visit the settings and upgrade to a paid account`,
+      code: 402,
+      metadata: { provider_name: null },
+    },
+  });
+  const headers = { "content-type": "application/json" };
+
+  it.each([
+    [30104, 30104],
+    [222, undefined],
+    [0, undefined],
+  ])("%d", (afford, most) => {
+    const error = classifyHttpError({
+      status: 402,
+      header: () => null,
+      body: JSON.stringify(refusal(afford)),
+    });
+    expect([error.kind, error.maxOutputTokens]).toEqual(["quota_exhausted", most]);
+  });
+
+  it("and that much is asked for, where no limit was given either", async () => {
+    const refused = raw(JSON.stringify(refusal(30104)), { status: 402, headers });
+    const wire = await serve([refused, say("done")]);
+    const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
+    const { end, text } = await new Agent({ model }).run("go");
+    expect([end?.reason, text]).toEqual(["completed", "done"]);
+    expect(wire.requests.map(({ body }) => /"max_\w*tokens":30104\b/.test(JSON.stringify(body)))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("but a run ends where it pays for next to nothing", async () => {
+    const wire = await serve([raw(JSON.stringify(refusal(222)), { status: 402, headers }), say("never")]);
+    const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
+    const { end } = await new Agent({ model }).run("go");
+    expect(end?.error?.kind).toBe("quota_exhausted");
+    expect(wire.requests).toHaveLength(1);
   });
 });
 

@@ -7,7 +7,7 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
-import { fittingOutput, mostOutput } from "./output-limit.ts";
+import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
 /** What a codec, or whoever sent the request, knows beside the response. */
@@ -51,6 +51,13 @@ export function classifyStreamError(
   return errorFrom(undefined, facts, () => null, hints);
 }
 
+/** How much output is taken, where that much was what a refusal is about. */
+const outputLimits: { readonly [kind in ErrorKind]?: (words: string) => number | undefined } = {
+  context_overflow: fittingOutput,
+  invalid_request: mostOutput,
+  quota_exhausted: paidOutput,
+};
+
 function errorFrom(
   httpStatus: number | undefined,
   facts: ErrorFacts,
@@ -70,12 +77,7 @@ function errorFrom(
           resets: status === 429,
         })
       : undefined;
-  const maxOutputTokens =
-    kind === "context_overflow"
-      ? fittingOutput(facts.message)
-      : kind === "invalid_request"
-        ? mostOutput(facts.message)
-        : undefined;
+  const maxOutputTokens = outputLimits[kind]?.(facts.message);
   // 409 and 425 speak of the moment: the same request may do a little later.
   const retryable =
     said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);

@@ -1,6 +1,6 @@
 // The room of output limits that do not fit: the provider counts input, output and window in its refusal, and only the
 // output is too large (F183). To make the history smaller for it would be work for nothing. Or it is more than the model
-// ever gives, and the refusal says how much that is.
+// ever gives, or than what is left of the money pays for, and the refusal says how much that is.
 
 /** Each way to say it. `asked` is what was asked for in all, `out` the output of it. */
 const forms: readonly RegExp[] = [
@@ -60,5 +60,16 @@ export function mostOutput(words: string): number | undefined {
   return undefined;
 }
 
+/** OpenRouter, which counts on the most that a model gives where no limit was asked for. */
+const paid: RegExp = /requested up to \d+ tokens, but can only afford (\d+)/i;
+
+/** How much output the money pays for, where a refusal says that it does for less than was asked for. Undefined where that is next to nothing: it is used up. */
+export function paidOutput(words: string): number | undefined {
+  const most = Number(paid.exec(words)?.[1] ?? 0);
+  return most >= leastPaid ? most : undefined;
+}
+
 const margin = 0.005;
 const least = 0.01;
+/** Tokens. What is shorter is hardly an answer, and its call is cut. */
+const leastPaid = 1000;
