@@ -55,10 +55,16 @@ const retryableKinds: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 ]);
 
 /**
- * What may be left out of a request that was refused for it: the reasoning of the answers in the history, its files or one of them (`repairOfFile` names it), a setting, or
- * the schema of a typed output, which is then asked for in another way.
+ * What may be left out of a request that was refused for it: the reasoning of the answers in the history; its files, one of them (`repairOfFile` names it) or all but the last
+ * so many; a setting; the schema of a typed output, which is then asked for in another way.
  */
-export type Repair = "reasoning" | "files" | `file.${string}` | `settings.${RefusableSetting}` | "schema";
+export type Repair =
+  | "reasoning"
+  | "files"
+  | `file.${string}`
+  | `files.last.${number}`
+  | `settings.${RefusableSetting}`
+  | "schema";
 
 /** A setting without which a request asks for the same. */
 export type RefusableSetting =

@@ -1,7 +1,7 @@
 // The room of reasons: what one record says of why a run went on or stopped, in words.
 
 import type { ErrorData, Repair } from "./errors.ts";
-import { isOfOneFile, isOfSetting, settingOf } from "./loop/left-out.ts";
+import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "./loop/left-out.ts";
 import type { CallKey, Follows, LogRecord, ResultCode, Verdict } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
 import type { JsonObject } from "./message.ts";
@@ -226,6 +226,7 @@ function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judg
 function droppedText(drop: Repair): string {
   if (drop === "schema") return "the schema of the output, which is asked for in another way";
   if (isOfSetting(drop)) return `the setting ${settingOf(drop)}`;
+  if (isOfOldFiles(drop)) return `all but the last ${keptFiles(drop)} files of the history`;
   return isOfOneFile(drop) ? "a file of the history" : `the ${drop} in the history`;
 }
 

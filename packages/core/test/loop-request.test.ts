@@ -252,6 +252,41 @@ describe("the messages of a request", () => {
   const thought = { type: "reasoning", text: "hm" } as never;
   const file = { type: "file", mediaType: "image/png", data: "AA==" } as never;
 
+  test("hold the last files alone where more were too many, each copied once", () => {
+    const file = (name: string): FilePart => ({ type: "file", mediaType: "image/png", data: "AA==", name });
+    const some: Message[] = [
+      { role: "user", content: [file("a"), file("b")] },
+      user("and"),
+      { role: "user", content: [file("c"), { type: "text", text: "look" }, file("d"), file("e")] },
+      { role: "user", content: [file("f")] },
+    ];
+    const sent = (dropped: Repair[], list: Message[] = some): Message[] => [
+      ...shaped(stateOf({ dropped }, history(...list))).messages,
+    ];
+    const words = (messages: Message[]): string[][] =>
+      messages.map(({ content }) =>
+        content.map((part) =>
+          part.type === "file" ? (part.name ?? "") : part.type === "text" ? part.text : "",
+        ),
+      );
+    const left = sent(["files.last.3"]);
+    expect(words(left)).toStrictEqual([
+      ["[a left out]", "[b left out]"],
+      ["and"],
+      ["[c left out]", "look", "d", "e"],
+      ["f"],
+    ]);
+    expect([left[1], left[3]]).toStrictEqual([some[1], some[3]]);
+    sent(["files.last.3"]).forEach((message, at) => {
+      expect(message).toBe(left[at]);
+    });
+    // One that comes takes the place of the oldest.
+    const later = sent(["files.last.3"], [...some, { role: "user", content: [file("g")] }]);
+    expect(words(later)[2]).toStrictEqual(["[c left out]", "look", "[d left out]", "e"]);
+    expect(words(sent(["files.last.0"])).flat()).not.toContain("f");
+    expect(sent(["files.last.6"])).toStrictEqual(some);
+  });
+
   test("are without the reasoning that was refused; an answer that was nothing else is left out", () => {
     const some = [
       user("a"),

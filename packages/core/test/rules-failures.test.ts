@@ -285,6 +285,32 @@ describe("a request refused for its reasoning", () => {
     expect(refusedFor("files", [repairOfFile(broken)], alone)).toBeUndefined();
   });
 
+  test("is sent with the last files alone where there were too many, and without any after four such", () => {
+    const file = (data: string): FilePart => ({ type: "file", mediaType: "image/png", data });
+    const [one, two, three, four] = ["AA==", "AB==", "AC==", "AD=="].map(file);
+    const seen = holding({ role: "user", content: [one, two, three, four] as FilePart[] });
+    const refusedFor = (repair: Repair, dropped: Repair[] = []): unknown =>
+      judged({ failure: failureOf("invalid_request", { repair }), dropped }, seen);
+    const dropping = (drop: Repair): unknown => ({
+      follows: { do: "ask_again", drop },
+      evidence: { kind: "invalid_request", dropped: drop },
+    });
+    expect(refusedFor("files.last.3")).toStrictEqual(dropping("files.last.3"));
+    expect(refusedFor("files.last.4")).toBeUndefined();
+    // One that is gone anyway is not counted; nor is one that an earlier refusal took.
+    expect(refusedFor("files.last.3", [repairOfFile(one as FilePart)])).toBeUndefined();
+    expect(refusedFor("files.last.2", [repairOfFile(one as FilePart)])).toStrictEqual(
+      dropping("files.last.2"),
+    );
+    expect(refusedFor("files.last.2", ["files.last.3"])).toStrictEqual(dropping("files.last.2"));
+    for (const before of ["files.last.1", "files.last.2", "files"] as const)
+      expect(refusedFor("files.last.2", [before])).toBeUndefined();
+    const tried: Repair[] = ["file.1", "files.last.9", "files.last.8", "file.2"];
+    expect(refusedFor("files.last.2", tried)).toStrictEqual(dropping("files"));
+    expect(refusedFor("files.last.2", tried.slice(1))).toStrictEqual(dropping("files.last.2"));
+    expect(refusedFor("files", ["files.last.1"])).toStrictEqual(dropping("files"));
+  });
+
   test("is sent without a setting that was refused, where it had one", () => {
     const cold = { failure: failureOf("invalid_request", { repair: "settings.temperature" }) };
     expect(judged(cold, {}, { temperature: 0.5 })).toStrictEqual({

@@ -31,6 +31,7 @@ import { keepingRaw } from "./keep-raw.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
+import { fewerFiles } from "./refused-count.ts";
 import { refusedFile } from "./refused-place.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -290,7 +291,7 @@ function refusedFor(
   if (error.repair === "reasoning" && !reasons.test(wire.body)) return unrepaired(error);
   if (error.repair === "schema" && outputSchema === undefined) return unrepaired(error);
   if (error.repair !== "files") return error;
-  return errorWith(error, { repair: refusedFile(body, wire.body, messages) });
+  return errorWith(error, { repair: fewerFiles(body, messages) ?? refusedFile(body, wire.body, messages) });
 }
 
 const loads = new WeakMap<LazyCodec, Promise<Codec>>();

@@ -1,6 +1,6 @@
 // A file that a provider refuses stands in the history: left out, the session goes on (F117, F118).
 
-import { Agent, type FilePart, type Message, repairOfFile, userText } from "@rondo/core";
+import { Agent, type FilePart, type Message, repairOfFile, tool, userText } from "@rondo/core";
 import { call, say } from "@rondo/testkit";
 import { type RondoWire, raw, type WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
+import { fewerFiles } from "../src/refused-count.ts";
 import { refusedFile } from "../src/refused-place.ts";
 import { expectValid, rows, serve, weather } from "./end-to-end-stack.ts";
 
@@ -182,6 +183,70 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
       [true, true, true],
       [false, false, false],
     ]);
+  });
+});
+
+describe("a refusal that counts files", () => {
+  const image = { type: "file", mediaType: "image/png", data: "QQ==" } as const;
+  const history = (count: number): Message[] => [
+    { role: "user", content: [{ type: "text", text: "look" }, ...Array<typeof image>(count).fill(image)] },
+  ];
+
+  it.each([
+    ["too many images and documents: 52 > 50", 52, "files.last.50"],
+    ["too many images and documents: 120 + 0 > 100", 120, "files.last.100"],
+    ["Too much media: 0 document pages + 107 images > 100", 107, "files.last.100"],
+    ["request contains 52 images, exceeding the maximum of 50 allowed per request", 52, "files.last.50"],
+    ["Too many images in request. Max is 10.", 12, "files.last.10"],
+    ["At most 4 image(s) may be provided in one request.", 6, "files.last.4"],
+    ["Image count 5 exceeds limit 4 per request.", 5, "files.last.4"],
+    ["Too many images provided. This model supports up to 5 images", 9, "files.last.5"],
+    ["The number of images exceeds the 16 that are allowed", 20, "files.last.16"],
+    ['{"error":{"message":"too many images","code":400}}', 9, "files.last.4"],
+    ["At most 20 image(s) may be provided in one request.", 6, "files.last.3"],
+    ["At most 1 image(s) may be provided in one request.", 1, "files"],
+    ["image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes", 9, undefined],
+    [
+      "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+      9,
+      undefined,
+    ],
+    ["A maximum of 100 PDF pages may be provided.", 2, undefined],
+    ["Could not process image", 2, undefined],
+  ])("%s, of %d: %s", (words, count, repair) => {
+    expect(fewerFiles(words, history(count))).toBe(repair);
+  });
+});
+
+describe.each(rows)("more images than $name takes", (row) => {
+  const picture = (data: string): Message => ({
+    role: "user",
+    content: [{ type: "file", mediaType: "image/png", data }],
+  });
+  const names = ["Y2F0Y2F0", "ZG9nZG9n", "b3dsb3ds", "YmVlYmVl"];
+  const history = names.slice(0, 3).map(picture);
+  const refused = raw(JSON.stringify({ error: { message: "too many images and documents: 3 > 2" } }), {
+    status: 400,
+    headers: { "content-type": "application/json" },
+  });
+  const look = tool({
+    name: "look",
+    description: "Looks.",
+    inputSchema: { type: "object" },
+    execute: () => [{ type: "file", mediaType: "image/png", data: names[3] as string }],
+  });
+
+  it("are left out from the oldest on, also when more come", async () => {
+    const wire = await serve([refused, call("look"), say("done")]);
+    const { end } = await new Agent({ model: row.model(wire), tools: [look] }).run(history);
+    expect(end?.reason).toBe("completed");
+    const there = wire.requests.map(({ body }) => names.map((data) => JSON.stringify(body).includes(data)));
+    expect(there).toEqual([
+      [true, true, true, false],
+      [false, true, true, false],
+      [false, false, true, true],
+    ]);
+    expectValid(wire);
   });
 });
 

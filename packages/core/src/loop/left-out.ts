@@ -8,8 +8,9 @@ import type { Settings } from "../model.ts";
 import type { State } from "./state.ts";
 
 type FileRepair = Extract<Repair, `file.${string}`>;
+type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
 /** What is left out of messages. */
-type PartRepair = "reasoning" | "files" | FileRepair;
+type PartRepair = "reasoning" | "files" | FileRepair | OldFilesRepair;
 type SettingRepair = Extract<Repair, `settings.${string}`>;
 
 export const settingOf = (repair: SettingRepair): RefusableSetting =>
@@ -17,22 +18,28 @@ export const settingOf = (repair: SettingRepair): RefusableSetting =>
 
 export const isOfOneFile = (repair: Repair): repair is FileRepair => repair.startsWith("file.");
 
+export const isOfOldFiles = (repair: Repair): repair is OldFilesRepair => repair.startsWith("files.last.");
+
+/** How many files stay. */
+export const keptFiles = (repair: OldFilesRepair): number => Number(repair.slice("files.last.".length));
+
 /** The repair that leaves out this file, wherever it stands: what is in it tells it from others. */
 export function repairOfFile({ data, url }: FilePart): FileRepair {
   return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
 }
 
-/** Whether there is a file, of which this holds. Walks the history: for after a refusal. */
-export function hasFile({ history }: State, holds: (file: FilePart) => boolean = () => true): boolean {
+/** How many files there are, of which this holds. Walks the history: for after a refusal. */
+export function countFiles({ history }: State, holds: (file: FilePart) => boolean = () => true): number {
+  let count = 0;
   for (const { content } of history)
-    if (content.some((part) => part.type === "file" && holds(part))) return true;
-  return false;
+    for (const part of content) if (part.type === "file" && holds(part)) count += 1;
+  return count;
 }
 
 export const isOfSetting = (repair: Repair): repair is SettingRepair => repair.startsWith("settings.");
 
 const isOfParts = (repair: Repair): repair is PartRepair =>
-  repair === "reasoning" || repair === "files" || isOfOneFile(repair);
+  repair === "reasoning" || repair === "files" || isOfOneFile(repair) || isOfOldFiles(repair);
 
 /** The repairs that make other messages. */
 export function ofParts(dropped: readonly Repair[]): PartRepair[] {
@@ -50,10 +57,14 @@ export function withoutSettings(dropped: readonly Repair[], settings: Settings):
   return left;
 }
 
-const copies = new WeakMap<Message, Map<PartRepair, Message | null>>();
+/** What is left out of one message; of its files the first so many. */
+type Cut = Exclude<PartRepair, OldFilesRepair> | number;
+
+const copies = new WeakMap<Message, Map<Cut, Message | null>>();
 
 /** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
 export function without(what: PartRepair, messages: Iterable<Message>): Message[] {
+  if (isOfOldFiles(what)) return withoutOldFiles(keptFiles(what), messages);
   const kept: Message[] = [];
   for (const message of messages) {
     const copy = copyWithout(what, message);
@@ -62,7 +73,19 @@ export function without(what: PartRepair, messages: Iterable<Message>): Message[
   return kept;
 }
 
-function copyWithout(what: PartRepair, message: Message): Message | null {
+/** From the last message back, until so many files have been kept. */
+function withoutOldFiles(kept: number, messages: Iterable<Message>): Message[] {
+  let spare = kept;
+  const left = [...messages].reverse().map((message) => {
+    const files = message.content.filter(({ type }) => type === "file").length;
+    const gone = Math.max(0, files - spare);
+    spare -= files - gone;
+    return gone === 0 ? message : (copyWithout(gone === files ? "files" : gone, message) as Message);
+  });
+  return left.reverse();
+}
+
+function copyWithout(what: Cut, message: Message): Message | null {
   let known = copies.get(message);
   if (known === undefined) {
     known = new Map();
@@ -83,11 +106,15 @@ function unreasoned(message: Message): Message | null {
   return content.length === 0 ? null : { ...message, content };
 }
 
-/** All files, or the one, as a word that it was there. */
-function unfiled(what: "files" | FileRepair, message: Message): Message {
+/** All files, the one, or the first so many, as a word that it was there. */
+function unfiled(what: Exclude<Cut, "reasoning">, message: Message): Message {
   let found = false;
+  let seen = 0;
   const content = message.content.map((part) => {
-    if (part.type !== "file" || (what !== "files" && repairOfFile(part) !== what)) return part;
+    if (part.type !== "file") return part;
+    seen += 1;
+    const goes = typeof what === "number" ? seen <= what : what === "files" || repairOfFile(part) === what;
+    if (!goes) return part;
     found = true;
     return { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` };
   });

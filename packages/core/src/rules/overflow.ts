@@ -4,7 +4,7 @@
 // fixed parts do not fit would be compacted for ever. What is too large is said by the error's kind, never by its text.
 
 import type { ErrorData } from "../errors.ts";
-import { hasFile } from "../loop/left-out.ts";
+import { countFiles } from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -22,7 +22,12 @@ export function overflow(mends: boolean = true): Rule {
       const { error } = run.failure;
       const isTooLarge = error.kind === "context_overflow" || error.kind === "payload_too_large";
       const evidence = { kind: error.kind };
-      if (mends && error.kind === "payload_too_large" && !run.dropped.includes("files") && hasFile(state))
+      if (
+        mends &&
+        error.kind === "payload_too_large" &&
+        !run.dropped.includes("files") &&
+        countFiles(state) > 0
+      )
         return { follows: { do: "ask_again", drop: "files" }, evidence };
       const maxOutputTokens = mends ? lowerLimit(state, error) : undefined;
       if (maxOutputTokens !== undefined)

@@ -1,17 +1,24 @@
 // The room of repairs: a request was refused for something in it that can be left out.
 //
 // It is left out and asked again, once for each kind in a run: a second refusal is the end, or a server that refuses
-// everything would be asked for ever. Of files that are refused one by one there may be a few, before all are left out.
+// everything would be asked for ever. Of files that are refused one by one, or as too many, there may be a few, before all are left out.
 // What can be repaired is said by the error's own field, never read from its text.
 
 import type { Repair } from "../errors.ts";
-import { hasFile, isOfOneFile, repairOfFile, settingOf } from "../loop/left-out.ts";
+import {
+  countFiles,
+  isOfOldFiles,
+  isOfOneFile,
+  keptFiles,
+  repairOfFile,
+  settingOf,
+} from "../loop/left-out.ts";
 import type { State } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
-/** Each costs a request: a history with more broken files than that goes on without any. */
-const mostSingleFiles = 4;
+/** Each costs a request: a history with more broken files than that, or in which ever fewer are too many, goes on without any. */
+const mostPartings = 4;
 
 /** Leaves out what the provider refuses, reasoning or files in a history, a setting or a schema, and asks again without it; once in a run. */
 export function repairs(): Rule {
@@ -32,9 +39,10 @@ export function repairs(): Rule {
   };
 }
 
-/** One file; all of them, where too many were refused one by one. */
+/** Some files; all of them, where some were refused too often. */
 function bounded(repair: Repair, dropped: readonly Repair[]): Repair {
-  return isOfOneFile(repair) && dropped.filter(isOfOneFile).length >= mostSingleFiles ? "files" : repair;
+  const some = (one: Repair): boolean => isOfOneFile(one) || isOfOldFiles(one);
+  return some(repair) && dropped.filter(some).length >= mostPartings ? "files" : repair;
 }
 
 /** Whether leaving it out makes another request of it. */
@@ -42,12 +50,18 @@ function changes(repair: Repair, state: State): boolean {
   if (repair === "reasoning") return hasReasoning(state);
   if (repair === "schema") return hasSpareSchema(state);
   const dropped = state.run?.dropped ?? [];
-  if (repair === "files") return hasFile(state, (one) => !dropped.includes(repairOfFile(one)));
+  const left = (): number => countFiles(state, (one) => !dropped.includes(repairOfFile(one)));
+  if (repair === "files") return left() > 0;
   if (isOfOneFile(repair))
-    return !dropped.includes("files") && hasFile(state, (one) => repairOfFile(one) === repair);
+    return !dropped.includes("files") && countFiles(state, (one) => repairOfFile(one) === repair) > 0;
+  if (isOfOldFiles(repair))
+    return !dropped.includes("files") && keptFiles(repair) < Math.min(left(), ...keptOf(dropped));
   const { [settingOf(repair)]: setting } = state.options?.settings ?? {};
   return setting !== undefined;
 }
+
+/** To how many files what was refused before has brought it. */
+const keptOf = (dropped: readonly Repair[]): number[] => dropped.filter(isOfOldFiles).map(keptFiles);
 
 /** Whether leaving reasoning out makes another request of it. Looks at the history, but only after a refusal. */
 function hasReasoning({ history, options }: State): boolean {
