@@ -15,12 +15,18 @@ const counting: RegExp = new RegExp(
 /** Numbers of sizes are not meant. */
 const numbers: RegExp = /\b[1-9]\d*\b(?! ?(?:px|pixels?|bytes?|[kmg]i?b|pages?|tokens?)\b)/gi;
 
+/** Claude takes smaller images where there are more than so many, and the large ones may be all of them (F118). */
+const many: RegExp = /\bmany-image requests\b/i;
+const fewImages = 20;
+
 /** The repair that leaves out the oldest files, where the words of a refusal complain of how many there are. */
 export function fewerFiles(words: string, messages: MessageList): Repair | undefined {
-  const [said] = counting.exec(complaintOf(words)) ?? [];
-  if (said === undefined) return undefined;
+  const complaint = complaintOf(words);
   let count = 0;
   for (const { content } of messages) for (const { type } of content) if (type === "file") count += 1;
+  if (many.test(complaint)) return count > fewImages ? `files.last.${fewImages}` : undefined;
+  const [said] = counting.exec(complaint) ?? [];
+  if (said === undefined) return undefined;
   const allowed = Number(/> (\d+)/.exec(said)?.[1] ?? Math.min(...(said.match(numbers) ?? []).map(Number)));
   const kept = allowed < count ? allowed : Math.floor(count / 2);
   return kept > 0 ? `files.last.${kept}` : "files";

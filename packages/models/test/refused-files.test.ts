@@ -211,6 +211,11 @@ describe("a refusal that counts files", () => {
       9,
       undefined,
     ],
+    [
+      "messages.8.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+      31,
+      "files.last.20",
+    ],
     ["A maximum of 100 PDF pages may be provided.", 2, undefined],
     ["Could not process image", 2, undefined],
   ])("%s, of %d: %s", (words, count, repair) => {
