@@ -128,13 +128,26 @@ describe("Responses requests", () => {
     );
     const { input } = responsesBody([user("x"), foreign, result("call_x|fc_y")]);
     expect(input.slice(1)).toMatchObject([
-      { type: "message", content: [{ type: "output_text", text: "t" }] },
+      { type: "message", content: "t" },
       { type: "function_call" },
       { type: "function_call_output" },
     ]);
     expect(JSON.stringify(input)).not.toMatch(/rs_1|ws_1|msg_1|fc_1/);
     expect(input[2]!.call_id).toBe(input[3]!.call_id);
     expect(input[2]!.call_id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  });
+
+  test("texts without an id of the server's are one plain text, for some take no parts in a message that is not theirs", () => {
+    const parts: Part[] = [
+      { type: "text", text: "It is " },
+      { type: "text", text: "21." },
+    ];
+    const said = (content: Part[]): unknown =>
+      responsesBody([user("x"), assistant(content, { ...responsesOrigin, model: "other" })]).input.slice(1);
+    expect(said(parts)).toEqual([{ type: "message", role: "assistant", content: "It is 21." }]);
+    expect(said([{ type: "refusal", text: "No." }])).toEqual([
+      { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No." }] },
+    ]);
   });
 
   test("results hold images and files, or leave them for a message after all results", () => {

@@ -158,12 +158,15 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     const { id, phase, content } = open;
     open = undefined;
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
-    const base: JsonObject = { type: "message", role: "assistant", content };
-    // An id that is not of the API's own form is refused; a message without one needs none.
+    // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
+    // own then: the strict ones (vLLM) take no parts in it.
     const known = id?.startsWith("msg") ? id : undefined;
+    const plain = known === undefined && content.every(({ type }) => type === "output_text");
     add(
       {
-        ...base,
+        type: "message",
+        role: "assistant",
+        content: plain ? content.map(({ text }) => text).join("") : content,
         ...(known === undefined ? {} : { status: "completed" }),
         ...(phase === undefined ? {} : { phase }),
       },
