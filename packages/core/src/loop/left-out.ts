@@ -78,9 +78,9 @@ function withoutOldFiles(kept: number, messages: Iterable<Message>): Message[] {
   let spare = kept;
   const left = [...messages].reverse().map((message) => {
     const files = message.content.filter(({ type }) => type === "file").length;
-    const gone = Math.max(0, files - spare);
-    spare -= files - gone;
-    return gone === 0 ? message : (copyWithout(gone === files ? "files" : gone, message) as Message);
+    const stays = Math.min(files, spare);
+    spare -= stays;
+    return copyWithout(files - stays, message) as Message;
   });
   return left.reverse();
 }
