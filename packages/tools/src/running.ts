@@ -9,6 +9,7 @@ import type { ToolContext, ToolResult } from "@rondo/core";
 import { toolResult } from "@rondo/core";
 import { commandEnv } from "./command-env.ts";
 import type { RunCommandOptions } from "./command-options.ts";
+import { cleared, type GitGuard, gitGuard } from "./git-guard.ts";
 import { OutputWindow } from "./output-window.ts";
 import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { codeOf, counted, Refusal, shown } from "./reasons.ts";
@@ -47,9 +48,12 @@ export async function outcomeIn(
   const folder = await workFolder(root, cwd);
   const plan = await planned(options, root, folder, command);
   context.signal.throwIfAborted();
-  const outcome = await ran(plan, timeoutMs, options, context);
+  const taken: string[] = [];
+  const outcome = await ran(plan, timeoutMs, options, context).finally(() => {
+    if (plan.git !== undefined) taken.push(...cleared(plan.git).map((path) => root.name(path)));
+  });
   context.signal.throwIfAborted();
-  return outcome;
+  return { ...outcome, taken };
 }
 
 async function workFolder(root: Root, cwd: string): Promise<string> {
@@ -67,6 +71,7 @@ interface Plan {
   mark: string;
   /** How it is confined, for the result. */
   confined: string;
+  git?: GitGuard | undefined;
 }
 
 async function planned(
@@ -99,12 +104,8 @@ async function planned(
       confined: `not sandboxed: ${sandbox.missing}`,
     };
   }
-  const settings = {
-    root: root.real,
-    network,
-    readable: options.readable ?? [],
-    protectGit: options.protectGit ?? true,
-  };
+  const git = (options.protectGit ?? true) ? gitGuard(root.real) : undefined;
+  const settings = { root: root.real, network, readable: options.readable ?? [], git };
   const env = commandEnv(process.env, mark, { HOME: sandboxHome, TMPDIR: "/tmp", ...options.env });
   const node = dirname(process.execPath);
   if (!(env.PATH ?? "").split(delimiter).includes(node))
@@ -116,6 +117,7 @@ async function planned(
     env,
     mark,
     confined: `sandboxed by bubblewrap, ${network ? "with" : "without"} network`,
+    git,
   };
 }
 
@@ -138,6 +140,8 @@ export interface Outcome {
   /** Processes the command left running; they were ended. */
   leftovers: ProcessEntry[];
   survivors: ProcessEntry[];
+  /** What it put where git takes programs to run, relative to the root; it was taken away. */
+  taken: string[];
 }
 
 const drainMs = 500;
@@ -148,7 +152,7 @@ async function ran(
   timeoutMs: number,
   options: Omit<RunCommandOptions, "root">,
   context: ToolContext,
-): Promise<Outcome> {
+): Promise<Omit<Outcome, "taken">> {
   const graceMs = options.graceMs ?? 500;
   const started = performance.now();
   const child = spawn(plan.program, plan.args, {
@@ -274,6 +278,10 @@ function told(outcome: Outcome): string {
   if (outcome.leftovers.length > 0)
     pieces.push(
       `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,
+    );
+  if (outcome.taken.length > 0)
+    pieces.push(
+      `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
     );
   if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
   return pieces.join("\n");

@@ -7,6 +7,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import type { GitGuard } from "./git-guard.ts";
 import { isUnder } from "./root.ts";
 
 /** `auto`: where there is one; `require`: refuse to run without; `off`: never. */
@@ -18,8 +19,8 @@ export interface SandboxSettings {
   network: boolean;
   /** More paths that can be read. */
   readable: readonly string[];
-  /** Make `.git/hooks` and `.git/config` read-only, which git runs outside of the sandbox later. */
-  protectGit: boolean;
+  /** What keeps the repository's hooks and settings as they are. */
+  git: GitGuard | undefined;
 }
 
 /** The home of a command in the sandbox: empty, gone afterwards. */
@@ -131,9 +132,7 @@ export function sandboxArgs(
   for (const path of [...(isUnder("/usr", node) ? [] : [node]), ...settings.readable])
     args.push("--ro-bind-try", path, path);
   args.push("--bind", root, root);
-  if (settings.protectGit)
-    for (const path of [join(root, ".git", "hooks"), join(root, ".git", "config")])
-      if (existsSync(path)) args.push("--ro-bind", path, path);
+  if (settings.git !== undefined) args.push(...settings.git.mounts);
   args.push("--chdir", cwd, "--", ...command);
   return args;
 }

@@ -299,6 +299,59 @@ describe("the sandbox", () => {
     expect(readdirSync(join(root, ".git", "hooks"))).toEqual(["pre-commit"]);
   });
 
+  test("keeps hooks and settings of git where they are: nobody puts others in their place", async () => {
+    const root = folder({
+      ".git/config": "[core]\n",
+      ".git/HEAD": "ref: refs/heads/main\n",
+      ".git/hooks/free": "",
+    });
+    await run(
+      root,
+      "mv .git away; mkdir .git; mkdir -p .git/hooks; echo evil > .git/config; echo evil > .git/hooks/pre-commit",
+    );
+    expect(readFileSync(join(root, ".git", "config"), "utf8")).toBe("[core]\n");
+    expect(readdirSync(join(root, ".git", "hooks"))).toEqual(["free"]);
+    expect(existsSync(join(root, "away"))).toBe(false);
+    const linked = folder({ ".git": "gitdir: /elsewhere\n" });
+    await run(linked, "rm -f .git; mv .git away; echo gitdir: evil > .git");
+    expect(readFileSync(join(linked, ".git"), "utf8")).toBe("gitdir: /elsewhere\n");
+  });
+
+  test("takes away what leads git to other hooks and settings, and says so", async () => {
+    const root = folder({
+      ".git/config": "[core]\n",
+      ".git/HEAD": "ref: refs/heads/main\n",
+      "evil/config": "",
+    });
+    const { text } = await run(
+      root,
+      "echo ../evil > .git/commondir; mkdir .git/hooks; echo evil > .git/hooks/pre-commit",
+    );
+    expect(readdirSync(join(root, ".git")).sort()).toEqual(["HEAD", "config"]);
+    expect(text).toContain(
+      "[taken away, because git would act on it outside of the sandbox: .git/hooks, .git/commondir]",
+    );
+    const parent = folder({
+      ".git/config": "",
+      ".git/HEAD": "",
+      ".git/modules/libs/one/HEAD": "",
+      ".git/modules/libs/one/config": "[core]\n",
+    });
+    await run(parent, "echo evil >> .git/modules/libs/one/config");
+    expect(readFileSync(join(parent, ".git/modules/libs/one/config"), "utf8")).toBe("[core]\n");
+  });
+
+  test("lets git work in the repository all the same", async () => {
+    const root = folder({ "a.txt": "one\n" });
+    execFileSync("git", ["init", "--quiet"], { cwd: root });
+    const git = "git -c user.name=a -c user.email=a@b";
+    const { text } = await run(
+      root,
+      `${git} add . && ${git} commit --quiet -m first && ${git} checkout --quiet -b other && git log --format=%s`,
+    );
+    expect(text).toContain("[stdout]\nfirst\n");
+  });
+
   test("lets more paths be read when they are named", async () => {
     const base = folder({ "app/x": "", "data/d.txt": "data\n" });
     const root = join(base, "app");
