@@ -53,18 +53,21 @@ export class OutputWindow {
     const all = Buffer.concat(this.#tail);
     if (this.total <= this.#maxHead + this.#maxTail) {
       const whole = Buffer.concat([head, all]);
-      return isBinary(whole) ? binaryNote(this.total) : cleanOutput(whole.toString("utf8"));
+      return isBinary(whole) ? binaryNote(this.total) : plainText(whole);
     }
     const tail = all.subarray(-this.#maxTail);
     const first = cutEnd(head);
     const last = cutStart(tail);
     if (isBinary(first) || isBinary(last)) return binaryNote(this.total);
     const left = this.total - first.length - last.length;
-    const start = cleanOutput(first.toString("utf8"));
-    const end = cleanOutput(last.toString("utf8"));
+    const start = plainText(first);
+    const end = plainText(last);
     return `${start}${start.endsWith("\n") ? "" : "\n"}[... ${counted(left, "byte")} left out ...]\n${end}`;
   }
 }
+
+/** What ends names (`git ls-files -z`, `find -print0`) is shown: without it they would run into one another. */
+const plainText = (bytes: Buffer): string => cleanOutput(bytes.toString("utf8").replaceAll("\0", "\u2400"));
 
 const binaryNote = (bytes: number): string => `[binary output, ${counted(bytes, "byte")}, not shown]`;
 

@@ -167,6 +167,11 @@ for (const { mode, reason } of modes)
       expect(answer.text).toContain("[stdout]\n[binary output, 200,000 bytes, not shown]\n");
     });
 
+    test("parts names that NUL characters part", async () => {
+      const { text } = await run(folder(), "printf 'src/first.ts\\0src/second.ts\\0'");
+      expect(text).toContain("[stdout]\nsrc/first.ts\u2400src/second.ts\u2400\n");
+    });
+
     test("strips what was meant for a terminal (F246)", async () => {
       const root = folder();
       const answer = await run(
@@ -195,6 +200,37 @@ for (const { mode, reason } of modes)
       else expect(answer.text.split("\nSSH_ASKPASS")[0]).not.toContain("MY_API_KEY=");
       expect(answer.text).toContain("PLAIN_SETTING=visible");
       expect(answer.text).toContain("DEPLOY_TOKEN=given");
+      vi.unstubAllEnvs();
+    });
+
+    test("hands no secret on that is told by the form of its value, or by a short name", async () => {
+      const secrets = {
+        DB_PASS: "s3cret-1",
+        GH_PAT: "s3cret-2",
+        STORAGE_CONNECTION_STRING: "s3cret-3",
+        APP_SETTING: "AccountName=me;AccountKey=s3cret-4",
+        UPSTREAM: `https://ghp_${"s3cret".repeat(6)}@example.com/x`,
+        PLAIN_PASSES: "visible",
+        COMPAT: "visible",
+      };
+      for (const [name, value] of Object.entries(secrets)) vi.stubEnv(name, value);
+      const { text } = await run(folder(), "env");
+      expect(text).not.toContain("s3cret");
+      expect(text).toContain("PLAIN_PASSES=visible");
+      expect(text).toContain("COMPAT=visible");
+      vi.unstubAllEnvs();
+    });
+
+    test("hands on nothing of the git hook or the debugger that started this process", async () => {
+      vi.stubEnv("GIT_DIR", "/elsewhere/.git");
+      vi.stubEnv("GIT_INDEX_FILE", "/elsewhere/.git/index");
+      vi.stubEnv("NODE_OPTIONS", "--max-old-space-size=512 --require /elsewhere/boot.js");
+      const root = folder();
+      execFileSync("git", ["init", "--quiet"], { cwd: root, env: { PATH: process.env.PATH } });
+      const { text } = await run(root, "git rev-parse --git-dir; echo $GIT_INDEX_FILE; node -p 6*7");
+      expect(text).toContain("[stdout]\n.git\n\n42\n");
+      vi.stubEnv("NODE_OPTIONS", "--max-old-space-size=512");
+      expect((await run(root, "echo $NODE_OPTIONS")).text).toContain("--max-old-space-size=512");
       vi.unstubAllEnvs();
     });
 
