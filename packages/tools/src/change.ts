@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { meant } from "./given-path.ts";
 import type { FileToolSet } from "./options.ts";
 import { codeOf, Refusal, shown, sized } from "./reasons.ts";
 import type { Folder, Place } from "./root.ts";
@@ -46,11 +47,11 @@ export async function change(
   signal: AbortSignal,
   decide: (before: Before | undefined, place: Place) => Change,
 ): Promise<{ made: number; place: Place }> {
-  const wanted = set.root.locate(path);
+  const wanted = meant(set.root, path);
   return locked(wanted.real, async () => {
     signal.throwIfAborted();
     // Looked at again: while this call waited, the one before it may have made the file.
-    const place = set.root.locate(path);
+    const place = meant(set.root, path);
     if (place.real !== wanted.real) throw new Refusal(`${shown(path)} was moved while it was to be changed`);
     if (!bounds.writeGit && place.shown.split("/").some((part) => part.toLowerCase() === ".git"))
       throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);

@@ -6,6 +6,7 @@
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
@@ -67,7 +68,7 @@ export function editFile(options: EditFileOptions): Tool {
     },
     effect: "write",
     permission: options.permission ?? "allow",
-    keys: (args) => [set.root.key(String(args.path))],
+    keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
       const { path, oldText, newText, replaceAll = false } = given as unknown as Args;
       return answering(
@@ -81,7 +82,7 @@ export function editFile(options: EditFileOptions): Tool {
           let size = "";
           let content: ContentId | undefined;
           const { place } = await change(set, path, bounds, context.signal, (before, there) => {
-            if (before === undefined) throw new Refusal(`File not found: ${shown(there.shown)}`);
+            if (before === undefined) throw set.root.notThere("file", there);
             mustBeAsSeen(set, before, there);
             const kind = before.bytes.length === 0 ? undefined : binaryKind(before.bytes.subarray(0, 8192));
             if (kind !== undefined)

@@ -2,6 +2,7 @@
 
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, membersOf } from "@rondo/core/checks";
+import { meant } from "./given-path.ts";
 import { glob } from "./glob.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
@@ -66,7 +67,7 @@ export function listFiles(options: ListFilesOptions): Tool {
       return answering(
         context,
         async () => {
-          const place = root.locate(path);
+          const place = meant(root, path);
           const matches = matcher(args.pattern);
           const recursive = args.recursive ?? args.pattern !== undefined;
           const left: LeftOut = { ignored: 0, unreadable: [] };

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { type ContentPart, type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { keyOf, meant } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
@@ -70,13 +71,13 @@ export function readFile(options: ReadFileOptions): Tool {
     },
     effect: "read",
     permission: options.permission ?? "allow",
-    keys: (args) => [root.key(String(args.path))],
+    keys: (args) => [keyOf(root, String(args.path))],
     execute: (given, context) => {
       const { path, offset = 1, limit } = given as unknown as Args;
       return answering(
         context,
         async () => {
-          const place = root.locate(path);
+          const place = meant(root, path);
           const handle = await root.open(place, "file");
           try {
             const { size } = await handle.stat();

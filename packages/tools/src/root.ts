@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isThere, nearPaths } from "./near-names.ts";
 import { codeOf, Refusal, shown } from "./reasons.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -79,6 +80,7 @@ export class Root {
         if (wanted !== this.real) this.locate(dirname(wanted));
         throw thrown;
       }
+      if (!isThere(this.real)) throw new Refusal("the root folder is no longer there");
       return this.#missing(path, wanted);
     }
     this.#mustHold(real, path);
@@ -91,22 +93,12 @@ export class Root {
     return way === "" ? "." : way.split(sep).join("/");
   }
 
-  /** What a call that touches `path` locks: its real path. Never throws. */
-  key(path: string): string {
-    try {
-      return `file:${this.locate(path).real}`;
-    } catch {
-      return `file:${resolve(this.real, path)}`;
-    }
-  }
-
   /**
    * Opens what `place` names and checks that it is where it was. Never follows a link, never waits for a pipe.
    * @param kind what it must be; a device, pipe or socket is refused
    */
   async open(place: Place, kind: "file" | "folder"): Promise<FileHandle> {
-    if (!place.exists)
-      throw new Refusal(`${kind === "file" ? "File" : "Directory"} not found: ${shown(place.shown)}`);
+    if (!place.exists) throw this.notThere(kind, place);
     // Looked at before it is opened: opening alone can act on a device.
     this.#mustBe(kind, await stat(place.real), place);
     const handle = await open(
@@ -130,7 +122,7 @@ export class Root {
    * @returns a file descriptor, the caller's to close, and the file's size in bytes
    */
   openSync(place: Place): { fd: number; size: number } {
-    if (!place.exists) throw new Refusal(`File not found: ${shown(place.shown)}`);
+    if (!place.exists) throw this.notThere("file", place);
     this.#mustBe("file", statSync(place.real), place);
     let fd: number;
     try {
@@ -147,6 +139,13 @@ export class Root {
       closeSync(fd);
       throw thrown;
     }
+  }
+
+  /** That nothing is at `place`, and what is there under a name like it. */
+  notThere(kind: "file" | "folder", place: Place): Refusal {
+    const near = nearPaths(place.real).map((path) => shown(this.name(path)));
+    const hint = near.length === 0 ? "" : ` (there is ${near.join(", ")})`;
+    return new Refusal(`${kind === "file" ? "File" : "Directory"} not found: ${shown(place.shown)}${hint}`);
   }
 
   /** Opens a folder under the root. */

@@ -10,6 +10,7 @@ import { toolResult } from "@rondo/core";
 import { commandEnv } from "./command-env.ts";
 import type { RunCommandOptions } from "./command-options.ts";
 import { cleared, type GitGuard, gitGuard } from "./git-guard.ts";
+import { meant } from "./given-path.ts";
 import { OutputWindow } from "./output-window.ts";
 import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
 import { codeOf, counted, Refusal, shown } from "./reasons.ts";
@@ -57,7 +58,7 @@ export async function outcomeIn(
 }
 
 async function workFolder(root: Root, cwd: string): Promise<string> {
-  const place = root.locate(cwd);
+  const place = meant(root, cwd);
   const handle = await root.open(place, "folder");
   await handle.close();
   return place.real;

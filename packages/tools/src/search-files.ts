@@ -5,6 +5,7 @@
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { meant } from "./given-path.ts";
 import { compiled } from "./list-files.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown, sized } from "./reasons.ts";
@@ -85,8 +86,8 @@ export function searchFiles(options: SearchFilesOptions): Tool {
       return answering(
         context,
         async () => {
-          const place = root.locate(path);
-          if (!place.exists) throw new Refusal(`File not found: ${shown(place.shown)}`);
+          const place = meant(root, path);
+          if (!place.exists) throw root.notThere("file", place);
           if (args.glob !== undefined) compiled(args.glob);
           const order: SearchOrder = {
             root: root.real,

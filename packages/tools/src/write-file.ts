@@ -3,6 +3,7 @@
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
@@ -58,7 +59,7 @@ export function writeFile(options: WriteFileOptions): Tool {
     },
     effect: "idempotent",
     permission: options.permission ?? "allow",
-    keys: (args) => [set.root.key(String(args.path))],
+    keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
       const { path, content } = given as unknown as Args;
       return answering(

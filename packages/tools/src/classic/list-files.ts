@@ -4,6 +4,7 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Tool, tool, toolResult } from "@rondo/core";
+import { meant } from "../given-path.ts";
 import type { FileToolSet } from "../options.ts";
 import { codeOf, counted, Refusal, shown } from "../reasons.ts";
 import type { Place, Root } from "../root.ts";
@@ -26,7 +27,7 @@ export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {
     execute: (given, context) => {
       const { path, recursive = false } = given as unknown as { path: string; recursive?: boolean };
       return answeringAbout("Directory", path, context, async () => {
-        const place = root.locate(path);
+        const place = meant(root, path);
         if (!place.exists) throw refusal("Directory not found", path);
         if (!(await stat(place.real)).isDirectory()) throw refusal("Path is not a directory", path);
         const lines: string[] = [];

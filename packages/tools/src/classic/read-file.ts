@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { type Tool, tool, toolResult } from "@rondo/core";
+import { keyOf, meant } from "../given-path.ts";
 import type { FileToolSet } from "../options.ts";
 import { sized } from "../reasons.ts";
 import { contentIdOf } from "../seen.ts";
@@ -17,11 +18,11 @@ export function readFile({ root, seen }: FileToolSet, maxBytes: number): Tool {
       required: ["path"],
     },
     effect: "read",
-    keys: (args) => [root.key(String(args.path))],
+    keys: (args) => [keyOf(root, String(args.path))],
     execute: (given, context) => {
       const { path } = given as unknown as { path: string };
       return answeringAbout("File", path, context, async () => {
-        const place = root.locate(path);
+        const place = meant(root, path);
         if (!place.exists) throw refusal("File not found", path);
         if (!(await stat(place.real)).isFile()) throw refusal("Path is not a file", path);
         const handle = await root.open(place, "file");

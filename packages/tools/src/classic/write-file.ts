@@ -2,6 +2,7 @@
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { bytesOf, change } from "../change.ts";
+import { keyOf } from "../given-path.ts";
 import type { FileToolSet } from "../options.ts";
 import { shown } from "../reasons.ts";
 import { answeringAbout } from "./reasons.ts";
@@ -20,7 +21,7 @@ export function writeFile(set: FileToolSet, maxBytes: number, permission: Permis
     },
     effect: "idempotent",
     permission,
-    keys: (args) => [set.root.key(String(args.path))],
+    keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
       const { path, content } = given as unknown as { path: string; content: string };
       return answeringAbout("File", path, context, async () => {

@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { classicTools, fileTools } from "../src/index.ts";
+import { call, folder } from "./calling.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("a path that a model gives", () => {
+  test("is that of a home with ~, and makes no folder of that name", async () => {
+    const root = folder();
+    vi.stubEnv("HOME", "/home/somebody");
+    for (const tools of [fileTools({ root }), classicTools(root)]) {
+      const { text, isError } = await call(tools, "write_file", { path: "~/notes.txt", content: "x" });
+      expect(isError).toBe(true);
+      expect(text).toBe(
+        "Error: Path is outside the root: ~/notes.txt (~ is the home folder; only paths under the root can be used)",
+      );
+    }
+    expect(readdirSync(root)).toEqual([]);
+    vi.stubEnv("HOME", root);
+    await call(fileTools({ root }), "write_file", { path: "~/notes.txt", content: "x" });
+    expect(readdirSync(root)).toEqual(["notes.txt"]);
+  });
+
+  test("is what it is called where something is called so", async () => {
+    const root = folder({
+      "~/a.txt": "in a folder called ~\n",
+      "`b`": "in ticks\n",
+      "c.txt ": "a space\n",
+      "c.txt": "none\n",
+    });
+    const tools = fileTools({ root });
+    expect((await call(tools, "read_file", { path: "~/a.txt" })).text).toContain("in a folder called ~");
+    expect((await call(tools, "read_file", { path: "`b`" })).text).toContain("in ticks");
+    expect((await call(tools, "read_file", { path: "c.txt " })).text).toContain("a space");
+  });
+
+  test("may be a file URL, and is judged like any other path", async () => {
+    const root = folder({ "a b.txt": "one\n" });
+    const tools = fileTools({ root });
+    const url = pathToFileURL(join(root, "a b.txt")).href;
+    expect((await call(tools, "read_file", { path: url })).text).toContain("one\n");
+    expect((await call(tools, "read_file", { path: "file:///etc/passwd" })).text).toContain(
+      "outside the root",
+    );
+    expect((await call(tools, "write_file", { path: "file://host/x", content: "" })).text).toContain(
+      "names no file",
+    );
+    expect(readdirSync(root)).toEqual(["a b.txt"]);
+  });
+
+  test("does not mean the white space or the quotes around it", async () => {
+    const root = folder({ "src/a.ts": "one\n" });
+    const tools = fileTools({ root });
+    for (const path of [" src/a.ts", "src/a.ts\n", '"src/a.ts"', "'src/a.ts'", "`src/a.ts` "])
+      expect((await call(tools, "read_file", { path })).text).toContain("one\n");
+    await call(tools, "write_file", { path: "`src/b.ts`\n", content: "two\n" });
+    expect(readdirSync(join(root, "src"))).toEqual(["a.ts", "b.ts"]);
+  });
+
+  test("may have the separators of Windows, but leads nowhere by them that its words do not name", async () => {
+    const root = folder({ "src/a.ts": "one\n", "secret.txt": "s\n", "notes/x": "" });
+    const tools = fileTools({ root });
+    expect((await call(tools, "read_file", { path: "src\\a.ts" })).text).toContain("one\n");
+    await call(tools, "write_file", { path: "src\\b.ts", content: "" });
+    expect(existsSync(join(root, "src", "b.ts"))).toBe(true);
+    expect((await call(tools, "read_file", { path: "notes/x\\..\\..\\secret.txt" })).isError).toBe(true);
+    await call(tools, "write_file", { path: "dev\\x2ddisk.swap", content: "" });
+    expect(existsSync(join(root, "dev\\x2ddisk.swap"))).toBe(true);
+  });
+
+  test("finds the name that looks the same: composed otherwise, with another space or apostrophe", async () => {
+    const decomposed = "Cafe\u0301 menu.txt";
+    const root = folder({
+      [decomposed]: "soup\n",
+      "Shot at 6.46.56\u202fAM.txt": "shot\n",
+      "d\u2019accord.txt": "yes\n",
+    });
+    const tools = fileTools({ root });
+    expect((await call(tools, "read_file", { path: "Caf\u00e9 menu.txt" })).text).toContain("soup\n");
+    expect((await call(tools, "read_file", { path: "Shot at 6.46.56 AM.txt" })).text).toContain("shot\n");
+    expect((await call(tools, "read_file", { path: "d'accord.txt" })).text).toContain("yes\n");
+    await call(tools, "write_file", { path: "Caf\u00e9 menu.txt", content: "stew\n" });
+    expect(readFileSync(join(root, decomposed), "utf8")).toBe("stew\n");
+    expect(readdirSync(root)).toHaveLength(3);
+  });
+
+  test("under a root that is gone is told that", async () => {
+    const root = folder();
+    const tools = fileTools({ root });
+    rmSync(root, { recursive: true });
+    for (const path of [".", "a.txt"])
+      expect((await call(tools, "list_files", { path })).text).toBe(
+        "Error: the root folder is no longer there",
+      );
+  });
+
+  test("that is taken for nobody's is told what is there under a name like it", async () => {
+    const root = folder({ "src/util.ts": "", "src/other/deep.ts": "" });
+    const tools = fileTools({ root });
+    const told = async (path: string): Promise<string> => (await call(tools, "read_file", { path })).text;
+    expect(await told("src/Util.ts")).toBe("Error: File not found: src/Util.ts (there is src/util.ts)");
+    expect(await told("src/util.js")).toBe("Error: File not found: src/util.js (there is src/util.ts)");
+    expect(await told("@src/util.ts")).toBe("Error: File not found: @src/util.ts (there is src/util.ts)");
+    expect(await told("SRC/other/deep.ts")).toContain("(there is src/other/deep.ts)");
+    expect(await told("nothing.md")).toBe("Error: File not found: nothing.md");
+    expect(await told("/src/util.ts")).toBe(
+      "Error: Path is outside the root: /src/util.ts (only paths under the root can be used; paths are relative to it: src/util.ts)",
+    );
+    expect(await told("/etc/passwd")).toBe(
+      "Error: Path is outside the root: /etc/passwd (only paths under the root can be used)",
+    );
+  });
+});
