@@ -28,6 +28,8 @@ export interface Before {
 export interface Change {
   /** The new content; `undefined`: nothing is to be done. */
   bytes: Buffer | undefined;
+  /** It is the content that was there with a part of it changed: so many lines. */
+  partOf?: number;
 }
 
 export interface ChangeBounds {
@@ -57,7 +59,7 @@ export async function change(
       throw new Refusal(`${shown(place.shown)} belongs to git's own data, which file tools do not change`);
     if (place.shown === ".") throw new Refusal("Path is not a file: . (it is the root)");
     const before = place.exists ? await beforeOf(set, place, bounds.maxBytes) : undefined;
-    const { bytes } = decide(before, place);
+    const { bytes, partOf } = decide(before, place);
     if (bytes === undefined) return { made: 0, place };
     if (bytes.length > bounds.maxBytes)
       throw new Refusal(`the new content is ${sized(bytes.length)}, more than ${sized(bounds.maxBytes)}`);
@@ -68,7 +70,8 @@ export async function change(
     } finally {
       await folder.close();
     }
-    set.seen.set(place.real, contentIdOf(bytes));
+    if (partOf === undefined || before === undefined) set.seen.set(place.real, contentIdOf(bytes));
+    else set.seen.changed(place.real, contentIdOf(bytes), contentIdOf(before.bytes), partOf);
     return { made: folder.made, place };
   });
 }

@@ -1,17 +1,20 @@
 // The room of edit_file: one passage replaced by another, exactly.
 //
-// It works on bytes, so that what it does not replace stays as it was, also where it is no valid UTF-8. Where the
-// whole file ends its lines with CRLF, a passage given with plain newlines means those.
+// It works on bytes, so that what it does not replace stays as it was, also where it is no valid UTF-8. A file in UTF-16
+// is edited as the text it is.
 
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
+import { lineNumbers, replaced, type Stretch, stretchesOf } from "./passages.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
+import { mustFitEncoding, mustNotBeShown, shownHint } from "./shown-text.ts";
 import { binaryKind } from "./text-file.ts";
+import { inUtf16, textOf, utf16Of } from "./text-form.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
@@ -84,22 +87,30 @@ export function editFile(options: EditFileOptions): Tool {
           const { place } = await change(set, path, bounds, context.signal, (before, there) => {
             if (before === undefined) throw set.root.notThere("file", there);
             mustBeAsSeen(set, before, there);
-            const kind = before.bytes.length === 0 ? undefined : binaryKind(before.bytes.subarray(0, 8192));
+            const utf16 = utf16Of(before.bytes.subarray(0, 8192));
+            const file = utf16 === undefined ? before.bytes : decoded(before.bytes, utf16, there.shown);
+            const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
             if (kind !== undefined)
               throw new Refusal(`${shown(there.shown)} is no text (${kind}); it cannot be edited`);
-            const [passage, instead] = inItsLines(before.bytes, old, fresh);
-            const found = occurrences(before.bytes, passage);
-            if (found.length === 0) throw new Refusal(missing(before.bytes, oldText, there.shown));
+            const found = stretchesOf(file, old, replaceAll);
+            if (found.length === 0) throw new Refusal(missing(file, oldText, there.shown));
             if (found.length > 1 && !replaceAll)
               throw new Refusal(
                 `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(there.shown)}, ` +
-                  `at ${linesAt(before.bytes, found)}; nothing was changed. Give more of the text around it, or set replaceAll`,
+                  `at ${linesAt(file, found)}; nothing was changed. Give more of the text around it, or set replaceAll`,
               );
-            places = lineNumbers(before.bytes, found);
-            const bytes = replaced(before.bytes, found, passage.length, instead);
-            size = `${counted(linesIn(bytes), "line")}, ${counted(bytes.length, "byte")}`;
+            mustNotBeShown(newText, file, "the new text");
+            if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
+            places = lineNumbers(
+              file,
+              found.map(({ from }) => from),
+            );
+            const text = replaced(file, found, fresh);
+            const bytes = utf16 === undefined ? text : inUtf16(text, utf16);
+            const lines = linesIn(text);
+            size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
             content = contentIdOf(bytes);
-            return { bytes };
+            return { bytes, partOf: lines };
           });
           const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
           return toolResult(
@@ -113,54 +124,25 @@ export function editFile(options: EditFileOptions): Tool {
   });
 }
 
-/** The passage and what replaces it, with the file's own line ends. */
-function inItsLines(file: Buffer, old: Buffer, fresh: Buffer): [Buffer, Buffer] {
-  if (!file.includes("\r\n") || old.includes(13) || fresh.includes(13)) return [old, fresh];
-  for (let at = file.indexOf(10); at >= 0; at = file.indexOf(10, at + 1))
-    if (file[at - 1] !== 13) return [old, fresh];
-  const crlf = (bytes: Buffer): Buffer =>
-    Buffer.from(bytes.toString("utf8").replaceAll("\n", "\r\n"), "utf8");
-  return [crlf(old), crlf(fresh)];
-}
-
-function occurrences(file: Buffer, passage: Buffer): number[] {
-  const found: number[] = [];
-  for (let at = file.indexOf(passage); at >= 0; at = file.indexOf(passage, at + passage.length))
-    found.push(at);
-  return found;
-}
-
-function replaced(file: Buffer, found: readonly number[], length: number, instead: Buffer): Buffer {
-  const pieces: Buffer[] = [];
-  let from = 0;
-  for (const at of found) {
-    pieces.push(file.subarray(from, at), instead);
-    from = at + length;
-  }
-  pieces.push(file.subarray(from));
-  return Buffer.concat(pieces);
-}
-
-/** The 1-based lines of ascending positions. */
-function lineNumbers(file: Buffer, found: readonly number[]): number[] {
-  const lines: number[] = [];
-  let line = 1;
-  let newline = file.indexOf(10);
-  for (const at of found) {
-    while (newline >= 0 && newline < at) {
-      line++;
-      newline = file.indexOf(10, newline + 1);
-    }
-    lines.push(line);
-  }
-  return lines;
-}
-
-const linesAt = (file: Buffer, found: readonly number[]): string => listed(lineNumbers(file, found));
+const linesAt = (file: Buffer, found: readonly Stretch[]): string =>
+  listed(
+    lineNumbers(
+      file,
+      found.map(({ from }) => from),
+    ),
+  );
 
 function listed(lines: readonly number[]): string {
   const first = lines.slice(0, 10).join(", ");
   return `lines ${first}${lines.length > 10 ? ` and ${(lines.length - 10).toLocaleString("en-US")} more` : ""}`;
+}
+
+/** The text of a file in UTF-16, which must come out as it went in. */
+function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string): Buffer {
+  const text = textOf(bytes, encoding);
+  if (!inUtf16(text, encoding).equals(bytes))
+    throw new Refusal(`${shown(path)} is no text (damaged UTF-16); it cannot be edited`);
+  return text;
 }
 
 /** Why a passage was not found, with what comes near to it. */
@@ -168,7 +150,9 @@ function missing(file: Buffer, oldText: string, path: string): string {
   const near = nearLine(file.toString("utf8"), oldText);
   return (
     `the old text does not stand in ${shown(path)}; nothing was changed` +
-    (near === undefined ? "" : `. A passage that differs from it only in white space begins at line ${near}`)
+    (near === undefined
+      ? shownHint(oldText)
+      : `. A passage that differs from it only in white space begins at line ${near}`)
   );
 }
 

@@ -14,6 +14,7 @@ import { answering } from "./refusal.ts";
 import type { Place } from "./root.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
 import { binaryKind, clip, firstBytes, visible } from "./text-file.ts";
+import { utf16Of } from "./text-form.ts";
 
 export interface ReadFileOptions extends FileToolOptions {
   /** Lines given when no limit is asked for. Default: 2,000. */
@@ -81,7 +82,9 @@ export function readFile(options: ReadFileOptions): Tool {
           const handle = await root.open(place, "file");
           try {
             const { size } = await handle.stat();
-            const kind = size === 0 ? undefined : binaryKind(await firstBytes(handle));
+            const head = size === 0 ? Buffer.alloc(0) : await firstBytes(handle);
+            const utf16 = utf16Of(head);
+            const kind = size === 0 || utf16 !== undefined ? undefined : binaryKind(head);
             if (kind !== undefined) {
               const { result, content } = await binary(handle, place, kind, size, maxImageBytes);
               if (content !== undefined) seen.set(place.real, content);
@@ -92,8 +95,14 @@ export function readFile(options: ReadFileOptions): Tool {
               maxLineLength: options.maxLineLength ?? 2000,
             });
             const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
-            const scan = await scanned(handle, lines, maxScanBytes, context.signal);
-            if (scan.content !== undefined) seen.set(place.real, scan.content);
+            const scan = await scanned(handle, lines, maxScanBytes, utf16, context.signal);
+            if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0))
+              seen.saw(
+                place.real,
+                scan.content,
+                { from: offset, to: offset + lines.texts.length - 1 },
+                lines.total,
+              );
             return noted(shownLines(lines, scan, offset, place), place, scan.content);
           } finally {
             await handle.close();
@@ -144,6 +153,7 @@ async function hashOf(handle: FileHandle, size: number): Promise<ContentId | und
 }
 
 interface Scan {
+  utf16: boolean;
   /** Bytes read. */
   bytes: number;
   /** False: the file is longer than was read. */
@@ -157,8 +167,11 @@ async function scanned(
   handle: FileHandle,
   lines: Lines,
   maxBytes: number,
+  encoding: "utf-16le" | "utf-16be" | undefined,
   signal: AbortSignal,
 ): Promise<Scan> {
+  const utf16 = encoding !== undefined;
+  const decoder = utf16 ? new TextDecoder(encoding) : undefined;
   const hash = createHash("sha256");
   const piece = Buffer.allocUnsafe(256 * 1024);
   let at = 0;
@@ -168,15 +181,16 @@ async function scanned(
     if (bytesRead === 0) break;
     const bytes = piece.subarray(0, bytesRead);
     hash.update(bytes);
-    lines.push(bytes);
+    lines.push(decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })));
     at += bytesRead;
     if (at >= maxBytes) {
       lines.end();
-      return { bytes: (await handle.stat()).size, whole: false, content: undefined };
+      return { utf16, bytes: (await handle.stat()).size, whole: false, content: undefined };
     }
   }
+  if (decoder !== undefined) lines.push(Buffer.from(decoder.decode()));
   lines.end();
-  return { bytes: at, whole: true, content: hash.digest("base64") };
+  return { utf16, bytes: at, whole: true, content: hash.digest("base64") };
 }
 
 /** Counts lines and keeps those of a range, within bounds. */
@@ -245,7 +259,7 @@ class Lines {
   }
 
   #end(): void {
-    const carriage = this.#length > 0 && this.#last === 13;
+    const carriage = this.#length > 0 && this.#last === 13 && this.endsWithNewline;
     if (carriage) this.crlf++;
     if (this.#wanted) this.#keep(carriage);
     this.total++;
@@ -294,6 +308,7 @@ function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): Too
   else notes.push(`lines ${offset} to ${last} of ${size}`);
   if (last < total || !scan.whole) notes.push(`it goes on at offset ${last + 1}`);
   else if (!lines.endsWithNewline) notes.push("no newline at the end");
+  if (scan.utf16) notes.push("UTF-16");
   if (lines.crlf > 0)
     notes.push(
       lines.crlf >= total - 1 ? "lines end with CRLF" : `${counted(lines.crlf, "line")} of all end with CRLF`,

@@ -11,17 +11,53 @@ export type ContentId = string;
 
 const maxRemembered = 10_000;
 
+/** Lines, the first and the last one, counted from 1. */
+export interface LineRange {
+  from: number;
+  to: number;
+}
+
+interface Sight {
+  content: ContentId;
+  /** Lines of it that the model has not been shown, ascending. */
+  unseen: readonly LineRange[];
+}
+
 /** What one toolset has seen. Forgets the oldest after 10,000 files; a forgotten file must be read again. */
 export class Seen {
-  readonly #files = new Map<string, ContentId>();
+  readonly #files = new Map<string, Sight>();
 
   get(real: string): ContentId | undefined {
-    return this.#files.get(real);
+    return this.#files.get(real)?.content;
   }
 
+  /** The first lines that were not shown, of a file of which others were. */
+  unseen(real: string): LineRange | undefined {
+    return this.#files.get(real)?.unseen[0];
+  }
+
+  /** All of a content was seen, or written. */
   set(real: string, content: ContentId): void {
+    this.#keep(real, { content, unseen: [] });
+  }
+
+  /** Some lines of a content were seen; with others of the same one they add up. */
+  saw(real: string, content: ContentId, lines: LineRange, total: number): void {
+    const before = this.#files.get(real);
+    const unseen = before?.content === content ? before.unseen : allLines(total);
+    this.#keep(real, { content, unseen: unseen.flatMap((range) => without(range, lines)) });
+  }
+
+  /** A part of a file was changed: what was not seen of it before is not seen now. */
+  changed(real: string, content: ContentId, before: ContentId, total: number): void {
+    const sight = this.#files.get(real);
+    const isWhole = sight?.content === before && sight.unseen.length === 0;
+    this.#keep(real, { content, unseen: isWhole ? [] : allLines(total) });
+  }
+
+  #keep(real: string, sight: Sight): void {
     this.#files.delete(real);
-    this.#files.set(real, content);
+    this.#files.set(real, sight);
     if (this.#files.size <= maxRemembered) return;
     for (const oldest of this.#files.keys()) {
       this.#files.delete(oldest);
@@ -29,6 +65,14 @@ export class Seen {
     }
   }
 }
+
+const allLines = (total: number): LineRange[] => (total === 0 ? [] : [{ from: 1, to: total }]);
+
+const without = (range: LineRange, seen: LineRange): LineRange[] =>
+  [
+    { from: range.from, to: Math.min(range.to, seen.from - 1) },
+    { from: Math.max(range.from, seen.to + 1), to: range.to },
+  ].filter(({ from, to }) => from <= to);
 
 /** The id of bytes in memory. */
 export function contentIdOf(bytes: Uint8Array): ContentId {

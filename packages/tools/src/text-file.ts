@@ -57,7 +57,8 @@ export function binaryKind(head: Uint8Array): string | undefined {
   return looksLikeText(head) ? undefined : "binary data";
 }
 
-function looksLikeText(head: Uint8Array): boolean {
+/** No NUL in it, and few control characters. */
+export function looksLikeText(head: Uint8Array): boolean {
   let odd = 0;
   for (const byte of head) {
     if (byte === 0) return false;

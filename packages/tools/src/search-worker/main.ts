@@ -10,6 +10,7 @@ import { codeOf, Refusal } from "../reasons.ts";
 import { Root } from "../root.ts";
 import type { SearchNews, SearchOrder } from "../search-order.ts";
 import { binaryKind, clip, visible } from "../text-file.ts";
+import { utf16Of } from "../text-form.ts";
 import { type LeftOut, walk } from "../walk.ts";
 
 const order = workerData as SearchOrder;
@@ -77,13 +78,14 @@ async function search(): Promise<void> {
       news.unreadable++;
       return;
     }
-    if (bytes.length > 0 && binaryKind(bytes.subarray(0, 8192)) !== undefined) {
+    const utf16 = utf16Of(bytes.subarray(0, 8192));
+    if (bytes.length > 0 && utf16 === undefined && binaryKind(bytes.subarray(0, 8192)) !== undefined) {
       news.binary++;
       return;
     }
     news.searched++;
     const before = news.matches;
-    const text = bytes.toString("utf8");
+    const text = utf16 === undefined ? bytes.toString("utf8") : new TextDecoder(utf16).decode(bytes);
     let number = 0;
     for (let from = text.charCodeAt(0) === 0xfeff ? 1 : 0; from < text.length; ) {
       const newline = text.indexOf("\n", from);
