@@ -9,6 +9,7 @@ import { type ContentPart, type Tool, type ToolResult, tool, toolResult } from "
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
 import { keyOf, meant } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
+import { pictureFault } from "./picture.ts";
 import { counted, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import type { Place } from "./root.ts";
@@ -25,7 +26,7 @@ export interface ReadFileOptions extends FileToolOptions {
   maxLineLength?: number;
   /** Larger files are not counted to their end. Default: 256 MiB. */
   maxScanBytes?: number;
-  /** PNG, JPEG, GIF and WebP up to this size are given as files; 0: never. Default: 4 MiB. */
+  /** PNG, JPEG, GIF and WebP up to this size are given as files; 0: never. Default: 3.75 MiB, in base64 5 MiB: Anthropic's limit. */
   maxImageBytes?: number;
 }
 
@@ -51,7 +52,7 @@ const optionChecks = membersOf<ReadFileOptions>(
 export function readFile(options: ReadFileOptions): Tool {
   checkGiven(optionChecks, options, "readFile");
   const { root, seen } = fileToolSet(options.root);
-  const maxImageBytes = options.maxImageBytes ?? 4 * 1024 * 1024;
+  const maxImageBytes = options.maxImageBytes ?? 3.75 * 1024 * 1024;
   return tool({
     name: "read_file",
     description:
@@ -137,6 +138,9 @@ async function binary(
   const bytes = Buffer.alloc(size);
   const { bytesRead } = await handle.read(bytes, 0, size, 0);
   const data = bytes.subarray(0, bytesRead);
+  const fault = pictureFault(data, kind);
+  if (fault !== undefined)
+    return { result: toolResult(`[${told}; ${fault}, not shown]`), content: contentIdOf(data) };
   const parts: ContentPart[] = [
     { type: "text", text: `[${told}]` },
     { type: "file", mediaType: kind, data: data.toString("base64"), name: place.shown.split("/").at(-1)! },

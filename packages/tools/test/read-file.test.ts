@@ -1,5 +1,6 @@
 import { createWriteStream, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { crc32, deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readFile } from "../src/index.ts";
 import { call, folder, put } from "./calling.ts";
@@ -90,10 +91,7 @@ describe("read_file", () => {
   });
 
   test("gives small pictures as pictures, and tells kind and size of other binary files", async () => {
-    const png = Buffer.concat([
-      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-      Buffer.alloc(100),
-    ]);
+    const png = pngOf(2, 2);
     const root = folder({
       "a.png": png,
       "a.zip": Buffer.concat([Buffer.from("PK\x03\x04"), Buffer.alloc(20)]),
@@ -110,13 +108,45 @@ describe("read_file", () => {
     });
     const small = await call(readFile({ root, maxImageBytes: 50 }), "read_file", { path: "a.png" });
     expect(small.parts).toEqual([
-      { type: "text", text: "[a.png: image/png, 108 bytes; larger than 50 bytes, not shown]" },
+      { type: "text", text: `[a.png: image/png, ${png.length} bytes; larger than 50 bytes, not shown]` },
     ]);
     expect((await call(tool, "read_file", { path: "a.zip" })).text).toBe(
       "[a.zip: ZIP archive, 24 bytes; not shown as text]",
     );
     expect((await call(tool, "read_file", { path: "a.pdf" })).text).toContain("PDF document");
     expect((await call(tool, "read_file", { path: "a.bin" })).text).toContain("binary data, 4 bytes");
+  });
+
+  test("does not give what is no whole picture, or too large for a provider: it would stay in the history", async () => {
+    const png = pngOf(3, 2);
+    const flipped = Buffer.from(png);
+    flipped.writeUInt8(flipped.readUInt8(50) ^ 1, 50);
+    const jpeg = Buffer.from(
+      `ffd8${"ffe000104a46494600010100000100010000"}${"ffc0000b080002000301011100"}${"ffda0008010100003f00"}d2ffd9`,
+      "hex",
+    );
+    const gif = Buffer.from("47494638396101000100800000ffffff0000002c00000000010001000002024401003b", "hex");
+    const webp = Buffer.from("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700", "hex");
+    const root = folder({
+      "a.png": png,
+      "a.jpg": jpeg,
+      "a.gif": gif,
+      "a.webp": webp,
+      "cut.png": png.subarray(0, -14),
+      "flipped.png": flipped,
+      "head.png": png.subarray(0, 8),
+      "cut.jpg": jpeg.subarray(0, -2),
+      "cut.gif": gif.subarray(0, -1),
+      "cut.webp": webp.subarray(0, -4),
+      "long.png": pngOf(8001, 1),
+      "odd.jpg": Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2]), Buffer.alloc(40)]),
+    });
+    const told = async (path: string): Promise<string> =>
+      (await call(readFile({ root }), "read_file", { path })).text;
+    for (const path of ["a.png", "a.jpg", "a.gif", "a.webp"]) expect(await told(path)).toMatch(/<image\//);
+    for (const path of ["cut.png", "flipped.png", "head.png", "cut.jpg", "cut.gif", "cut.webp", "odd.jpg"])
+      expect(await told(path)).toMatch(/ bytes; damaged or cut off, not shown\]$/);
+    expect(await told("long.png")).toContain("; 8,001 × 1 pixels, more than 8,000 on a side, not shown]");
   });
 
   test("reads a huge file in pieces: a page from its middle, its size, bounded memory", async () => {
@@ -162,3 +192,24 @@ describe("read_file", () => {
     await expect(pending).rejects.toThrow("enough");
   });
 });
+
+/** A grey picture. */
+function pngOf(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.writeUInt8(8, 8);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", head),
+    chunk("IDAT", deflateSync(Buffer.alloc((width + 1) * height))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
