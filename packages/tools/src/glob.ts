@@ -18,18 +18,62 @@ const maxAlternatives = 256;
 
 /**
  * Compiles a glob over `/`-separated paths: `*`, `?`, `[a-z]`, `[!a]`, `**`, `{a,b}`, `\` escapes. A pattern without
- * a slash is matched against the last part of the path. `*` and `**` also match names that begin with a dot.
+ * a slash is matched against the last part of the path. `*` and `**` also match names that begin with a dot. Several
+ * patterns are parted by commas; what one with a `!` before it matches is left out.
  * @throws RangeError when the braces stand for more than 256 patterns
  */
 export function glob(pattern: string): (path: string) => boolean {
-  const patterns = braces(pattern).map((one) => {
-    return { whole: one.includes("/"), segments: segmentsOf(one.replace(/^\.?\/+/, "")) };
-  });
+  const listed = partedByCommas(pattern);
+  const wanted = listed.filter((one) => !one.startsWith("!"));
+  const unwanted = listed.filter((one) => one.startsWith("!")).map((one) => one.slice(1));
+  // A name may have a comma in it.
+  if (unwanted.length === 0 && wanted.length > 1) wanted.push(pattern);
+  const isWanted = anyOf(wanted);
+  const isUnwanted = anyOf(unwanted);
   return (path) => {
     const parts = path.split("/");
-    const last = parts.slice(-1);
-    return patterns.some(({ whole, segments }) => matchPath(segments, whole ? parts : last));
+    return (wanted.length === 0 ? unwanted.length > 0 : isWanted(parts)) && !isUnwanted(parts);
   };
+}
+
+function anyOf(patterns: readonly string[]): (parts: readonly string[]) => boolean {
+  const all = patterns.flatMap(braces).flatMap(withItsBrackets);
+  if (all.length > 2 * maxAlternatives) throw tooMany();
+  const compiled = all.map((one) => {
+    return { whole: one.includes("/"), segments: segmentsOf(one.replace(/^\.?\/+/, "")) };
+  });
+  return (parts) => {
+    const last = parts.slice(-1);
+    return compiled.some(({ whole, segments }) => matchPath(segments, whole ? parts : last));
+  };
+}
+
+/** A set of characters, and a name with brackets in it: `app/[slug]/page.tsx` is a path in many a repository. */
+function withItsBrackets(pattern: string): string[] {
+  const plain = pattern.replace(/\\.|\[/gs, (found) => (found === "[" ? "\\[" : found));
+  return plain === pattern ? [pattern] : [pattern, plain];
+}
+
+const tooMany = (): RangeError =>
+  new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
+
+/** The patterns of a list: commas in braces and in sets part nothing. */
+function partedByCommas(pattern: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === "\\") at++;
+    else if (char === "{" || char === "[") depth++;
+    else if (char === "}" || char === "]") depth--;
+    else if (char === "," && depth <= 0) {
+      parts.push(pattern.slice(from, at));
+      from = at + 1;
+    }
+  }
+  parts.push(pattern.slice(from));
+  return parts.map((one) => one.trim()).filter((one) => one !== "" && one !== "!");
 }
 
 /** The parts of a pattern without braces. */
@@ -183,8 +227,7 @@ function braces(pattern: string): string[] {
       if (group === undefined) done.push(one);
       else for (const choice of group.choices) next.push(group.before + choice + group.after);
     }
-    if (done.length + next.length > maxAlternatives)
-      throw new RangeError(`the braces stand for more than ${maxAlternatives} patterns`);
+    if (done.length + next.length > maxAlternatives) throw tooMany();
     open = next;
   }
   done = [...new Set(done)];

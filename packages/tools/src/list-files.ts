@@ -2,10 +2,10 @@
 
 import { type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, membersOf } from "@rondo/core/checks";
+import { compiled, globNote, relativeGlob } from "./given-glob.ts";
 import { meant } from "./given-path.ts";
-import { glob } from "./glob.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
-import { counted, Refusal, shown } from "./reasons.ts";
+import { counted, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type EntryKind, type LeftOut, walk } from "./walk.ts";
 
@@ -51,7 +51,7 @@ export function listFiles(options: ListFilesOptions): Tool {
           type: "string",
           maxLength: 1000,
           description:
-            'A glob: "*.ts" is matched against names, "src/**/*.ts" against paths relative to the folder. Lists files only, unless it ends with "/".',
+            'A glob: "*.ts" is matched against names, "src/**/*.ts" against paths relative to the folder; "!*.test.ts" leaves out. Lists files only, unless it ends with "/".',
         },
         includeIgnored: {
           type: "boolean",
@@ -68,7 +68,8 @@ export function listFiles(options: ListFilesOptions): Tool {
         context,
         async () => {
           const place = meant(root, path);
-          const matches = matcher(args.pattern);
+          const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
+          const matches = matcher(pattern);
           const recursive = args.recursive ?? args.pattern !== undefined;
           const left: LeftOut = { ignored: 0, unreadable: [] };
           const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, other: 0 };
@@ -102,6 +103,9 @@ export function listFiles(options: ListFilesOptions): Tool {
               : []),
           ].join(" ");
           const notes = [
+            ...(total === 0 && pattern !== undefined
+              ? [`[${globNote("pattern", pattern, place.shown)}]`]
+              : []),
             ...(total > lines.length
               ? [
                   `[the first ${counted(lines.length, "entry", "entries")} of ${total.toLocaleString("en-US")}; path or pattern can narrow the list]`,
@@ -130,14 +134,4 @@ function matcher(pattern: string | undefined): (path: string, kind: EntryKind) =
   const folders = pattern.endsWith("/");
   const test = compiled(folders ? pattern.slice(0, -1) : pattern);
   return (path, kind) => (kind === "folder") === folders && test(path);
-}
-
-/** A glob from a model. */
-export function compiled(pattern: string): (path: string) => boolean {
-  try {
-    return glob(pattern);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) throw new Refusal(`the glob cannot be used: ${thrown.message}`);
-    throw thrown;
-  }
 }

@@ -5,12 +5,13 @@
 
 import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
+import { compiled, globNote, relativeGlob } from "./given-glob.ts";
 import { meant } from "./given-path.ts";
-import { compiled } from "./list-files.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
 import { counted, Refusal, shown, sized } from "./reasons.ts";
 import { answering } from "./refusal.ts";
-import type { FoundLine, SearchNews, SearchOrder } from "./search-order.ts";
+import { type FoundLine, noNews, type SearchNews, type SearchOrder } from "./search-order.ts";
+import { expressionOf, otherMeanings } from "./search-pattern.ts";
 
 export interface SearchFilesOptions extends FileToolOptions {
   /** Matching lines shown at most; all are counted. Default: 200. */
@@ -66,7 +67,8 @@ export function searchFiles(options: SearchFilesOptions): Tool {
         glob: {
           type: "string",
           maxLength: 1000,
-          description: 'Search only files that match, such as "*.ts" or "src/**/*.ts", relative to path.',
+          description:
+            'Search only files that match, such as "*.ts", "src/**/*.ts" or "!*.test.ts", relative to path.',
         },
         ignoreCase: { type: "boolean", description: "Default: false." },
         literal: { type: "boolean", description: "Take the pattern as plain text. Default: false." },
@@ -88,35 +90,25 @@ export function searchFiles(options: SearchFilesOptions): Tool {
         async () => {
           const place = meant(root, path);
           if (!place.exists) throw root.notThere("file", place);
-          if (args.glob !== undefined) compiled(args.glob);
+          const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
+          if (glob !== undefined) compiled(glob);
           const order: SearchOrder = {
             root: root.real,
             path: place.shown,
-            ...expressionOf(args),
-            ...(args.glob === undefined ? {} : { glob: args.glob }),
+            ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
+            ...(glob === undefined ? {} : { glob }),
             includeIgnored: args.includeIgnored ?? false,
             maxMatches: options.maxMatches ?? 200,
             maxFileBytes,
             at: new SharedArrayBuffer(4 + 4096),
           };
           const found = await searched(order, timeLimitMs, context.signal);
-          return told(found, order, place.shown, timeLimitMs);
+          return told(found, order, args, place.shown, timeLimitMs);
         },
         path,
       );
     },
   });
-}
-
-function expressionOf(args: Args): { source: string; flags: string } {
-  const source = args.literal ? args.pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&") : args.pattern;
-  const flags = args.ignoreCase ? "i" : "";
-  try {
-    new RegExp(source, flags);
-  } catch (thrown) {
-    throw new Refusal(`the pattern cannot be used: ${(thrown as Error).message}`);
-  }
-  return { source, flags };
 }
 
 interface Found {
@@ -131,7 +123,7 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Found>();
   const lines: FoundLine[] = [];
-  let news: SearchNews = { lines: [], matches: 0, files: 0, searched: 0, binary: 0, large: 0, unreadable: 0 };
+  let news: SearchNews = { ...noNews, lines: [] };
   // Below this file, in the form this file has: source or compiled.
   const file = import.meta.url.endsWith(".ts") ? "./search-worker/main.ts" : "./search-worker/main.js";
   const worker = new Worker(new URL(file, import.meta.url), {
@@ -186,6 +178,7 @@ function asRefusal(thrown: unknown): unknown {
 function told(
   { lines, news, stoppedIn }: Found,
   order: SearchOrder,
+  args: Args,
   path: string,
   timeLimitMs: number,
 ): ToolResult {
@@ -205,7 +198,10 @@ function told(
           `[the first ${counted(lines.length, "matching line")} of ${news.matches.toLocaleString("en-US")}; path, glob or pattern can narrow the search]`,
         ]
       : [];
-  if (stoppedIn === undefined) return toolResult([`${count} (${scope})`, ...shownLines, ...more].join("\n"));
+  if (stoppedIn === undefined)
+    return toolResult(
+      [`${count} (${scope})`, ...shownLines, ...more, ...whyNothing(news, order, args, path)].join("\n"),
+    );
   const where = stoppedIn === "" ? "" : ` while it was in ${shown(stoppedIn)}`;
   return toolResult(
     [
@@ -216,4 +212,16 @@ function told(
     ].join("\n"),
     { isError: true },
   );
+}
+
+/** What may have kept a search from finding anything. */
+function whyNothing(news: SearchNews, order: SearchOrder, args: Args, path: string): string[] {
+  if (news.matches > 0) return [];
+  const notes = otherMeanings(args.pattern, args.literal ?? false);
+  if (news.searched === 0 && order.glob !== undefined) notes.push(globNote("glob", order.glob, path));
+  if (news.ignored > 0)
+    notes.push(
+      `${counted(news.ignored, "ignored entry was", "ignored entries were")} left out; includeIgnored searches them`,
+    );
+  return notes.map((note) => `[${note}]`);
 }

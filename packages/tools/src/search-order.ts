@@ -29,4 +29,18 @@ export interface SearchNews {
   binary: number;
   large: number;
   unreadable: number;
+  /** Entries that git ignores, without what is in them. */
+  ignored: number;
 }
+
+/** Before anything was looked at. */
+export const noNews: SearchNews = {
+  lines: [],
+  matches: 0,
+  files: 0,
+  searched: 0,
+  binary: 0,
+  large: 0,
+  unreadable: 0,
+  ignored: 0,
+};

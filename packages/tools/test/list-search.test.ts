@@ -87,6 +87,41 @@ describe("list_files", () => {
     expect(await list({ pattern: "{a,b}".repeat(12) })).toContain("more than 256 patterns");
   });
 
+  test("takes globs as models write them: absolute ones, lists, and what is to be left out", async () => {
+    const root = folder({
+      "src/a.ts": "",
+      "src/a.test.ts": "",
+      "src/b.js": "",
+      "x,y.md": "",
+      "app/[slug]/page.tsx": "",
+    });
+    const list = async (args: Record<string, string>): Promise<string> =>
+      (await call(listFiles({ root }), "list_files", args)).text.split("\n").slice(1).join(" ");
+    expect(await list({ pattern: `${root}/src/*.js` })).toBe("src/b.js");
+    expect(await list({ path: "src", pattern: `${root}/src/*.js` })).toBe("src/b.js");
+    expect(await list({ pattern: "*.js, *.md" })).toBe("src/b.js x,y.md");
+    expect(await list({ pattern: "x,y.md" })).toBe("x,y.md");
+    expect(await list({ pattern: "*.ts,!*.test.ts" })).toBe("src/a.ts");
+    expect(await list({ path: "src", pattern: "!*.ts" })).toBe("src/b.js");
+    expect(await list({ pattern: "app/[slug]/*.tsx" })).toBe("app/[slug]/page.tsx");
+    expect(await list({ pattern: "[ab].{ts,js}" })).toBe("src/a.ts src/b.js");
+    const elsewhere = await call(listFiles({ root }), "list_files", {
+      path: "app",
+      pattern: `${root}/src/*.ts`,
+    });
+    expect(elsewhere.text).toBe(`Error: the glob names nothing in app: ${root}/src/*.ts`);
+  });
+
+  test("says why a glob may have matched nothing", async () => {
+    const root = folder({ "src/a.ts": "" });
+    const list = async (args: Record<string, string>): Promise<string> =>
+      (await call(listFiles({ root }), "list_files", args)).text;
+    expect(await list({ path: "src", pattern: "src/*.ts" })).toContain(
+      "[no path matches the pattern, which is relative to path: it means src/src/*.ts]",
+    );
+    expect(await list({ pattern: "*.py" })).toContain("[no name matches the pattern]");
+  });
+
   test("shows a bounded part and still counts everything", async () => {
     const root = folder(
       Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`d${n % 5}/f${n}.txt`, ""])),
@@ -140,6 +175,43 @@ describe("search_files", () => {
     expect(
       (await call(searchFiles({ root }), "search_files", { pattern: "^let yy = 2;$", path: "a.ts" })).text,
     ).toContain("1 matching line in 1 file (1 file searched in a.ts)");
+  });
+
+  test("understands flags before a pattern, and properties of Unicode", async () => {
+    const root = folder({ "a.txt": "Export\n\u00c4rger\n" });
+    const search = async (pattern: string): Promise<string> =>
+      (await call(searchFiles({ root }), "search_files", { pattern })).text;
+    expect(await search("(?i)eXPORT")).toContain("a.txt:1: Export");
+    expect(await search("(?m)^Exp")).toContain("a.txt:1: Export");
+    expect(await search("^\\p{Lu}r")).toContain("a.txt:2: \u00c4rger");
+    expect((await call(searchFiles({ root }), "search_files", { pattern: "\\p{Nonsense}" })).isError).toBe(
+      true,
+    );
+    expect(await search("\\\\p{2}")).toContain("0 matching lines");
+  });
+
+  test("says what a pattern means in JavaScript, where nothing was found", async () => {
+    const root = folder({ "a.txt": "one\ntwo\n" });
+    const search = async (pattern: string, args = {}): Promise<string[]> =>
+      (await call(searchFiles({ root }), "search_files", { pattern, ...args })).text.split("\n").slice(1);
+    expect(await search("one\\ntwo")).toEqual([
+      "[lines are searched one by one, so that no newline is ever found]",
+    ]);
+    expect(await search("one\ntwo", { literal: true })).toHaveLength(1);
+    expect((await search("x\\|y"))[0]).toContain("alternatives are parted by | alone");
+    expect((await search("[[:digit:]]x"))[0]).toContain("are not known");
+    expect((await search("\\Aone"))[0]).toContain("^ and $ are the ends of a line");
+    expect((await search("\\<one\\>"))[0]).toContain("\\b is the edge of a word");
+    expect((await search("/one/i"))[0]).toContain("the slashes are a part of the pattern");
+    expect(await search("one|x\\|y")).toEqual(["a.txt:1: one"]);
+    expect(await search("three")).toEqual([]);
+    expect(await search("one", { glob: "*.md" })).toEqual(["[no name matches the glob]"]);
+  });
+
+  test("says that ignored files were left out, where nothing was found", async () => {
+    const root = folder({ ".gitignore": "out\n", "out/a.txt": "one\n" });
+    const { text } = await call(searchFiles({ root }), "search_files", { pattern: "one" });
+    expect(text).toContain("[1 ignored entry was left out; includeIgnored searches them]");
   });
 
   test("takes a pattern as plain text when told so, and says what is wrong with a bad one", async () => {

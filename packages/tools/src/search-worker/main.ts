@@ -8,7 +8,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { glob } from "../glob.ts";
 import { codeOf, Refusal } from "../reasons.ts";
 import { Root } from "../root.ts";
-import type { SearchNews, SearchOrder } from "../search-order.ts";
+import { noNews, type SearchNews, type SearchOrder } from "../search-order.ts";
 import { binaryKind, clip, visible } from "../text-file.ts";
 import { utf16Of } from "../text-form.ts";
 import { type LeftOut, walk } from "../walk.ts";
@@ -24,19 +24,15 @@ async function search(): Promise<void> {
   const expression = new RegExp(order.source, order.flags);
   const matchesGlob = order.glob === undefined ? undefined : glob(order.glob);
   const left: LeftOut = { ignored: 0, unreadable: [] };
-  const news: SearchNews = {
-    lines: [],
-    matches: 0,
-    files: 0,
-    searched: 0,
-    binary: 0,
-    large: 0,
-    unreadable: 0,
-  };
+  const news: SearchNews = { ...noNews, lines: [] };
   let shown = 0;
   let told = Date.now();
   const tell = (): void => {
-    port.postMessage({ ...news, unreadable: news.unreadable + left.unreadable.length });
+    port.postMessage({
+      ...news,
+      unreadable: news.unreadable + left.unreadable.length,
+      ignored: left.ignored,
+    });
     news.lines = [];
     told = Date.now();
   };
