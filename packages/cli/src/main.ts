@@ -7,6 +7,9 @@ import { failureOf } from "./failure.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
+// Standard output is ours: what a model's module or a library logs goes where it breaks nothing.
+globalThis.console = new globalThis.console.Console(stderr, stderr);
+
 // What nobody caught is a defect of ours; it is told like any other failure.
 process.on("uncaughtException", (thrown) => {
   stderr.write(`${failureOf(thrown, env).line}\n`);

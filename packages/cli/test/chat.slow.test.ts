@@ -51,6 +51,30 @@ describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
     expect(newestRecords(at).records.filter((record) => record.type === "run_started")).toHaveLength(3);
   });
 
+  it("takes what is pasted as one message, however many lines it has, and sends it when told to", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows(`${esc}[?2004h`);
+    await terminal.shows("> ");
+    terminal.type(`${esc}[200~first\rsecond\r${esc}[201~`);
+    await terminal.shows("(2 lines pasted; Enter sends them)");
+    terminal.type("third\r");
+    await terminal.shows("you said: first\r\nsecond\r\nthird");
+    await terminal.shows("> ");
+    terminal.type(`${esc}[200~one\rtwo${esc}[201~`);
+    await terminal.shows("two");
+    terminal.type("\u0003");
+    await terminal.shows("> ");
+    terminal.type("/usr/bin/env is a path\r");
+    await terminal.shows("you said: /usr/bin/env is a path");
+    await terminal.shows("> ");
+    terminal.type("/quit\r");
+    const { screen } = await terminal.outcome;
+    expect(screen.lastIndexOf(`${esc}[?2004l`)).toBeGreaterThan(screen.lastIndexOf(`${esc}[?2004h`));
+    const { records } = newestRecords(at);
+    expect(records.filter((record) => record.type === "run_started")).toHaveLength(2);
+  });
+
   it("delivers what is typed while it works at its next step, and /later when it is done", async () => {
     const at = place();
     const terminal = talk(at, "waits", ["--yes"]);

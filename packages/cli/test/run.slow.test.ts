@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { eventsOf, mind, newestRecords, place, rondo, runWith } from "./command.ts";
+import { eventsOf, mind, newestRecords, place, rondo, runWith, start } from "./command.ts";
 
 const esc = String.fromCharCode(27);
 
@@ -113,6 +113,32 @@ describe("rondo run", { timeout: 30_000 }, () => {
     expect(out.stdout).toContain("count the files");
     const usual = await runWith(at, "system");
     expect(usual.stdout).toContain(`system: You work in the folder ${at.root} with these tools: list_files,`);
+  });
+
+  it("adds standard input to a task that ends with -, and reads it for no other", async () => {
+    const at = place();
+    const told = start(
+      at,
+      ["run", "--quiet", "--model", mind, "explain", "this", "-"],
+      { MIND: "talks" },
+      "pipe",
+    );
+    told.child.stdin?.end("first line\nsecond line\n");
+    expect((await told.outcome).stdout).toBe("you said: explain this\n\nfirst line\nsecond line\n\n");
+    const held = start(at, ["run", "--quiet", "--model", mind, "5", "-", "3"], { MIND: "talks" }, "pipe");
+    expect((await held.outcome).stdout).toBe("you said: 5 - 3\n");
+  });
+
+  it("prints events alone with --json, whatever a model's module logs", async () => {
+    const at = place();
+    writeFileSync(
+      join(at.root, "model.ts"),
+      `import { scripted, say } from "@rondo/testkit";\nconsole.log("loading");\nexport default scripted([say("done")]);\n`,
+    );
+    symlinkSync(join(import.meta.dirname, "../../../node_modules"), join(at.root, "node_modules"));
+    const out = await rondo(at, ["run", "--json", "--model", "./model.ts", "go"]);
+    expect(eventsOf(out).at(-1)).toMatchObject({ type: "run_end", text: "done" });
+    expect(out.stderr).toContain("loading");
   });
 
   it("works in the folder of --root", async () => {

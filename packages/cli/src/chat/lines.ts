@@ -1,10 +1,12 @@
 // The room of lines: what a person types while the run writes, on one plain terminal.
 //
 // Nobody's half-written line is written over: while there is one, what the run writes waits until it is sent or
-// erased. Off a terminal lines are taken one by one, each when the one before it is done with.
+// erased. What is pasted is one message, however many lines it has: the terminal is asked to say where it begins and
+// ends. Off a terminal lines are taken one by one, each when the one before it is done with.
 
 import { createInterface, type Interface } from "node:readline";
 import type { Console } from "../console.ts";
+import { counted } from "../render/usage.ts";
 
 export interface LineHandlers {
   /** A line that was typed while the run works. */
@@ -25,11 +27,18 @@ export class Lines {
   #waiting: ((line: string | undefined) => void) | undefined;
   /** What was typed when the reader had to go for a while. */
   #draft = "";
+  /** Lines that were pasted, and not sent yet. */
+  #pasted: string[] = [];
+  #pasting = false;
+  readonly #marksPastes: boolean;
+  readonly #onKey = (_text: unknown, key: { name?: string } | undefined): void => this.#key(key?.name);
+  readonly #onExit = (): void => this.#markPastes(false);
 
   constructor(console: Console, handlers: LineHandlers) {
     this.#console = console;
     this.#handlers = handlers;
     this.#terminal = console.isTerminal;
+    this.#marksPastes = this.#terminal && console.env.TERM !== "dumb";
     this.open();
   }
 
@@ -54,12 +63,14 @@ export class Lines {
     reader.once("close", () => {
       if (this.#reader !== reader) return;
       this.#reader = undefined;
+      this.#markPastes(false);
       this.#ended = true;
       this.#flush();
       const waiting = this.#waiting;
       this.#waiting = undefined;
       waiting?.(undefined);
     });
+    this.#markPastes(true);
     if (this.#draft !== "") reader.write(this.#draft);
     this.#draft = "";
   }
@@ -68,6 +79,7 @@ export class Lines {
   pause(): void {
     const reader = this.#reader;
     this.#reader = undefined;
+    if (reader !== undefined) this.#markPastes(false);
     if (this.#terminal) this.#draft = reader?.line ?? "";
     reader?.close();
     if (this.#draft !== "") this.#console.streams.stderr.write("\n");
@@ -107,7 +119,7 @@ export class Lines {
   }
 
   get #typing(): boolean {
-    return this.#terminal && (this.#reader?.line ?? "") !== "";
+    return this.#terminal && (this.#pasted.length > 0 || (this.#reader?.line ?? "") !== "");
   }
 
   #flush(): void {
@@ -119,7 +131,37 @@ export class Lines {
     this.#console.write(text);
   }
 
-  #heard(line: string): void {
+  /** Whether the terminal tells where something pasted begins and ends; it is left as it was found. */
+  #markPastes(wanted: boolean): void {
+    if (!this.#marksPastes) return;
+    const { stdin, stderr } = this.#console.streams;
+    stderr.write(wanted ? "\u001b[?2004h" : "\u001b[?2004l");
+    stdin.off("keypress", this.#onKey);
+    process.off("exit", this.#onExit);
+    this.#pasting = false;
+    if (!wanted) return;
+    stdin.on("keypress", this.#onKey);
+    process.on("exit", this.#onExit);
+  }
+
+  #key(name: string | undefined): void {
+    if (name === "paste-start") this.#pasting = true;
+    if (name !== "paste-end" || !this.#pasting) return;
+    this.#pasting = false;
+    const lines = this.#pasted.length;
+    if (lines === 0 || this.#reader?.line !== "") return;
+    const { paintError, streams } = this.#console;
+    streams.stderr.write(`${paintError("dim", `(${counted(lines, "line")} pasted; Enter sends them)`)}\n`);
+    this.#reader?.prompt();
+  }
+
+  #heard(typed: string): void {
+    if (this.#pasting) {
+      this.#pasted.push(typed);
+      return;
+    }
+    const line = [...this.#pasted, typed].join("\n").trimEnd();
+    this.#pasted = [];
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting !== undefined) waiting(line);
@@ -130,7 +172,8 @@ export class Lines {
   }
 
   #interrupted(reader: Interface): void {
-    const typed = reader.line !== "";
+    const typed = reader.line !== "" || this.#pasted.length > 0;
+    this.#pasted = [];
     // Ctrl-U and Ctrl-K: the line is erased as its writer would.
     reader.write(null, { ctrl: true, name: "e" });
     reader.write(null, { ctrl: true, name: "u" });

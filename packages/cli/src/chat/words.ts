@@ -33,6 +33,8 @@ export function readSaid(line: string): Said {
   if (text.startsWith("//")) return { do: "say", text: text.slice(1) };
   if (!text.startsWith("/")) return { do: "say", text };
   const [word = "", ...rest] = text.split(/\s+/);
+  // A path is no command.
+  if (!/^\/[\w-]*$/.test(word)) return { do: "say", text };
   const after = text.slice(word.length).trim();
   const known = chatCommands.find(([name]) => name === word.toLowerCase());
   if (known === undefined) {

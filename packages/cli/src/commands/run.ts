@@ -17,7 +17,7 @@ const defaultTask = "What is in this folder, and what is it for?";
 export const run: Command = {
   name: "run",
   words: '["TASK"]',
-  does: `Work on a task. Default: "${defaultTask}"; - reads it from standard input`,
+  does: `Work on a task. Default: "${defaultTask}"; - reads it from standard input, and at the end of a task adds that to it`,
   maxWords: Number.POSITIVE_INFINITY,
   options: {
     ...startOptions,
@@ -61,9 +61,12 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
 }
 
 async function taskOf(args: Arguments, console: Console): Promise<string> {
-  if (args.words.length === 0) return defaultTask;
-  const task =
-    args.words.length === 1 && args.words[0] === "-" ? await stdinText(console) : args.words.join(" ");
+  const { words } = args;
+  if (words.length === 0) return defaultTask;
+  // Nobody else's input is waited for, or taken: whoever starts the command may hold it open, or read on in it.
+  const isRead = words.at(-1) === "-";
+  const given = (isRead ? words.slice(0, -1) : words).join(" ");
+  const task = isRead ? [given, await stdinText(console)].filter((part) => part !== "").join("\n\n") : given;
   if (task.trim() === "")
     throw new UsageError('the task is empty; give one, e.g. rondo run "count the lines of notes.txt"');
   return task;
