@@ -1,9 +1,9 @@
 // What the HTTP tools send, and what they tell of what comes.
 
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type HttpToolsOptions, httpTools } from "../src/index.ts";
 import { call } from "./calling.ts";
 import { serving } from "./serving.ts";
@@ -304,8 +304,30 @@ describe("a response", () => {
       response.writeHead(200, { "content-length": "100" });
       response.write("half", () => response.destroy());
     });
-    expect(text).toMatch(/^Error: no answer: /);
+    expect(text).toBe("Error: no answer: the connection was closed before all of it had come");
     expect(isError).toBe(true);
+  });
+
+  test("in another protocol than was asked for is an error, and the call ends", async () => {
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () =>
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n"),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const answer = await call(httpTools({ privateHosts: [host] }), "fetch_url", { url: `http://${host}/` });
+    expect(answer.isError).toBe(true);
+    expect(answer.text).toBe("Error: no answer: the server switched to another protocol");
+  });
+
+  test("to a GET with an empty body is that to one without", async () => {
+    const server = await serving((response) => response.end("here"));
+    const tools = httpTools({ privateHosts: [server.host] });
+    const answer = await call(tools, "http_request", { method: "GET", url: server.origin, body: "" });
+    expect(answer.text).toContain("here");
   });
 
   test("that never comes is an error", async () => {

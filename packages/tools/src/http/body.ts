@@ -15,8 +15,8 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** What is decompressed, for `accept-encoding`. */
-export const encodings = "gzip, deflate, br, zstd";
+/** What is asked for. Not `deflate`: of its two forms servers send either, and do not say which. */
+export const encodings = "gzip, br, zstd";
 /** Nobody compresses more often. */
 const maxEncodings = 2;
 

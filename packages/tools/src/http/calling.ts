@@ -51,8 +51,10 @@ const longestWait = 2 ** 31 - 1;
  */
 export async function called(args: HttpArgs, way: Way, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
-  const { method = "GET", body } = args;
+  const { method = "GET" } = args;
   const url = urlOf(args.url);
+  // Models fill in what may be left out.
+  const body = args.body === "" && (method === "GET" || method === "HEAD") ? undefined : args.body;
   if (body !== undefined && (method === "GET" || method === "HEAD"))
     throw new Refusal(`a ${method} request has no body`);
   const own = lowerCased(way.own.get(url.origin) ?? {});
@@ -134,5 +136,7 @@ function withoutSecrets(text: string, own: Readonly<Record<string, string>>): st
 /** Of several addresses that were tried, the first one's error says it. */
 function reasonOf(thrown: unknown): string {
   const inner = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
+  // Node calls it "aborted".
+  if (codeOf(inner) === "ECONNRESET") return "the connection was closed before all of it had come";
   return messageOf(inner) || (codeOf(thrown) ?? "unknown");
 }

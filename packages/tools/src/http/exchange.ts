@@ -6,6 +6,7 @@
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { Refusal } from "../reasons.ts";
 import { hostOf, portOf } from "./places.ts";
 import { addressesOf, type Reach } from "./reach.ts";
 
@@ -44,6 +45,12 @@ export async function exchange(asked: Asked, reach: Reach, signal: AbortSignal):
       signal,
     });
     request.on("error", reject);
+    // Nobody asked for another protocol. Where nobody hears of it, Node closes the connection and says nothing at all.
+    request.on("upgrade", (_response, socket) => {
+      socket.destroy();
+      reject(new Refusal("no answer: the server switched to another protocol"));
+    });
+    request.on("close", () => reject(new Refusal("no answer: the connection was closed")));
     request.on("response", (response) => {
       // An abort may come while nobody reads.
       response.on("error", () => {});
