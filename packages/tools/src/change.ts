@@ -2,10 +2,11 @@
 //
 // Under the lock of the real path: look at what is there, compare it with what the model saw, write beside it, rename.
 // A reader sees the old content or the new one, never half of it; a crash leaves at worst a file named `.rondo-….tmp`.
+// A file that is a mount of its own is the exception: nothing can take its place.
 
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
-import { access, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { access, type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { meant } from "./given-path.ts";
 import type { FileToolSet } from "./options.ts";
@@ -119,17 +120,45 @@ async function replace(
     if (before === undefined) await create(beside, target, name);
     else {
       const now = await lstat(target, { bigint: true }).catch(() => undefined);
-      if (now === undefined || versionOf(now) !== before.version)
-        throw new Refusal(
-          `${shown(name)} was changed by somebody else while it was written; it was left as it is`,
-        );
-      await rename(beside, target);
+      if (now === undefined || versionOf(now) !== before.version) throw changedMeanwhile(name);
+      await rename(beside, target).catch(async (thrown: unknown) => {
+        if (codeOf(thrown) !== "EBUSY") throw thrown;
+        await overwrite(target, name, bytes, before);
+        await unlink(beside);
+      });
     }
   } catch (thrown) {
     await unlink(beside).catch(() => undefined);
     throw thrown;
   }
 }
+
+/**
+ * Writes into the file itself: one that is a mount of its own, as containers are given single files, cannot be replaced.
+ * This alone is not done in one step: a crash in its midst leaves the new content beside it.
+ */
+async function overwrite(target: string, name: string, bytes: Buffer, before: Before): Promise<void> {
+  const handle = await open(target, O_WRONLY | O_NOFOLLOW);
+  try {
+    if (versionOf(await handle.stat({ bigint: true })) !== before.version) throw changedMeanwhile(name);
+    await fill(handle, bytes).catch(async (thrown: unknown) => {
+      await fill(handle, before.bytes).catch(() => undefined);
+      throw thrown;
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; )
+    at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
+  await handle.truncate(bytes.length);
+  await handle.sync();
+}
+
+const changedMeanwhile = (name: string): Refusal =>
+  new Refusal(`${shown(name)} was changed by somebody else while it was written; it was left as it is`);
 
 /** Gives a new file its name, never the name of one that came into being meanwhile. */
 async function create(beside: string, target: string, name: string): Promise<void> {

@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { editFile, fileToolSet, fileTools, readFile, writeFile } from "../src/index.ts";
+import { probe } from "../src/sandbox.ts";
 import { call, folder, put } from "./calling.ts";
 
 const text = (root: string, name: string): string => readFileSync(join(root, name), "utf8");
@@ -271,4 +273,24 @@ test("effects, permissions and names are what the loop is told", () => {
     "read_file",
     "search_files",
   ]);
+});
+
+test("a file that is a mount of its own, as in a container, is written all the same", async ({ skip }) => {
+  const sandbox = await probe(process.env.PATH ?? "");
+  if ("missing" in sandbox) skip(sandbox.missing);
+  const root = folder({ "a.conf": "old and longer\n" });
+  const index = new URL("../src/index.ts", import.meta.url).href;
+  const script = `
+    import { fileTools } from ${JSON.stringify(index)};
+    const edit = fileTools({ root: ${JSON.stringify(root)} }).find((tool) => tool.name === "edit_file");
+    const args = { path: "a.conf", oldText: "old and longer", newText: "new" };
+    console.log((await edit.execute(args, { signal: new AbortController().signal })).content[0].text);`;
+  const file = join(root, "a.conf");
+  const node = ["--conditions=rondo-source", "--input-type=module", "-e", script];
+  const mounted = ["--dev-bind", "/", "/", "--bind", file, file, process.execPath, ...node];
+  expect(execFileSync("bwrap", mounted, { encoding: "utf8" })).toBe(
+    "Replaced 1 occurrence in a.conf at line 1 (now 1 line, 4 bytes)\n",
+  );
+  expect(readFileSync(file, "utf8")).toBe("new\n");
+  expect(readdirSync(root)).toEqual(["a.conf"]);
 });
