@@ -39,6 +39,7 @@ export class Console {
     this.streams = streams;
     this.env = env;
     this.isTerminal = streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+    if (streams.stdin.isTTY === true) letGoQuietly(streams.stdin);
     streams.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "EIO")
         throw new Failure(`the output cannot be written: ${error.message}`, { cause: error });
@@ -110,4 +111,21 @@ export class Console {
     const wanted = this.#colours && stream.isTTY === true && !NO_COLOR && TERM !== "dumb";
     return wanted ? (style, text) => styleText(style, text, { validateStream: false }) : plain;
   }
+}
+
+/**
+ * A terminal that has gone away takes no modes any more. Node's line reader sets one as it closes, in an event of its own
+ * where nobody can catch what that throws: the process would be gone in the midst of its work.
+ */
+function letGoQuietly(stdin: NodeJS.ReadStream): void {
+  const setMode = stdin.setRawMode.bind(stdin);
+  function setRawMode(mode: boolean): NodeJS.ReadStream {
+    try {
+      return setMode(mode);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== "EIO") throw thrown;
+      return stdin;
+    }
+  }
+  stdin.setRawMode = setRawMode as typeof stdin.setRawMode;
 }

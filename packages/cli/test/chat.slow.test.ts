@@ -171,6 +171,21 @@ describe("rondo chat on a terminal", { timeout: 60_000 }, () => {
     expect((await terminal.outcome).code).toBe(130);
   });
 
+  it("leaves what it is doing at a safe point when its terminal goes away", async () => {
+    const at = place();
+    const terminal = talk(at, "waits", ["--yes"]);
+    await terminal.shows("> ");
+    terminal.type("begin\r");
+    await until(() => existsSync(join(at.root, "begun")));
+    terminal.hangUp();
+    await terminal.outcome;
+    writeFileSync(join(at.root, "go"), "");
+    await until(() => newestRecords(at).records.some((record) => record.type === "tool_finished"));
+    const { records } = newestRecords(at);
+    expect(records.filter((record) => record.type === "model_started")).toHaveLength(1);
+    expect(records.at(-1)?.type).not.toBe("run_ended");
+  });
+
   it("leaves a call that waits to another process at the end of input", async () => {
     const at = place();
     const terminal = talk(at, "talks");

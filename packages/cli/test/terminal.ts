@@ -12,6 +12,8 @@ export function whyNoTerminal(): string | undefined {
 
 export interface Terminal {
   type(text: string): void;
+  /** The terminal goes away, as when its window is closed. */
+  hangUp(): void;
   /** Resolves once the text has been shown after everything that was awaited before. */
   shows(text: string): Promise<void>;
   /** The exit code, and all that was shown. */
@@ -54,6 +56,7 @@ export function terminalOf(
   });
   return {
     type: (text) => child.stdin.write(text),
+    hangUp: () => child.kill("SIGKILL"),
     outcome,
     shows: (text) =>
       new Promise((resolve, reject) => {
