@@ -92,8 +92,11 @@ export function limitsOf(args: Arguments): Partial<Invocation> {
 /** How a run is started that the command line asks for. */
 export function startedBy(args: Arguments, chosen: ChosenModel): Invocation {
   const system = systemOf(args);
+  const root = args.text("root") ?? ".";
+  // A variable that is not set would have it work in this folder.
+  if (root.trim() === "") throw new UsageError("--root needs the name of a folder");
   return {
-    root: resolve(args.text("root") ?? "."),
+    root: resolve(root),
     model: chosen.name,
     ...(system === undefined ? {} : { system }),
     yes: false,

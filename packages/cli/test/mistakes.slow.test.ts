@@ -102,6 +102,9 @@ describe("what the machine lacks", { timeout: 60_000 }, () => {
     expectLine(missing, `there is no folder ${at.root}/nowhere`);
     expect(missing.code).toBe(1);
     expectLine(await rondo(at, ["run", "--root", "file", "do it"]), "is not a folder");
+    const unset = await rondo(at, ["run", "--root", "", "do it"]);
+    expectLine(unset, "--root needs the name of a folder");
+    expect(unset.code).toBe(2);
   });
 
   it("a system prompt that cannot be read, and a model module that is none", async () => {

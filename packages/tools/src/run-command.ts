@@ -30,8 +30,8 @@ export function runCommand(options: RunCommandOptions): Tool {
   return tool({
     name: "run_command",
     description:
-      "Runs a shell command (/bin/sh -c) in the root folder and gives its output and exit code. It has no input and no " +
-      "terminal. When the command ends, everything it started is ended too, background processes among them.",
+      "Runs a shell command (/bin/sh -c, so without {a,b}, [[ ]] and &>; for these run bash -c) in the root folder and " +
+      "gives its output and exit code. It has no input and no terminal. When the command ends, everything it started is ended too, background processes among them.",
     inputSchema: {
       type: "object",
       properties: {

@@ -127,10 +127,10 @@ export function sandboxArgs(
 ): string[] {
   const { root } = settings;
   const args = [...walls(settings.network), ...sandbox.hard, ...system()];
-  // The running Node with its npm, where it is outside of the system's folders.
+  // The running Node with its npm, which its folder of programs only has links to, where it is outside of the system's folders.
   const node = dirname(process.execPath);
-  for (const path of [...(isUnder("/usr", node) ? [] : [node]), ...settings.readable])
-    args.push("--ro-bind-try", path, path);
+  const own = isUnder("/usr", node) ? [] : [node, join(dirname(node), "lib", "node_modules")];
+  for (const path of [...own, ...settings.readable]) args.push("--ro-bind-try", path, path);
   args.push("--bind", root, root);
   if (settings.git !== undefined) args.push(...settings.git.mounts);
   args.push("--chdir", cwd, "--", ...command);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -386,6 +386,24 @@ describe("the sandbox", () => {
       `${git} add . && ${git} commit --quiet -m first && ${git} checkout --quiet -b other && git log --format=%s`,
     );
     expect(text).toContain("[stdout]\nfirst\n");
+  });
+
+  test("has the running Node's npm, wherever that is installed", async () => {
+    const prefix = folder({
+      "lib/node_modules/npm/bin/npm-cli": "#!/bin/sh\necho from npm\n",
+      "secret.txt": "",
+    });
+    mkdirSync(join(prefix, "bin"));
+    chmodSync(join(prefix, "lib/node_modules/npm/bin/npm-cli"), 0o755);
+    symlinkSync("../lib/node_modules/npm/bin/npm-cli", join(prefix, "bin", "own-npm"));
+    const { execPath } = process;
+    process.execPath = join(prefix, "bin", "node");
+    try {
+      const { text } = await run(folder(), `own-npm; ls ${prefix}`);
+      expect(text).toContain("[stdout]\nfrom npm\nbin\nlib\n");
+    } finally {
+      process.execPath = execPath;
+    }
   });
 
   test("lets more paths be read when they are named", async () => {
