@@ -8,7 +8,7 @@ import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
-import { lineNumbers, replaced, type Stretch, stretchesOf } from "./passages.ts";
+import { lineNumbers, maxStretches, replaced, type Stretch, stretchesOf } from "./passages.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
@@ -94,6 +94,10 @@ export function editFile(options: EditFileOptions): Tool {
               throw new Refusal(`${shown(there.shown)} is no text (${kind}); it cannot be edited`);
             const found = stretchesOf(file, old, replaceAll);
             if (found.length === 0) throw new Refusal(missing(file, oldText, there.shown));
+            if (found.length === maxStretches)
+              throw new Refusal(
+                `the old text stands ${maxStretches.toLocaleString("en-US")} times or more in ${shown(there.shown)}; nothing was changed`,
+              );
             if (found.length > 1 && !replaceAll)
               throw new Refusal(
                 `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(there.shown)}, ` +
@@ -145,9 +149,12 @@ function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string)
   return text;
 }
 
+/** Larger files are not gone through once more: it would hold everything up for seconds. */
+const maxNear = 2 * 1024 * 1024;
+
 /** Why a passage was not found, with what comes near to it. */
 function missing(file: Buffer, oldText: string, path: string): string {
-  const near = nearLine(file.toString("utf8"), oldText);
+  const near = file.length > maxNear ? undefined : nearLine(file.toString("utf8"), oldText);
   return (
     `the old text does not stand in ${shown(path)}; nothing was changed` +
     (near === undefined

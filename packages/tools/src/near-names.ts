@@ -62,7 +62,8 @@ function splitAt(real: string): [string, string[]] {
 function namesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder);
-    return names.length > maxEntries ? [] : names.sort();
+    // A name that is no UTF-8 cannot be said again.
+    return names.length > maxEntries ? [] : names.filter((name) => !name.includes("\ufffd")).sort();
   } catch {
     return [];
   }

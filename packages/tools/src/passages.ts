@@ -9,6 +9,9 @@ export interface Stretch {
   to: number;
 }
 
+/** More are not looked for: they would fill the memory. */
+export const maxStretches = 1_000_000;
+
 const LF = 10;
 const CR = 13;
 
@@ -30,7 +33,12 @@ export function stretchesOf(file: Buffer, passage: Buffer, apart: boolean): Stre
 function placesOf(file: Buffer, passage: Buffer, apart: boolean): number[] {
   const found: number[] = [];
   const step = apart ? passage.length : 1;
-  for (let at = file.indexOf(passage); at >= 0; at = file.indexOf(passage, at + step)) found.push(at);
+  for (
+    let at = file.indexOf(passage);
+    at >= 0 && found.length < maxStretches;
+    at = file.indexOf(passage, at + step)
+  )
+    found.push(at);
   return found;
 }
 

@@ -107,7 +107,7 @@ async function planned(
   }
   const git = (options.protectGit ?? true) ? gitGuard(root.real) : undefined;
   const settings = { root: root.real, network, readable: options.readable ?? [], git };
-  const env = commandEnv(process.env, mark, { HOME: sandboxHome, TMPDIR: "/tmp", ...options.env });
+  const env = commandEnv(process.env, mark, { HOME: sandboxHome(root.real), TMPDIR: "/tmp", ...options.env });
   const node = dirname(process.execPath);
   if (!(env.PATH ?? "").split(delimiter).includes(node))
     env.PATH = `${env.PATH ?? "/usr/bin:/bin"}${delimiter}${node}`;

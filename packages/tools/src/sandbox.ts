@@ -23,8 +23,10 @@ export interface SandboxSettings {
   git: GitGuard | undefined;
 }
 
-/** The home of a command in the sandbox: empty, gone afterwards. */
-export const sandboxHome = "/tmp/home";
+const homes = ["/tmp/home", "/var/tmp/home"] as const;
+
+/** The home of a command in the sandbox: empty, gone afterwards, and not hidden by the root. */
+export const sandboxHome = (root: string): string => (isUnder(root, homes[0]) ? homes[1] : homes[0]);
 
 export type Sandbox = { program: string; hard: readonly string[] } | { missing: string };
 
@@ -114,7 +116,7 @@ function system(): string[] {
   }
   for (const path of ["/opt", "/nix"]) args.push("--ro-bind-try", path, path);
   for (const name of etc) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
-  args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", sandboxHome, "--dir", "/var/tmp");
+  args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", homes[0], "--dir", homes[1]);
   return args;
 }
 

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -386,6 +394,11 @@ describe("the sandbox", () => {
       `${git} add . && ${git} commit --quiet -m first && ${git} checkout --quiet -b other && git log --format=%s`,
     );
     expect(text).toContain("[stdout]\nfirst\n");
+  });
+
+  test("has a home that is empty, also where the root is what holds the usual one", async () => {
+    for (const root of [folder(), realpathSync("/tmp")])
+      expect((await run(root, "cd && ls -A && echo here")).text).toContain("[stdout]\nhere\n");
   });
 
   test("has the running Node's npm, wherever that is installed", async () => {

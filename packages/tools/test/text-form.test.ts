@@ -82,6 +82,13 @@ test("a passage that overlaps itself is not unique", async () => {
   expect(at("a.txt").toString()).toBe("ba\n");
 });
 
+test("a passage that stands in a file beyond counting is left alone, in little time and memory", async () => {
+  const { at, edit } = within({ "a.txt": "a".repeat(20_000_000), "b.txt": "x\r\n".repeat(2_000_000) });
+  expect((await edit("a.txt", "aa", "b")).text).toContain("1,000,000 times or more in a.txt");
+  expect((await edit("b.txt", "x\n", "", { replaceAll: true })).text).toContain("1,000,000 times or more");
+  expect(at("a.txt")).toHaveLength(20_000_000);
+});
+
 test("a file whose lines end nowhere with a newline has no CRLF", async () => {
   const { read } = within({ "mac.txt": "a\rb\r" });
   expect((await read("mac.txt")).text).not.toContain("CRLF");
