@@ -21,3 +21,42 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * The time of one driver: it begins where the records end, and never goes back. A clock that was set back, or another
+ * machine's that is behind, would keep a time-out, a retry or the grace of an abort waiting until it has caught up.
+ */
+export class SteadyClock implements Clock {
+  readonly #clock: Clock;
+  readonly #known: () => number;
+  #ahead = 0;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  /** @param known the time of what has happened already */
+  constructor(clock: Clock, known: () => number) {
+    this.#clock = clock;
+    this.#known = known;
+  }
+
+  now(): number {
+    const least = Math.max(this.#latest, this.#known());
+    const now = this.#clock.now() + this.#ahead;
+    if (now < least) this.#ahead += least - now;
+    this.#latest = Math.max(now, least);
+    return this.#latest;
+  }
+
+  random(): number {
+    return this.#clock.random();
+  }
+
+  after(ms: number, then: () => void): () => void {
+    return this.#clock.after(ms, then);
+  }
+
+  /** Nothing waits by it now: it keeps the host's time again, as far as that has caught up. */
+  settle(): void {
+    this.#ahead = 0;
+    this.#latest = Number.NEGATIVE_INFINITY;
+  }
+}

@@ -6,6 +6,7 @@
 
 export type { AgentParts } from "./agent.ts";
 export { newsOf } from "./changes.ts";
+export { SteadyClock } from "./clock.ts";
 export { capArrival } from "./context/cap-arrival.ts";
 export { readArgs, readInput, readMessage } from "./input.ts";
 export { logEvent } from "./logger.ts";

@@ -1,5 +1,12 @@
-import { expect, test } from "vitest";
-import { Agent, type Clock, type Model, RondoError } from "../src/index.ts";
+import { describe, expect, test } from "vitest";
+import {
+  Agent,
+  type Clock,
+  type MemoryJournal,
+  type Model,
+  memoryJournal,
+  RondoError,
+} from "../src/index.ts";
 import { jumpingClock } from "./support.ts";
 
 test("a back-off waits by the clock of the agent's options, and its record tells that clock's time", async () => {
@@ -24,6 +31,68 @@ test("a back-off waits by the clock of the agent's options, and its record tells
   expect(text).toBe("there");
   expect(end?.reason).toBe("completed");
   expect(clock.waits).toEqual([30_000, 30_000]);
+});
+
+describe("a clock that is behind", () => {
+  const origin = { api: "test", provider: "test", model: "m" };
+  /** Fails once, then answers; the first answer of a session is there at once. */
+  const model = (calls: Model["call"][]): Model => ({
+    id: "test/m",
+    origin,
+    call: (...of) => (calls.shift() ?? said)(...of),
+  });
+  const said: Model["call"] = () =>
+    Promise.resolve({
+      role: "assistant",
+      content: [{ type: "text", text: "there" }],
+      origin,
+      stop: { kind: "end_turn", wire: "end_turn" },
+    });
+  const later: Model["call"] = () => Promise.reject(new RondoError("overloaded", "later"));
+  const day = 86_400_000;
+
+  /** A session whose records are of tomorrow, for a clock of today. */
+  async function fromTomorrow(): Promise<{ journal: MemoryJournal; clock: ReturnType<typeof jumpingClock> }> {
+    const journal = memoryJournal();
+    const tomorrow = jumpingClock(0);
+    tomorrow.pass(day);
+    await new Agent({ model: model([]), clock: tomorrow, journal }).run("go", { session: "s" });
+    return { journal, clock: jumpingClock(0) };
+  }
+
+  test("the records' (another machine's, say) keeps no retry waiting until it has caught up", async () => {
+    const { journal, clock } = await fromTomorrow();
+    const agent = new Agent({ model: model([later]), clock, journal, retry: { baseMs: 400 } });
+    const { text } = await agent.run("again", { session: "s" });
+    expect(text).toBe("there");
+    expect(clock.waits.filter((ms) => ms > 60_000)).toEqual([]);
+    const times = journal.read("s").map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  });
+
+  test("the records' settles an abort within its grace, whatever ignores its signal", async () => {
+    const { journal, clock } = await fromTomorrow();
+    const deaf: Model["call"] = () => {
+      session.abort("enough");
+      return new Promise(() => {});
+    };
+    const session = await new Agent({ model: model([deaf]), clock, journal, abortGraceMs: 300 }).open("s");
+    const { end } = await session.send("again");
+    expect(end?.reason).toBe("aborted");
+    expect(clock.waits.filter((ms) => ms > 60_000)).toEqual([]);
+  });
+
+  test("because it was set back in the midst of a wait makes that wait begin again, and no longer", async () => {
+    const clock = jumpingClock(0);
+    const failing: Model["call"] = () => {
+      // Behind the record of the failure.
+      setImmediate(() => clock.pass(-day));
+      return later({} as never, {} as never);
+    };
+    const agent = new Agent({ model: model([failing]), clock, retry: { baseMs: 400 } });
+    expect((await agent.run("go")).text).toBe("there");
+    expect(clock.waits.filter((ms) => ms > 60_000)).toEqual([]);
+  });
 });
 
 test("a stream that stalls after its first event is given up at the idle clock, not at the one for the first byte", async () => {

@@ -19,8 +19,8 @@ import {
   modelStarted,
   nextOrEnd,
   Prefix,
-  type SessionParts,
   type Shell,
+  SteadyClock,
   shellOf,
   summaryStarted,
   timely,
@@ -47,6 +47,8 @@ const unwrittenMs = 500;
 export class RestateDriver {
   readonly #place: DriverPlace;
   readonly #shell: Shell;
+  /** A worker whose clock is behind the last one's waits no longer for it. */
+  readonly #clock: SteadyClock;
   readonly #prefix = new Prefix();
   readonly #taken: Taken;
   readonly #invocation: string;
@@ -71,8 +73,9 @@ export class RestateDriver {
     this.#place = place;
     this.#taken = taken;
     this.#invocation = ctx.request().id;
+    this.#clock = new SteadyClock(parts.clock, () => Math.max(this.#records.now, this.#records.state.now));
     this.#shell = shellOf(
-      parts,
+      { ...parts, clock: this.#clock },
       { append: () => {} },
       () => this.#records.state,
       (event) => hub.tell(parts.id, event),
@@ -242,10 +245,6 @@ export class RestateDriver {
   #clean(facts: readonly Fact[]): Fact[] {
     const { redact } = this.#shell;
     return redact === undefined ? [...facts] : facts.map(redact);
-  }
-
-  get #clock(): SessionParts["clock"] {
-    return this.#place.parts.clock;
   }
 
   get #driving(): Parameters<Workplaces["of"]>[2] {

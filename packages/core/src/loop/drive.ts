@@ -5,6 +5,7 @@
 // what comes back (answers, results) enters by one mailbox. What nobody waits for any more is told so by its signal,
 // and what it still says is late.
 
+import { SteadyClock } from "../clock.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
@@ -23,6 +24,7 @@ type Running = Exclude<Action, { do: "done" | "park" }>;
 
 export class Driver {
   readonly #shell: Shell;
+  readonly #clock: SteadyClock;
   #state: State;
   #unflushed: LogRecord[] = [];
   #flushed: number;
@@ -41,10 +43,11 @@ export class Driver {
   #leaving: "soon" | "now" | undefined;
 
   constructor(shell: Shell, state: State) {
-    this.#shell = shell;
+    this.#clock = new SteadyClock(shell.clock, () => this.#state.now);
+    this.#shell = { ...shell, clock: this.#clock };
     this.#state = state;
     this.#flushed = state.seq;
-    this.#atWork = new AtWork(shell, {
+    this.#atWork = new AtWork(this.#shell, {
       state: () => this.#state,
       // What comes back once the journal has failed cannot be kept, and nobody is left who could be told.
       post: (fact) => {
@@ -128,6 +131,7 @@ export class Driver {
     if (this.#running)
       throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
     this.#running = true;
+    this.#clock.settle();
     try {
       await this.settled();
       for (;;) {
@@ -236,7 +240,7 @@ export class Driver {
       const record: LogRecord = {
         ...(redact === undefined ? fact : redact(fact)),
         seq: before.seq,
-        at: Math.max(clock.now(), before.now),
+        at: clock.now(),
         rand: clock.random(),
       };
       this.#state = reduce(before, record, rules);
