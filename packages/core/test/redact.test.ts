@@ -131,6 +131,28 @@ describe("an agent that redacts", () => {
     expect(again.messages).toEqual(session.messages);
   });
 
+  test("keeps no secret in the whole text of a result that is cut, nor half of one where it is cut", async () => {
+    const journal = memoryJournal();
+    const half = secret.slice(0, secret.length / 2);
+    const leak = echo("leak", {
+      execute: () => `${"x".repeat(1_000 - half.length)}${secret}${"y".repeat(5_000)}`,
+    });
+    const model = scripted([call("leak"), say("done")]);
+    const agent = new Agent({
+      model,
+      tools: [leak],
+      journal,
+      redact: { secrets: [secret] },
+      context: { cap: { bytes: 1_000 } },
+    });
+    await agent.run("look", { session: "s" });
+    const [ref] = journal.read("s").flatMap((one) => (one.type === "tool_finished" ? [one.result.ref] : []));
+    const whole = await journal.blobs.get("s", ref ?? "");
+    expect(whole).toContain(redacted);
+    expect(whole).not.toContain(secret);
+    expect(JSON.stringify(journal.read("s"))).not.toContain(JSON.stringify(half).slice(1, -1));
+  });
+
   test("drops the signature of a thought that it changed, and keeps that of others", async () => {
     const model = scripted([say("one")]);
     const signed = (text: string): object => ({

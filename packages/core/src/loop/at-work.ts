@@ -241,7 +241,7 @@ export class AtWork {
     cap: (whole: CallResult) => CallResult | Promise<CallResult>;
     warn: (code: string, message: string) => void;
   } {
-    const { session, blobs, clock, given } = this.#shell;
+    const { session, blobs, clock, given, redact } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
     const context: ToolContext = {
@@ -266,8 +266,13 @@ export class AtWork {
       this.#driving.tell({ type: "warning", code, message });
     const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
     const facts = this.#state.options?.context?.cap;
+    // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
+    const clean = (result: CallResult): CallResult => {
+      const fact = { type: "tool_finished", call: key, result } as const;
+      return redact === undefined ? result : (redact(fact) as typeof fact).result;
+    };
     const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
-      capArrival(whole, facts, place, { session, blobs, warn });
+      capArrival(clean(whole), facts, place, { session, blobs, warn });
     return { controller, context, cap, warn };
   }
 
