@@ -17,6 +17,7 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
+import type { OpenFile } from "./sqlite-open-file.ts";
 
 // Texts are bytes: SQLite's own TEXT ends at NUL for many who read it. The origin is for people who look into the file.
 const tables = `
@@ -37,19 +38,21 @@ const tables = `
 `;
 
 /** Runs what may fail, its errors put into words. */
-type Perform = <T>(doing: string, act: () => T) => T;
+export type Perform = <T>(doing: string, act: () => T) => T;
 
 type Name = "begin" | "commit" | "rollback" | "held" | "grow" | "get" | "put" | "drop" | "forget";
 
 export class SqliteBlobs implements BlobStore {
   readonly #db: DatabaseSync;
   readonly #perform: Perform;
+  readonly #open: OpenFile;
   readonly #limits: Required<BlobLimits>;
   #prepared: Record<Name, StatementSync> | undefined;
 
-  constructor(db: DatabaseSync, perform: Perform, limits: BlobLimits | undefined) {
+  constructor(db: DatabaseSync, file: OpenFile, perform: Perform, limits: BlobLimits | undefined) {
     this.#db = db;
     this.#perform = perform;
+    this.#open = file;
     this.#limits = blobLimits(limits);
   }
 
@@ -106,6 +109,7 @@ export class SqliteBlobs implements BlobStore {
     const statements = this.#statements;
     statements.begin.run();
     try {
+      this.#open.check();
       const done = act(statements);
       statements.commit.run();
       return done;

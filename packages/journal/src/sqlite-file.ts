@@ -3,7 +3,7 @@
 // A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
 // mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
 
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, RondoError } from "@rondo/core";
 import { makeFolder } from "./make-folder.ts";
@@ -12,7 +12,23 @@ import { tablesVersion } from "./sqlite-tables.ts";
 /** Which file stands at a path; undefined where none does. Another one at the same path is told from it. */
 export function identityOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
-  return stat === undefined ? undefined : `${stat.dev}/${stat.ino}`;
+  return stat === undefined ? undefined : identityIn(stat);
+}
+
+const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
+
+/** Files that this process has open as journals, by their identity, and how often. */
+const open = new Map<string, number>();
+
+/** A journal in this process is opened over a file. @returns how to say that it is closed */
+export function nowOpen(identity: string | undefined): () => void {
+  if (identity === undefined) return () => {};
+  open.set(identity, (open.get(identity) ?? 0) + 1);
+  return () => {
+    const left = (open.get(identity) ?? 1) - 1;
+    if (left > 0) open.set(identity, left);
+    else open.delete(identity);
+  };
 }
 
 /** "Rond", in the header of every file of ours. */
@@ -41,6 +57,9 @@ export function checkFile(file: string): void {
       }
     }
     if (stat === undefined || stat.size === 0) return;
+    // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
+    // open: SQLite in another process could then take the file for its own and remove what stands beside it.
+    if (open.has(identityIn(stat))) return;
     const header = headerOf(file);
     if (header === undefined) refuse("it is not a SQLite database; name another file");
     else if (header.application !== applicationId)

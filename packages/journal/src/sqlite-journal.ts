@@ -30,9 +30,10 @@ import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import { placeOf } from "./place.ts";
-import { SqliteBlobs } from "./sqlite-blobs.ts";
+import { type Perform, SqliteBlobs } from "./sqlite-blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite-database.ts";
-import { checkFile, identityOf } from "./sqlite-file.ts";
+import { checkFile } from "./sqlite-file.ts";
+import { OpenFile } from "./sqlite-open-file.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {
@@ -91,8 +92,8 @@ class Journaling implements SqliteJournal {
   readonly #file: string;
   /** The file, as this process tells it from others. */
   readonly #place: string;
-  readonly #identity: string | undefined;
   readonly #db: ReturnType<typeof openDatabase>;
+  readonly #open: OpenFile;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #bounds: SizeBounds;
   readonly #now: () => number;
@@ -110,9 +111,10 @@ class Journaling implements SqliteJournal {
     this.#now = now;
     this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
-    this.#identity = identityOf(file);
+    this.#open = new OpenFile(this.#db, file);
     this.#statements = prepare(this.#db);
-    this.blobs = new SqliteBlobs(this.#db, (doing, act) => this.#perform(doing, act), blobs);
+    const perform: Perform = (doing, act) => this.#perform(doing, act);
+    this.blobs = new SqliteBlobs(this.#db, this.#open, perform, blobs);
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
@@ -215,6 +217,7 @@ class Journaling implements SqliteJournal {
     if (this.#closed) return;
     this.#perform("close", () => {
       this.#closed = true;
+      this.#open.closed();
       this.#stopWatching?.();
       this.#db.close();
     });
@@ -226,24 +229,15 @@ class Journaling implements SqliteJournal {
     const { begin, commit } = this.#statements;
     begin.run();
     try {
-      this.#checkThere();
+      this.#open.check();
       const result = act();
       commit.run();
       return result;
     } catch (thrown) {
       this.#rollback();
+      this.#open.save();
       throw thrown;
     }
-  }
-
-  /** What is written to a file that was deleted is gone when it is closed, and SQLite says nothing of it. */
-  #checkThere(): void {
-    if (this.#file === ":memory:" || identityOf(this.#file) === this.#identity) return;
-    throw new RondoError(
-      "storage",
-      `the journal ${this.#file} is not the file any more that was opened: it was deleted, moved or replaced meanwhile. ` +
-        "Nothing of this group was stored; put the file back, or close the journal and open it again",
-    );
   }
 
   /** SQLite counts what other connections commit; our own appends tell of themselves. */

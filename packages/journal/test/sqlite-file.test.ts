@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -6,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -14,7 +16,7 @@ import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { formatVersion, type RondoError } from "@rondo/core";
-import { sqliteJournal } from "@rondo/journal";
+import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { refusal } from "./refusal.ts";
@@ -73,6 +75,55 @@ describe("a file that is taken away while it is open", () => {
     }
     expect(journal.read("s")).toHaveLength(4);
     journal.close();
+  });
+
+  it.each<[string, string[]]>([
+    ["-wal", ["-wal"]],
+    ["-shm", ["-shm"]],
+    ["-wal and -shm", ["-wal", "-shm"]],
+  ])("takes nothing more once its %s was deleted, and loses nothing that it took", (_what, endings) => {
+    const { journal, file } = opened();
+    for (const ending of endings) rmSync(file + ending);
+    const tries = [
+      () => journal.append("s", 4, sampleRecords(4, 1)),
+      () => journal.lease("s", { owner: "me", ttlMs: 1_000 }),
+      () => journal.blobs.put("s", "a text", { callId: "call", tool: "tool", isError: false }),
+    ];
+    for (const attempt of tries) {
+      const error = refusal(attempt);
+      expect(error.kind).toBe("storage");
+      expect(error.message).toContain(`the files beside the journal ${file} (-wal, -shm) are not those`);
+    }
+    // As after a kill: the journal is not closed.
+    const copy = `${file}.copy`;
+    for (const ending of ["", "-wal"])
+      if (existsSync(file + ending)) copyFileSync(file + ending, copy + ending);
+    const after = sqliteJournal(copy);
+    expect(after.read("s")).toHaveLength(4);
+    after.close();
+    journal.close();
+    const again = sqliteJournal(file);
+    expect(again.read("s")).toHaveLength(4);
+    again.close();
+  });
+
+  it("keeps the system's locks while it is open, whoever else in the process opens or checks it", ({
+    skip,
+  }) => {
+    const { journal, file } = opened();
+    const locks = (): string[] =>
+      existsSync("/proc/locks")
+        ? readFileSync("/proc/locks", "utf8")
+            .split("\n")
+            .filter((line) => line.includes(` ${process.pid} `) && line.includes(`:${statSync(file).ino} `))
+        : [];
+    const before = locks().length;
+    if (before === 0) return skip("this system does not tell its locks");
+    sqliteJournal(file).close();
+    checkJournal(file);
+    expect(locks()).toHaveLength(before);
+    journal.close();
+    expect(locks()).toEqual([]);
   });
 
   it("goes on as if nothing had been once it is put back", () => {
