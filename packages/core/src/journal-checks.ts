@@ -30,8 +30,10 @@ export function checkAppend(
   if (length !== expectedSeq)
     throw new RondoError(
       "conflict",
-      `session ${JSON.stringify(session)} has ${length} records, not ${expectedSeq}: another writer was faster; ` +
-        "open it again and go on from there",
+      `session ${JSON.stringify(session)} has ${length} records, not ${expectedSeq}: ` +
+        (length > expectedSeq
+          ? "another writer was faster; open it again and go on from there"
+          : "some of them were deleted, or never stored; open it again and go on from what is there"),
     );
   let seq = expectedSeq;
   for (const record of records) {

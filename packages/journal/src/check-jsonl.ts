@@ -1,6 +1,6 @@
 // The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is.
 
-import { existsSync, fstatSync, readdirSync, statSync } from "node:fs";
+import { existsSync, fstatSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { formatVersion } from "@rondo/core";
 import { FoldCheck } from "./check-fold.ts";
@@ -20,9 +20,7 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
   const report: Report = { kind: "jsonl", sessions: 0, records: 0, bytes: 0, findings: [] };
   const lock = repair ? new FolderLock(join(folder, "lock"), busyTimeoutMs) : undefined;
   try {
-    const sessions = [...newestSegments(readdirSync(folder, { withFileTypes: true }))].sort(([a], [b]) =>
-      a < b ? -1 : 1,
-    );
+    const sessions = [...newestSegments(folder)].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [name, newest] of sessions) {
       if (asked !== undefined && name !== asked) continue;
       const session = new SessionCheck(folder, name, newest, repair, report);

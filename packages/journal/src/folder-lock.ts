@@ -6,11 +6,13 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { loadSqlite } from "./sqlite-database.ts";
+import { identityOf } from "./sqlite-file.ts";
 
 export class FolderLock {
   readonly #file: string;
   readonly #timeoutMs: number;
   #db: DatabaseSync | undefined;
+  #identity: string | undefined;
   #begin: StatementSync | undefined;
   #end: StatementSync | undefined;
 
@@ -21,8 +23,7 @@ export class FolderLock {
 
   /** Holds the lock while it acts, which must be synchronous. Throws what SQLite throws when it cannot be had. */
   hold<T>(act: () => T): T {
-    this.#open();
-    this.#begin?.run();
+    this.#take();
     try {
       return act();
     } finally {
@@ -35,6 +36,18 @@ export class FolderLock {
     this.#db = undefined;
   }
 
+  /** A lock on a file that was deleted holds nobody up who comes after: they lock another one of its name. */
+  #take(): void {
+    // Bounded: some file systems have a new identity for a file each time they are asked.
+    for (let left = 3; ; left -= 1) {
+      this.#open();
+      this.#begin?.run();
+      const now = identityOf(this.#file);
+      if (left === 0 || (now !== undefined && now === this.#identity)) return;
+      this.close();
+    }
+  }
+
   #open(): void {
     if (this.#db !== undefined) return;
     const db = new (loadSqlite())(this.#file, { timeout: this.#timeoutMs });
@@ -42,6 +55,7 @@ export class FolderLock {
     db.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF");
     this.#begin = db.prepare("BEGIN IMMEDIATE");
     this.#end = db.prepare("COMMIT");
+    this.#identity = identityOf(this.#file);
     this.#db = db;
   }
 }

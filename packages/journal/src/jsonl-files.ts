@@ -87,6 +87,8 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
+const reading: ReadonlySet<string> = new Set(["read", "list", "check"]);
+
 const safe = "Everything stored before is safe, nothing of this group was stored";
 
 /** What the system threw, in words that name the file. */
@@ -115,7 +117,9 @@ export function fileError(path: string, doing: string, thrown: unknown): RondoEr
     case "EACCES":
     case "EPERM":
     case "EROFS":
-      return storage(`${because}; the folder ${dirname(path)} and its files must be writable`);
+      return storage(
+        `${because}; the folder ${dirname(path)} and its files must be ${reading.has(doing) ? "readable" : "writable"}`,
+      );
     default:
       return code === undefined
         ? new RondoError("internal", `${says}: ${because}`, { cause: thrown })

@@ -137,13 +137,25 @@ class Folder implements JsonlJournal {
 
   list(): SessionInfo[] {
     return this.#perform(this.#folder, "list", () => {
-      const found = [...newestSegments(readdirSync(this.#folder, { withFileTypes: true }))]
-        .map(([name, newest]) => listSession(this.#folder, name, newest))
+      const found = [...newestSegments(this.#folder)]
+        .map(([name, newest]) => this.#listed(name, newest))
         .filter((one) => one !== undefined);
       // Of two with the same time, the one that began later comes first.
       found.sort((a, b) => b.info.updatedAt - a.info.updatedAt || Number(b.bornAt - a.bornAt));
       return found.map(({ info }) => info);
     });
+  }
+
+  /** A file that only its owner may read hides no other; that it is there is told. */
+  #listed(name: string, newest: number): ReturnType<typeof listSession> {
+    try {
+      return listSession(this.#folder, name, newest);
+    } catch (thrown) {
+      const { code = "" } = thrown as NodeJS.ErrnoException;
+      if (!["EACCES", "EPERM"].includes(code)) throw thrown;
+      this.#warn(fileError(join(this.#folder, name + suffix), "list", thrown).message);
+      return undefined;
+    }
   }
 
   lease(session: string, request: LeaseRequest): Lease {

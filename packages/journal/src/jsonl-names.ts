@@ -4,7 +4,8 @@
 // accent is written, do not meet on a file system that folds them, and no id leads out of the folder.
 
 import { createHash } from "node:crypto";
-import type { Dirent } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 export const suffix = ".jsonl";
 
@@ -43,15 +44,27 @@ export function segmentOf(file: string): { name: string; segment: number } {
   return { name, segment: Number(segment) };
 }
 
-/** The sessions among what a folder holds, by name, each with its newest segment. A folder in it is no session, whatever it is called. */
-export function newestSegments(
-  entries: readonly Pick<Dirent, "name" | "isDirectory">[],
-): Map<string, number> {
+/**
+ * The sessions among what a folder holds, by name, each with its newest segment. What is no file in it is no session,
+ * whatever it is called: a pipe would be waited for.
+ */
+export function newestSegments(folder: string): Map<string, number> {
   const newest = new Map<string, number>();
-  for (const entry of entries) {
-    if (!entry.name.endsWith(suffix) || entry.isDirectory()) continue;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.name.endsWith(suffix) || !isFile(folder, entry)) continue;
     const { name, segment } = segmentOf(entry.name);
     newest.set(name, Math.max(segment, newest.get(name) ?? 0));
   }
   return newest;
+}
+
+function isFile(folder: string, entry: Dirent): boolean {
+  if (entry.isFile()) return true;
+  if (entry.isDirectory() || entry.isFIFO() || entry.isSocket()) return false;
+  // A link, or a system that does not tell.
+  try {
+    return statSync(join(folder, entry.name)).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
 import { formatVersion, type LogRecord } from "@rondo/core";
@@ -27,6 +28,41 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "rondo-jsonl-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a folder whose lock was deleted while it is open", () => {
+  it("is locked anew: who has it open waits for those who came after", () => {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 1));
+    rmSync(join(folder, "lock"));
+    journal.append("s", 1, sampleRecords(1, 1));
+    expect(readdirSync(folder)).toContain("lock");
+    journal.close();
+    const hurried = jsonlJournal(folder, { busyTimeoutMs: 0 });
+    hurried.append("s", 2, sampleRecords(2, 1));
+    rmSync(join(folder, "lock"));
+    const other = new DatabaseSync(join(folder, "lock"));
+    other.exec("BEGIN IMMEDIATE");
+    expect(refusal(() => hurried.append("s", 3, sampleRecords(3, 1)))).toMatchObject({
+      kind: "storage",
+      retryable: true,
+    });
+    other.exec("COMMIT");
+    other.close();
+    hurried.append("s", 3, sampleRecords(3, 1));
+    expect(hurried.read("s")).toHaveLength(4);
+    hurried.close();
+  });
+
+  it("says of a session whose file was deleted that its records are gone, and not that another was faster", () => {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 2));
+    rmSync(join(folder, "s.jsonl"));
+    expect(refusal(() => journal.append("s", 2, sampleRecords(2, 1))).message).toContain(
+      "some of them were deleted",
+    );
+    journal.close();
+  });
+});
 
 describe("a file", () => {
   it("is lines of JSON, each with the checksum of the rest, that other tools can read", () => {
