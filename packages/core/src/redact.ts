@@ -17,7 +17,7 @@ export interface RedactOptions {
   patterns?: readonly RegExp[];
   /** Whether the known forms are looked for. Default true. */
   knownForms?: boolean;
-  /** Names whose values are secret in objects and in JSON text, in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
+  /** Names whose values are secret in objects and in JSON text (in JSON text that is a string in JSON, too), in any spelling of case, `-` and `_`. Default: {@link secretNames}. */
   names?: readonly string[];
 }
 
@@ -117,7 +117,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
       text = text.replace(bearer, (_, scheme: string, space: string) => `${scheme}${space}${redacted}`);
       text = text.replace(inUrl, (_, before: string) => before + redacted);
     }
-    if (named !== undefined) text = text.replace(named, (_, name: string) => `${name}"${redacted}"`);
+    if (named !== undefined) text = withoutNamed(text, named);
     for (const pattern of patterns) text = text.replace(pattern, redacted);
     return text;
   };
@@ -125,13 +125,43 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
 
-/** `"name": "value"` in JSON text. Behind a value's quote everything up to the next free quote is taken, once. */
+/** `"name": "` in JSON text, and in JSON text that is itself a string in JSON, some levels deep: there a quote is `\\"`. */
 function namedIn(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = [...new Set(names.map(plainName))].map((name) =>
     [...name].map((letter) => letter.replace(/[^a-z0-9]/, "\\$&")).join("[-_]?"),
   );
-  return new RegExp(`("(?:${any.join("|")})"\\s{0,8}:\\s{0,8})"[^"\\\\]*(?:\\\\.[^"\\\\]*)*(?:"|$)`, "gis");
+  return new RegExp(`(\\\\{0,15})"(?:${any.join("|")})\\1"\\s{0,8}:\\s{0,8}\\1"`, "gi");
+}
+
+/** By hand: where a value ends depends on how many times its quotes were escaped. Every character is looked at once. */
+function withoutNamed(text: string, named: RegExp): string {
+  let kept = "";
+  let from = 0;
+  named.lastIndex = 0;
+  for (let found = named.exec(text); found !== null; found = named.exec(text)) {
+    const [head, slashes = ""] = found;
+    const value = found.index + head.length;
+    kept += `${text.slice(from, value)}${redacted}${slashes}"`;
+    from = behindValue(text, value, slashes.length);
+    named.lastIndex = from;
+  }
+  return kept + text.slice(from);
+}
+
+/** @param level how many backslashes stand before a quote that ends the value */
+function behindValue(text: string, value: number, level: number): number {
+  let from = value;
+  for (;;) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) return text.length;
+    let slashes = 0;
+    while (quote - slashes > from && text[quote - slashes - 1] === "\\") slashes += 1;
+    // The text that it stands in has ended, and it with it.
+    if (slashes < level) return quote - slashes;
+    if ((slashes - level) % (2 * (level + 1)) === 0) return quote + 1;
+    from = quote + 1;
+  }
 }
 
 const begin = "-----BEGIN ";

@@ -7,6 +7,13 @@ import { echo } from "./support.ts";
 const secret = 'p"ss/word 1';
 const key = `-----BEGIN RSA PRIVATE KEY-----\n${"MIIEpAIBAAKCAQEA+/\n".repeat(20)}-----END RSA PRIVATE KEY-----`;
 
+/** JSON with a password in it, as a string in JSON, and so on. */
+const nested = (levels: number, password: string): string => {
+  let text = JSON.stringify({ password, n: 1 });
+  for (let level = 0; level < levels; level += 1) text = JSON.stringify({ body: text, after: "it" });
+  return text;
+};
+
 describe("a text", () => {
   const redact = textRedaction({ secrets: [secret], patterns: [/\bcustomer-\d+/g] });
 
@@ -25,6 +32,19 @@ describe("a text", () => {
     ["a password in a URL", "postgres://me:hunter2@db/x", `postgres://me:${redacted}@db/x`],
     ["a name in JSON", '{"api-key" : "a\\"b", "n": 1}', `{"api-key" : "${redacted}", "n": 1}`],
     ["a name in JSON that was cut off", '{"PassWord":"abc', `{"PassWord":"${redacted}"`],
+    ["a name in JSON in JSON", nested(1, 'a"b\\'), nested(1, redacted)],
+    ["a name in JSON in JSON in JSON", nested(2, 'a"b\\'), nested(2, redacted)],
+    ["a name in JSON four deep", nested(4, "abc"), nested(4, redacted)],
+    [
+      "one that was cut off in JSON in JSON",
+      '{"body":"{\\"password\\":\\"abc',
+      `{"body":"{\\"password\\":\\"${redacted}\\"`,
+    ],
+    [
+      "one whose own text ends before it",
+      '{"body":"{\\"password\\":\\"abc","n":1}',
+      `{"body":"{\\"password\\":\\"${redacted}\\"","n":1}`,
+    ],
     ["a value that was given", `<${secret}>`, `<${redacted}>`],
     ["one as JSON writes it", JSON.stringify(secret), `"${redacted}"`],
     ["one as a URL writes it", `?p=${encodeURIComponent(secret)}&q`, `?p=${redacted}&q`],
@@ -62,6 +82,8 @@ describe("a text", () => {
       '"password":"\\',
       '"password":"',
       '\\"password\\":\\"',
+      '\\\\\\"password\\\\\\":\\\\\\"\\"',
+      "\\",
       "eyJ-eyJ.",
       "eyJaaaaaaaaaa.",
       "sk-",
