@@ -259,7 +259,7 @@ export class RestateSession<Output = unknown> {
     // The inbox sends it as well; the session takes it once, and has its turn for both when nobody drives any more.
     const driven = await this.#call<Driven>("session", "take", mail);
     if (driven.error !== undefined) throw errorOf(driven.error);
-    await this.#refresh();
+    await this.#lookAgain();
     return resultOf<Output>(this.#state, this.id);
   }
 
@@ -281,7 +281,7 @@ export class RestateSession<Output = unknown> {
 
   async #fold({ seq, from, text }: Driven): Promise<void> {
     if (from === this.#state.seq && text !== undefined) await this.#add(linesOf(text));
-    if (this.#state.seq < seq || seq < 0) await this.#refresh();
+    if (this.#state.seq < seq || seq < 0) await this.#lookAgain();
   }
 
   /** Reads what came since. @returns whether somebody drives the session */
@@ -297,9 +297,17 @@ export class RestateSession<Output = unknown> {
     return this.#reading;
   }
 
+  /** Reads what there is by now: a look that is under way may have been answered already, with less. */
+  async #lookAgain(): Promise<boolean> {
+    await this.#reading?.catch(() => {});
+    return this.#refresh();
+  }
+
   async #add(records: readonly LogRecord[]): Promise<void> {
     const { seq } = this.#state;
-    const journal = { append: () => {}, list: () => [], read: (): LogRecord[] => [...records] };
+    // What was asked for before may be known by another way since.
+    const news = records.filter((record) => record.seq >= seq);
+    const journal = { append: () => {}, list: () => [], read: (): LogRecord[] => news };
     // The reader brings older formats to the present one.
     for (const record of await new RecordReader(journal, this.id, seq).read())
       if (record.seq === this.#state.seq) this.#state = reduce(this.#state, record, noRules);

@@ -1,0 +1,109 @@
+// What a client tells while it reads and is answered at the same time: answers of a server come in any order.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent, type LogRecord, memoryJournal, tool } from "@rondo/core";
+import { restateClient } from "@rondo/restate";
+import { call, say, scripted } from "@rondo/testkit";
+import { afterEach, expect, test } from "vitest";
+
+const ask = tool({
+  name: "pay",
+  description: "Pays",
+  inputSchema: { type: "object", properties: {} },
+  permission: "ask",
+  execute: () => "paid",
+});
+
+/** The records of a run that waits for leave, and how many there are before it is given. */
+async function paying(): Promise<{ records: LogRecord[]; waiting: number }> {
+  const journal = memoryJournal();
+  const agent = new Agent({ model: scripted([call("pay"), say("Paid.")]), tools: [ask], journal });
+  const session = await agent.open("s");
+  await session.send("Pay.");
+  const waiting = journal.read("s").length;
+  await session.approve(session.pending[0]?.id ?? "");
+  return { records: journal.read("s"), waiting };
+}
+
+/** A request that has come: answered when the test says so. */
+interface Asked {
+  handler: string;
+  input: { from?: number };
+  answer(value: unknown): void;
+}
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** An ingress whose answers the test gives. */
+async function ingress(): Promise<{ url: string; asked(handler: string): Promise<Asked> }> {
+  const came: Asked[] = [];
+  const awaited: { handler: string; resolve: (asked: Asked) => void }[] = [];
+  const match = (): void => {
+    for (const [at, { handler, resolve }] of awaited.entries()) {
+      const found = came.findIndex((one) => one.handler === handler);
+      if (found < 0) continue;
+      awaited.splice(at, 1);
+      resolve(came.splice(found, 1)[0] as Asked);
+      match();
+      return;
+    }
+  };
+  server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const handler = request.url?.split("/").at(-1) ?? "";
+    came.push({
+      handler,
+      input: JSON.parse(body) as Asked["input"],
+      answer: (value) => response.end(JSON.stringify(value)),
+    });
+    match();
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: (handler) =>
+      new Promise((resolve) => {
+        awaited.push({ handler, resolve });
+        match();
+      }),
+  };
+}
+
+const lines = (records: readonly LogRecord[]): string =>
+  records.map((record) => JSON.stringify(record)).join("\n");
+
+test("a look at a session that is answered after its run has ended tells what is known by then", async () => {
+  const { records } = await paying();
+  const { url, asked } = await ingress();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  const looking = session.status();
+  const early = await asked("read");
+  const sending = session.send("Pay.");
+  (await asked("run")).answer({ seq: records.length, from: 0, text: lines(records) });
+  expect((await sending).text).toBe("Paid.");
+  early.answer({ seq: 2, text: lines(records.slice(0, 2)) });
+  expect(await looking).toBe("idle");
+});
+
+test("an approval resolves with what came of it, though a look of before it is answered after it", async () => {
+  const { records, waiting } = await paying();
+  const { url, asked } = await ingress();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  const looked = session.pending();
+  (await asked("read")).answer({ seq: waiting, text: lines(records.slice(0, waiting)) });
+  const approved = session.approve((await looked)[0]?.id ?? "");
+  (await asked("read")).answer({ seq: waiting, text: "" });
+  (await asked("post")).answer({ n: 1, at: 0, agent: "clerk", say: {} });
+  const take = await asked("take");
+  const looking = session.status();
+  const early = await asked("read");
+  take.answer({ seq: -1 });
+  early.answer({ seq: waiting, text: "" });
+  const late = await asked("read");
+  late.answer({ seq: records.length, text: lines(records.slice(waiting)) });
+  expect(await approved).toMatchObject({ text: "Paid.", end: { reason: "completed" } });
+  await looking;
+});
