@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { SessionInfo } from "@rondo/core";
 import { withKnownFile } from "./jsonl-files.ts";
 import { type Line, scan } from "./jsonl-lines.ts";
-import { segmentName } from "./jsonl-names.ts";
+import { nameOf, segmentName } from "./jsonl-names.ts";
 
 type Group = (Line & { what: "group" })["records"];
 
@@ -27,7 +27,8 @@ export function listSession(folder: string, name: string, newest: number): Liste
   const open = <T>(segment: number, act: (file: number) => T): T | undefined =>
     withKnownFile(join(folder, segmentName(name, segment)), "r", act);
   const listed = open(1, listFile);
-  if (listed === undefined) return undefined;
+  // A copy under another name is no second session, and cannot be read by that name.
+  if (listed === undefined || nameOf(listed.info.id) !== name) return undefined;
   // The newest may be begun and hold nothing yet.
   for (let segment = newest; segment > 1; segment -= 1) {
     const latest = open(segment, (file) => lastGroup(file, fstatSync(file).size, 0))?.at(-1);

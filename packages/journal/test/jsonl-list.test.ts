@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -57,6 +58,19 @@ test("a folder is listed and checked although there are links and pipes in it th
     if (existsSync("/usr/bin/mkfifo")) execFileSync("mkfifo", [join(folder, "pipe.jsonl")]);
     expect(journal.list()).toMatchObject([{ id: "s", length: 2 }]);
     expect(checkJournal(folder).findings).toEqual([]);
+    journal.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a copy of a session's file under another name is no second session", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-list-"));
+  try {
+    const journal = jsonlJournal(folder);
+    journal.append("s", 0, sampleRecords(0, 2));
+    for (const name of ["s copy.jsonl", "t.jsonl"]) copyFileSync(join(folder, "s.jsonl"), join(folder, name));
+    expect(journal.list()).toMatchObject([{ id: "s", length: 2 }]);
     journal.close();
   } finally {
     rmSync(folder, { recursive: true });
