@@ -42,35 +42,57 @@ function cursorOf(text: string | undefined, from: number): Cursor {
 
 const textOf = ({ seq, hubs }: Cursor): string => [seq, ...hubs.values()].join(";");
 
-/** Never ends by itself. */
-export async function* followSession(
+/** Never ends by itself. Whoever leaves off while nothing comes is let go at once. */
+export function followSession(
   ingress: Ingress,
   services: Services,
   session: string,
   workers: readonly string[],
-  { from = 0, cursor: given, signal, lookMs = 250 }: FollowSessionOptions = {},
+  { signal, ...options }: FollowSessionOptions = {},
+): AsyncGenerator<Followed, void, undefined> {
+  const left = new AbortController();
+  const leave = (): void => {
+    signal?.removeEventListener("abort", leave);
+    left.abort();
+  };
+  if (signal?.aborted) leave();
+  else signal?.addEventListener("abort", leave, { once: true });
+  const told = tell(ingress, services, session, workers, options, left.signal, leave);
+  const back = told.return.bind(told);
+  // A generator hears of it only when it has something to tell.
+  const leaving: typeof back = (value) => {
+    leave();
+    return back(value);
+  };
+  return Object.assign(told, { return: leaving });
+}
+
+async function* tell(
+  ingress: Ingress,
+  services: Services,
+  session: string,
+  workers: readonly string[],
+  { from = 0, cursor: given, lookMs = 250 }: FollowSessionOptions,
+  left: AbortSignal,
+  leave: () => void,
 ): AsyncGenerator<Followed, void, undefined> {
   const cursor = cursorOf(given, from);
   const live: { id: string; data: { record?: LogRecord; event?: RondoEvent } }[] = [];
   let wake: (() => void) | undefined;
-  let over = signal?.aborted === true;
   // Who comes back hears the workers first: they have what came since in its order, deltas between the records.
   let looks = given === undefined || workers.length === 0;
-  const end = (): void => {
-    over = true;
-    wake?.();
-  };
-  signal?.addEventListener("abort", end, { once: true });
+  const end = (): void => wake?.();
+  left.addEventListener("abort", end, { once: true });
   const heard = (id: string, data: (typeof live)[number]["data"]): void => {
     live.push({ id, data });
     wake?.();
   };
   const stops = workers.map((worker) => listen(worker, session, cursor, given === undefined, heard));
   try {
-    while (!over) {
+    while (!left.aborted) {
       if (looks) {
         looks = false;
-        const { records } = await readAll(ingress, services, session, cursor.seq);
+        const { records } = await readAll(ingress, services, session, cursor.seq, left);
         for (const record of records) {
           cursor.seq = record.seq + 1;
           yield { cursor: textOf(cursor), record };
@@ -102,12 +124,14 @@ export async function* followSession(
           cancel();
           resolve();
         };
-        if (over) wake();
+        if (left.aborted) wake();
       });
       wake = undefined;
     }
+  } catch (thrown) {
+    if (!left.aborted) throw thrown;
   } finally {
-    signal?.removeEventListener("abort", end);
+    leave();
     for (const stop of stops) stop();
   }
 }

@@ -197,7 +197,15 @@ export const readPage = (
   services: Services,
   session: string,
   from: number,
-): Promise<Page> => ingress.call<Page>(services.session, session, "read", { from } satisfies ReadRequest);
+  signal?: AbortSignal,
+): Promise<Page> =>
+  ingress.call<Page>(
+    services.session,
+    session,
+    "read",
+    { from } satisfies ReadRequest,
+    signal === undefined ? {} : { signal },
+  );
 
 /** All records from one on, page by page. */
 export async function readAll(
@@ -205,10 +213,11 @@ export async function readAll(
   services: Services,
   session: string,
   from: number,
+  signal?: AbortSignal,
 ): Promise<{ records: LogRecord[]; driven: boolean }> {
   const records: LogRecord[] = [];
   for (let at: number | undefined = from; ; ) {
-    const page: Page = await readPage(ingress, services, session, at);
+    const page: Page = await readPage(ingress, services, session, at, signal);
     for (const record of linesOf(page.text)) records.push(record);
     at = page.next;
     if (at === undefined) return { records, driven: page.driven === true };

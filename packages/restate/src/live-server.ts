@@ -14,14 +14,15 @@ const mostWaiting = 8 * 2 ** 20;
 
 /** Whether the request was for it. */
 export function serveLive(hub: Hub, request: Http2ServerRequest, response: Http2ServerResponse): boolean {
-  const { pathname, searchParams } = new URL(request.url, "http://worker");
+  // As it was written: a session may be called `..`.
+  const [pathname = "", search] = request.url.split("?", 2);
   if (!pathname.startsWith(livePath)) return false;
   const session = decoded(pathname.slice(livePath.length));
   if (request.method !== "GET" || session === undefined) {
     response.writeHead(request.method === "GET" ? 400 : 405).end();
     return true;
   }
-  const last = request.headers["last-event-id"] ?? searchParams.get("after") ?? undefined;
+  const last = request.headers["last-event-id"] ?? new URLSearchParams(search).get("after") ?? undefined;
   response.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",

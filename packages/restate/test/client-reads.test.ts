@@ -1,9 +1,10 @@
 // What a client tells while it reads and is answered at the same time: answers of a server come in any order.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { connect } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Agent, type LogRecord, memoryJournal, tool } from "@rondo/core";
-import { restateClient } from "@rondo/restate";
+import { restateClient, restateWorker } from "@rondo/restate";
 import { call, say, scripted } from "@rondo/testkit";
 import { afterEach, expect, test } from "vitest";
 
@@ -106,4 +107,40 @@ test("an approval resolves with what came of it, though a look of before it is a
   late.answer({ seq: records.length, text: lines(records.slice(waiting)) });
   expect(await approved).toMatchObject({ text: "Paid.", end: { reason: "completed" } });
   await looking;
+});
+
+test("whoever leaves off following while nothing comes is let go at once, and nothing is asked for any more", async () => {
+  const { url, asked } = await ingress();
+  const following = restateClient({ ingress: url, agent: "clerk" }).session("s").follow();
+  const waiting = following.next();
+  (await asked("read")).answer({ seq: 0, text: "" });
+  expect(await following.return(undefined)).toEqual({ done: true, value: undefined });
+  expect(await waiting).toEqual({ done: true, value: undefined });
+});
+
+test("following ends by its signal although the server does not answer", async () => {
+  const { url, asked } = await ingress();
+  const leaving = new AbortController();
+  const session = restateClient({ ingress: url, agent: "clerk" }).session("s");
+  const waiting = session.follow({ signal: leaving.signal }).next();
+  await asked("read");
+  leaving.abort();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+});
+
+test("a session that is called like a folder above is followed live as any other", async () => {
+  const agent = new Agent({ model: scripted([]) });
+  const worker = restateWorker({ agents: { agent } });
+  const connection = connect(await worker.listen(0));
+  try {
+    for (const id of ["..", ".", "a/../b?c"]) {
+      const stream = connection.request({ ":path": `/rondo/live/${encodeURIComponent(id)}` });
+      const said = await new Promise<string>((resolve) => stream.setEncoding("utf8").once("data", resolve));
+      expect(said).toMatch(/^event: open/);
+      stream.close();
+    }
+  } finally {
+    connection.destroy();
+    await worker.close();
+  }
 });
