@@ -7,6 +7,7 @@
 // A tool's output is hostile input: every pattern here takes time in the length of the text, whatever stands in it.
 
 import { RondoError } from "./errors.ts";
+import type { RondoEvent } from "./events.ts";
 import type { Fact } from "./loop/records.ts";
 import type { Json, JsonObject } from "./message.ts";
 
@@ -82,6 +83,19 @@ export function redaction(options: RedactOptions): (fact: Fact) => Fact {
   };
   const unnamed: Way = { text: textRedaction({ ...options, names: [] }), names: new Set(), free: true };
   return (fact) => redactValue(fact as unknown as Json, named, unnamed) as unknown as Fact;
+}
+
+/**
+ * The same for what is told while it happens and comes of no fact: what a tool says of its work, a warning. Deltas are
+ * told as they come: half a secret is none yet.
+ */
+export function redactEvent(event: RondoEvent, redact: (fact: Fact) => Fact): RondoEvent {
+  const clean = (reason: string): string => {
+    const fact = { type: "abort_asked", reason } as const;
+    return (redact(fact) as typeof fact).reason;
+  };
+  if (event.type === "warning") return { ...event, message: clean(event.message) };
+  return event.type === "tool_update" ? { ...event, progress: clean(event.progress) } : event;
 }
 
 /** The same for one text. */

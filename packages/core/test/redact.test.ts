@@ -175,6 +175,29 @@ describe("an agent that redacts", () => {
     expect(JSON.stringify(journal.read("s"))).not.toContain(JSON.stringify(half).slice(1, -1));
   });
 
+  test("tells nobody and no log a secret that a tool says of its work, or throws where its words are masked", async () => {
+    const told: unknown[] = [];
+    const log = (...said: unknown[]): unknown => told.push(said);
+    const failing = echo("fail", {
+      execute: (_args, { update }) => {
+        update(`trying ${secret}`);
+        throw new Error(`refused ${secret}`);
+      },
+    });
+    const agent = new Agent({
+      model: scripted([call("fail"), say("done")]),
+      tools: [failing],
+      toolErrors: "masked",
+      redact: { secrets: [secret] },
+      logger: { debug: log, info: log, warn: log, error: log },
+    });
+    await agent.run("go", { onEvent: (event) => void told.push(event) });
+    const all = JSON.stringify(told);
+    expect(all).toContain(`trying ${redacted}`);
+    expect(all).toContain(`refused ${redacted}`);
+    expect(all).not.toContain(JSON.stringify(secret).slice(1, -1));
+  });
+
   test("drops the signature of a thought that it changed, and keeps that of others", async () => {
     const model = scripted([say("one")]);
     const signed = (text: string): object => ({

@@ -15,6 +15,7 @@ import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { Resolved } from "../options.ts";
+import { redactEvent } from "../redact.ts";
 import type { LeaseOptions } from "../writer.ts";
 
 export interface SessionParts {
@@ -55,12 +56,13 @@ export function shellOf(
   sink: Shell["sink"],
 ): Shell {
   const { id, blobs, resolved, gate, clock, dependencies } = parts;
+  const { redact } = resolved;
   return {
     session: id,
     journal,
     journalOfChildren: parts.journal,
     blobs,
-    redact: resolved.redact,
+    redact,
     rules: resolved.rules,
     tools: resolved.tools,
     models: resolved.models,
@@ -75,7 +77,7 @@ export function shellOf(
       },
     },
     checkOutput: (text) => checkTold(text, state().options, resolved),
-    sink,
+    sink: redact === undefined ? sink : (event, failed) => sink(redactEvent(event, redact), failed),
     ...(gate === undefined ? {} : { gate }),
     clock,
     given: givenBy(resolved.dependencies, dependencies),
