@@ -307,8 +307,7 @@ class Folder implements JsonlJournal {
         let segment = newest.get(session) ?? 1;
         while (existsSync(files.path(segment + 1))) segment += 1;
         newest.set(session, segment);
-        const stat = statSync(files.path(segment), { throwIfNoEntry: false });
-        const now = stat === undefined ? "" : `${segment}/${stat.ino}/${stat.size}`;
+        const now = `${segment}/${looksOf(files.path(segment))}`;
         const changed = seen.get(session) !== now;
         seen.set(session, now);
         if (changed && !first) this.#watchers.tell(session);
@@ -336,4 +335,14 @@ class Folder implements JsonlJournal {
 function inWords(held: StoredLease | undefined): LeaseState | undefined {
   if (held?.owner === undefined) return held;
   return { ...held, owner: holderName(held.owner, held.process) };
+}
+
+/** What a change of a file shows in; where it cannot be looked at, why: whoever reads it hears the same. */
+function looksOf(file: string): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${stat.ino}/${stat.size}`;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
 }

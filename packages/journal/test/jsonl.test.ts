@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -14,7 +15,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
-import { formatVersion, type LogRecord } from "@rondo/core";
+import { follow, formatVersion, type LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import fc from "fast-check";
@@ -303,5 +304,20 @@ describe("what is refused", () => {
     } finally {
       chmodSync(folder, 0o755);
     }
+  });
+});
+
+describe("a follower", () => {
+  it("is told of a file that can no longer be looked at by what it reads, and ends no process", async () => {
+    const { file } = written(folder, three());
+    const journal = jsonlJournal(folder);
+    const following = follow(journal, "s", { from: 6 });
+    const next = following.next();
+    const told = new Promise<void>((resolve) => journal.watch("s", resolve));
+    rmSync(file);
+    symlinkSync(file, file);
+    await told;
+    await expect(next).rejects.toMatchObject({ kind: "storage", message: expect.stringContaining("ELOOP") });
+    journal.close();
   });
 });
