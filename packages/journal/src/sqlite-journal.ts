@@ -243,9 +243,9 @@ class Journaling implements SqliteJournal {
   /** SQLite counts what other connections commit; our own appends tell of themselves. */
   #watchFile(): () => void {
     let seen = this.#dataVersion();
-    const name = basename(this.#file);
+    const name = basename(this.#open.place);
     return watchFiles(
-      dirname(this.#file),
+      dirname(this.#open.place),
       (changed) => changed.startsWith(name),
       () => {
         if (this.#closed) return;

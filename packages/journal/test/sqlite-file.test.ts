@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -104,6 +105,23 @@ describe("a file that is taken away while it is open", () => {
     journal.close();
     const again = sqliteJournal(file);
     expect(again.read("s")).toHaveLength(4);
+    again.close();
+  });
+
+  it("is noticed by way of a link to it, too", () => {
+    const { journal, file } = opened();
+    journal.close();
+    const link = join(folder, "link.db");
+    symlinkSync(file, link);
+    const linked = sqliteJournal(link);
+    linked.append("s", 4, sampleRecords(4, 1));
+    rmSync(`${file}-wal`);
+    expect(refusal(() => linked.append("s", 5, sampleRecords(5, 1))).message).toContain(
+      "are not those any more",
+    );
+    linked.close();
+    const again = sqliteJournal(file);
+    expect(again.read("s")).toHaveLength(5);
     again.close();
   });
 
