@@ -87,8 +87,10 @@ export class Segment {
     if (from >= this.length) return [];
     const records: LogRecord[] = [];
     const scanned = scan(file, this.#groupOf(from), this.size, (line) => {
-      if (line.what === "group")
-        records.push(...(line.seq >= from ? line.records : line.records.slice(from - line.seq)));
+      if (line.what !== "group") return;
+      // One by one: a fork of a long session is one group, of more records than a call takes.
+      for (let at = Math.max(0, from - line.seq); at < line.records.length; at += 1)
+        records.push(line.records[at] as LogRecord);
     });
     this.#take(scanned, this.size);
     return records;
