@@ -64,6 +64,27 @@ export function circlesIn(sources: ReadonlyMap<string, string>): string[] {
   return circles;
 }
 
+/**
+ * Imports of what a variable names, where no comment tells a bundler to leave them alone: webpack and what stands on it (Next.js) warn of each in
+ * every build of every user.
+ * @returns each as `line 3: import(name)`
+ */
+export function unmarkedImportsOf(text: string, path: string): string[] {
+  const found: string[] = [];
+  const visit = (node: Node): void => {
+    if (node.type === "ImportExpression" && isNode(node.source) && node.source.type !== "Literal") {
+      const said = text.slice(node.start, node.source.start);
+      if (!said.includes("webpackIgnore: true") || !said.includes("@vite-ignore"))
+        found.push(
+          `line ${text.slice(0, node.start).split("\n").length}: ${text.slice(node.start, node.end)}`,
+        );
+    }
+    childrenOf(node).forEach(visit);
+  };
+  visit(parse(text, path));
+  return found;
+}
+
 /** Names of the world outside: the clock, chance, timers, the network, and the doors to all of these. */
 const worldly = new Set([
   ...["Date", "performance", "crypto", "fetch", "globalThis", "process", "Promise"],

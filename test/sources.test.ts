@@ -5,7 +5,13 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packagesInOrder, readManifest, root } from "../scripts/packages.ts";
-import { circlesIn, impuritiesOf, oldSpaceFunctionsOf, specifiersOf } from "../scripts/source-rules.ts";
+import {
+  circlesIn,
+  impuritiesOf,
+  oldSpaceFunctionsOf,
+  specifiersOf,
+  unmarkedImportsOf,
+} from "../scripts/source-rules.ts";
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
@@ -189,5 +195,23 @@ describe("functions that would keep dead objects alive", () => {
     };
     expect(kept("this.wake = () => this;")).toBeGreaterThan(10);
     expect(kept("const wake = () => this; this.wake = wake;")).toBeLessThan(2);
+  });
+});
+
+describe("imports of what a variable names", () => {
+  // What only ever runs on Node as it is published is bundled by nobody.
+  const bundled = globSync("packages/{core,models,journal,tools,restate,testkit}/src/**/*.ts", { cwd: root });
+
+  it.each(bundled.filter((path) => read(path).includes("import(")))(
+    "are left alone by bundlers: %s",
+    (path) => {
+      expect(unmarkedImportsOf(read(path), path)).toEqual([]);
+    },
+  );
+
+  it("are caught where nothing says so, and are free to be where it does", () => {
+    expect(unmarkedImportsOf("\nawait import(name);", "x.ts")).toEqual(["line 2: import(name)"]);
+    const marked = "import(/* webpackIgnore: true */ /* @vite-ignore */ name); import('node:fs');";
+    expect(unmarkedImportsOf(marked, "x.ts")).toEqual([]);
   });
 });

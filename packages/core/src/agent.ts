@@ -6,6 +6,7 @@
 import { type AgentOptions, checkOverrides, type RunOverrides } from "./agent-options.ts";
 import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { knownAcrossCopies } from "./copies.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import { type FollowOptions, follow } from "./follow.ts";
@@ -321,6 +322,8 @@ export class Agent<Output = unknown> {
     return result;
   }
 }
+
+knownAcrossCopies({ Agent });
 
 /** Runs without a journal that wait for somebody, an agent; the oldest is let go of. */
 const mostParked = 1_000;

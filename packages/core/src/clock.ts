@@ -12,10 +12,10 @@ export interface Clock {
   after(ms: number, then: () => void): () => void;
 }
 
-/** The host's own clock. */
+/** The host's own clock, looked up at each call: fake timers of a test runner set both, or waits would never end. */
 export const systemClock: Clock = {
-  now: Date.now,
-  random: Math.random,
+  now: () => Date.now(),
+  random: () => Math.random(),
   after(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);

@@ -2,6 +2,7 @@
 //
 // Decisions (retry, fall back, compact, give up) are made from `kind` and `retryable`, never from the text.
 
+import { knownAcrossCopies } from "./copies.ts";
 import { jsonCopy } from "./copy-json.ts";
 import type { AssistantMessage, Json, Usage } from "./message.ts";
 
@@ -164,6 +165,8 @@ export class RondoError extends Error {
     };
   }
 }
+
+knownAcrossCopies({ RondoError });
 
 function asJson(raw: Json | undefined): Json | undefined {
   try {

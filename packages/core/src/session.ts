@@ -6,6 +6,7 @@
 
 import { anything, callable, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
+import { knownAcrossCopies } from "./copies.ts";
 import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
@@ -331,6 +332,8 @@ export class Session<Output = unknown> {
     }
   };
 }
+
+knownAcrossCopies({ Session });
 
 /** An async function fits a listener's type, and its rejection is nobody else's to hear. */
 function heardLater(said: Promise<unknown>, event: RondoEvent, failed: Parameters<Shell["sink"]>[1]): void {

@@ -23,6 +23,7 @@ import {
 } from "./checks.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
+import { knownAcrossCopies } from "./copies.ts";
 import type { Dependency, Given } from "./dependency.ts";
 import type { Effect, Permission } from "./effect.ts";
 import { RondoError } from "./errors.ts";
@@ -188,6 +189,8 @@ export class TaskComplete extends Error {
     this.finalMessage = finalMessage;
   }
 }
+
+knownAcrossCopies({ ChildWaits, ToolResult, RecordedResult, DoneSignal, TaskComplete });
 
 /** What a tool without a word of its own goes by: the agent's options. */
 export interface ArgumentDefaults {

@@ -404,7 +404,7 @@ test("an abort while a journal that failed is let go throws nothing at whoever f
         } catch (error) {
           thrown.push(error);
         }
-        lease.release();
+        void lease.release();
       };
       return { token: lease.token, renew: () => lease.renew(), release };
     },

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { fail, say, scripted } from "@rondo/testkit";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   Agent,
   type Clock,
@@ -141,4 +142,12 @@ test("a failed model call without a retry rule ends the run with its error, not 
   };
   const { end, steps } = await new Agent({ model, retry: null }).run("go");
   expect([end?.reason, end?.error?.kind, steps]).toEqual(["error", "auth", 0]);
+});
+
+test("a back-off ends where a test runner's fake timers were put in place of the host's clock", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const running = new Agent({ model: scripted([fail("overloaded"), say("there")]) }).run("go");
+  await vi.runAllTimersAsync();
+  expect((await running).text).toBe("there");
 });

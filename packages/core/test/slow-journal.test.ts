@@ -91,7 +91,7 @@ test.each(["taken", "let go"])(
         const release = async (): Promise<void> => {
           if (when === "let go") late.resolve("late");
           await turns();
-          lease.release();
+          void lease.release();
         };
         return { token: lease.token, renew: () => lease.renew(), release };
       },

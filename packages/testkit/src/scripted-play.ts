@@ -22,10 +22,14 @@ import type { Act, FailOptions, Gate, ScriptedCall, Turn } from "./scripted-turn
 export function flatten(turn: Turn): Act[] {
   if (isList(turn)) return turn.flatMap(flatten);
   if (typeof (Object(turn) as { act?: unknown }).act === "string") return [turn];
-  const given: unknown = turn;
-  const shown = typeof given === "string" ? JSON.stringify(given) : typeof given;
+  throw noTurn("scripted", turn);
+}
+
+/** What to say of something in a script that is no turn. */
+export function noTurn(whose: string, given: unknown): RondoError {
+  const shown = typeof given === "string" ? JSON.stringify(given) : given === null ? "null" : typeof given;
   const way = typeof given === "string" ? `say(${shown})` : "say(…), call(…) or a list of them";
-  throw new RondoError("invalid_request", `scripted: a turn of the script is ${shown}: ${way} makes one`);
+  return new RondoError("invalid_request", `${whose}: a turn of the script is ${shown}: ${way} makes one`);
 }
 
 function isList(turn: Turn): turn is readonly Turn[] {

@@ -7,4 +7,11 @@ declare module "vitest" {
   interface Matchers<R extends void | Promise<void>, T> extends RondoMatchers<R> {}
 }
 
+declare global {
+  // Where vitest 3 and 4 look for matchers of others.
+  namespace jest {
+    interface Matchers<R, T> extends RondoMatchers<R> {}
+  }
+}
+
 expect.extend(rondoMatchers);

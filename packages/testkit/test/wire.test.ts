@@ -173,6 +173,14 @@ describe("the script", () => {
     expect(wire.problems).toHaveLength(1);
   });
 
+  it("that is none is refused before the server stands, and a turn that is none by its request, in words", async () => {
+    for (const script of [undefined, "hello", say("hello")])
+      await expect(rondoWire({ script } as never)).rejects.toThrow(/rondoWire takes a list of turns/);
+    const wire = await serve(["hello", { say: "hello" }, [say("a"), null]] as never);
+    for (const words of ['\\"hello\\": say(\\"hello\\") makes one', "is object", "is null"])
+      expect((await ask(wire, "openai-chat")).text).toContain(words);
+  });
+
   it("may play its last turn for ever", async () => {
     const wire = await serve([say("one"), say("two")], { repeatLast: true });
     const texts = [];

@@ -92,7 +92,7 @@ export async function installedLibrary(): Promise<LlamaLibrary> {
   // A name in a variable: neither a compiler nor a bundler should want it to be there.
   const name = "node-llama-cpp";
   try {
-    return (await import(name)) as LlamaLibrary;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as LlamaLibrary;
   } catch (thrown) {
     throw new RondoError(
       "capability",

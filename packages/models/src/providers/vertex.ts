@@ -97,7 +97,7 @@ async function authLibrary(id: string): Promise<InstanceType<GoogleAuthModule["G
   const name: string = "google-auth-library";
   let module: GoogleAuthModule;
   try {
-    module = (await import(name)) as GoogleAuthModule;
+    module = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as GoogleAuthModule;
   } catch (thrown) {
     throw noToken(id, messageOf(thrown).split("\n")[0] ?? "");
   }

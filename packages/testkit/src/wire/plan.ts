@@ -4,8 +4,8 @@
 // reply's blocks; what is wrong with the wire stands beside it.
 
 import type { Part, Usage } from "@rondo/core";
-import { flatten } from "../scripted-play.ts";
-import type { Act, ScriptedCall } from "../scripted-turns.ts";
+import { flatten, noTurn } from "../scripted-play.ts";
+import type { Act, ScriptedCall, Turn } from "../scripted-turns.ts";
 import { direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
 import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";
@@ -64,7 +64,9 @@ export function render(protocol: Protocol, reply: Reply): Rendered {
 export function flattenWire(turn: WireTurn): (Act | WireAct)[] {
   if (Array.isArray(turn)) return (turn as readonly WireTurn[]).flatMap(flattenWire);
   // The word `stop` has a member `wire` too: only `act` tells them apart.
-  return "act" in turn ? flatten(turn) : [turn as WireAct];
+  const { act, wire } = Object(turn) as { act?: unknown; wire?: unknown };
+  if (typeof act !== "string" && typeof wire !== "string") throw noTurn("rondo-wire", turn);
+  return typeof act === "string" ? flatten(turn as Turn) : [turn as WireAct];
 }
 
 /** What happens between blocks: `at` is the number of blocks before it. */

@@ -76,9 +76,15 @@ const maxBodyBytes = 32 * 1024 * 1024;
  *     const wire = await rondoWire({ script: [call("weather", { city: "Oslo" }), say("It snows.")] });
  *     const agent = new Agent({ model: anthropic("claude-sonnet-5", { baseURL: wire.url, apiKey: "k" }), … });
  *
- * @throws RondoError `invalid_request` for a host that is not the loopback; what the system says when the port is taken
+ * @throws RondoError `invalid_request` for a script that is none, and a host that is not the loopback; what the system says when the port is taken
  */
 export async function rondoWire(options: WireOptions): Promise<RondoWire> {
+  const script: unknown = Object(options).script;
+  if (!Array.isArray(script) && typeof script !== "function")
+    throw new RondoError(
+      "invalid_request",
+      "rondoWire takes a list of turns, or a function of the request: rondoWire({ script: [say(…)] })",
+    );
   const host = options.host ?? "127.0.0.1";
   if (!["127.0.0.1", "::1", "localhost"].includes(host))
     throw new RondoError(
