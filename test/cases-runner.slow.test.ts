@@ -69,6 +69,43 @@ test("somebody else writes a file while a request is under way", async () => {
   expect(await reasonsOf({ ...one, actions: [] })).not.toBe("");
 });
 
+test("a process that dies while a write is at work is played, and what it left is judged", async () => {
+  const one = {
+    id: "X3",
+    provider: "openai-chat",
+    given: { tools: [{ name: "pay", effect: "write", behaviour: { never_settles: true } }] },
+    wire: calls("pay", "{}"),
+    actions: [{ at: "during_tool", do: "crash_and_resume" }],
+    expect: {
+      tools_executed: ["pay"],
+      next_request_must: [{ path: "messages[-1].content", op: "matches", value: "(?i)unknown" }],
+    },
+  };
+  expect(await reasonsOf(one)).toBe("");
+  expect(await reasonsOf({ ...one, actions: [{ at: "during_tool", do: "abort" }] })).not.toBe("");
+});
+
+describe("what was told and stored may be asserted", () => {
+  const one = { ...plain, expect: {} };
+  test.each([
+    ["text_contains", "h", "x"],
+    ["text_not_contains", "x", "h"],
+    ["text_matches", "^h", "^x"],
+    ["final_text", "hé 😀", "ho"],
+    ["thinking", "", "hm"],
+    ["retries", 0, 1],
+    ["warnings", false, true],
+    ["nudges", 0, 1],
+    ["executed_tools", [], ["f"]],
+    ["history_roles", ["user", "assistant"], ["user"]],
+    ["history_length", 2, 3],
+    ["history_last_role", "assistant", "user"],
+  ])("%s", async (member, right, wrong) => {
+    expect(await reasonsOf({ ...one, expect: { [member]: right } })).toBe("");
+    expect(await reasonsOf({ ...one, expect: { [member]: wrong } })).not.toBe("");
+  });
+});
+
 test("a case that comes out as expected passes in every chunking", async () => {
   expect(await perform(readCase(JSON.stringify(plain)), chunkings)).toEqual([]);
 });

@@ -3,6 +3,7 @@
 // `frame:6`, `request:2` (it has arrived, and is not answered yet), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
 // Each action happens once, at the first time its cue comes.
 
+import { usualTime } from "./action-names.ts";
 import { type CaseAction, Unsupported } from "./format.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
@@ -28,23 +29,8 @@ const words = new Set([
   "end",
 ]);
 
-/** Other words for the time at which a tool has done its work. */
-const finishes: ReadonlySet<string> = new Set([
-  "between_turns",
-  "after_tool",
-  "after_tool_result",
-  "tool_done",
-  "tool_end",
-  "tool_ended",
-  "tool_result",
-  "tool_settled",
-]);
-
 /** Other words for the time at which the next request has arrived. */
 const answered: ReadonlySet<string> = new Set(["after_response", "after_turn", "response", "turn_end"]);
-
-/** Other words for the time before anything. */
-const beginnings: ReadonlySet<string> = new Set(["before", "before_start", "before_run", "run_start"]);
 
 export class Cues {
   readonly #cues: Cue[];
@@ -98,7 +84,7 @@ function readCue(action: CaseAction): Cue {
   // A turn after the first one begins with its request.
   const count = Number(place ?? 1);
   const number = answered.has(given) ? count + 1 : given === "turn" ? Math.max(2, count) : place;
-  const word = usual(given);
+  const word = usualTime(given);
   if (!words.has(word)) throw new Unsupported(`actions[].at ${JSON.stringify(action.at)} is not known`);
   for (const member of Object.keys(action))
     if (!["at", "do", "text", "ms", "reason", "path", "content", "arguments", "note"].includes(member))
@@ -110,10 +96,4 @@ function readCue(action: CaseAction): Cue {
     action,
     done: false,
   };
-}
-
-function usual(word: string): string {
-  if (beginnings.has(word)) return "start";
-  if (finishes.has(word)) return "tool_finished";
-  return answered.has(word) || word === "before_request" || word === "turn" ? "request" : word;
 }

@@ -127,8 +127,17 @@ function othersOf(
     case "sinks_must_not_contain":
       return [["something that is there", seen.sinks.find((sink) => sink !== "")?.slice(0, 20) ?? value]];
     case "history_not_contains":
+    case "text_not_contains":
+    case "tool_result_not_contains":
     case "error_message_not_contains":
       return [["the empty text", ""]];
+    case "text_matches":
+    case "error_message_matches":
+      return [["nothing", "(?!)"]];
+    case "tools_not_executed":
+    case "files_absent":
+      // What must not be is falsified by demanding that what there is be not: a case that holds nothing has no such lie.
+      return [];
     case "structured":
       return [["another value", { [never]: true }]];
     case "files_after":

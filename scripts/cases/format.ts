@@ -103,6 +103,8 @@ export interface Behaviour {
   resolves_after_ms?: number;
   delay_ms?: number;
   rejects_after_ms?: number;
+  /** What it returns is an error. */
+  is_error?: boolean;
 }
 
 export interface GivenTool {
@@ -167,7 +169,7 @@ const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix p
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
 const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =
-  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms";
+  "returns returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms is_error";
 
 /** @throws Unsupported naming what is not known */
 export function demandKnown(what: string, data: object, members: string): void {

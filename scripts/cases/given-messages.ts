@@ -116,6 +116,16 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
 function assistantPart(part: Data, names: Map<string, string>, protocol: Protocol): Part {
   if (part.tool_call !== undefined) return callPart(part, names);
   if (part.reasoning_item !== undefined || part.reasoning !== undefined) return itemPart(part);
+  const { redacted_thinking: redacted = part.redacted, refusal } = part;
+  if (redacted !== undefined)
+    return {
+      type: "reasoning",
+      text: "",
+      opaque: { redacted: String((redacted as { data?: unknown }).data ?? redacted) },
+    };
+  if (refusal !== undefined) return { type: "refusal", text: String(refusal) };
+  const native = nativePart(part);
+  if (native !== undefined) return native;
   if (part.thinking !== undefined) {
     demandKnown("part", part, "thinking signature thinking_escaped id item_id encrypted_content");
     const { signature, id = part.item_id, encrypted_content } = part;
@@ -132,6 +142,15 @@ function assistantPart(part: Data, names: Map<string, string>, protocol: Protoco
     };
   }
   return contentPart(part);
+}
+
+/** A block that only its provider understands: as it is, under `native`, `raw` or `block`, or under its own type. */
+function nativePart(part: Data): Part | undefined {
+  const [[name, given] = ["", undefined]] = Object.entries(part);
+  if (!/^(?:native|raw|block|server_tool_\w+|\w+_tool_result|web_search_call)$/.test(name)) return undefined;
+  if (typeof given !== "object" || given === null || Object.keys(part).length > 1) return undefined;
+  const block = /^(?:native|raw|block)$/.test(name) ? (given as JsonObject) : { type: name, ...given };
+  return { type: "native", kind: String(block.type ?? name), opaque: block as JsonObject };
 }
 
 /** Reasoning as the Responses API has it: an item with an id, and what it is signed with. */

@@ -93,6 +93,13 @@ const limitNames: readonly (readonly [RegExp, string])[] = [
   [/^(?:context_(?:limit|tokens|length|size)|window|max_context_tokens)$/, "context_window"],
   [/^max_(?:depth_of_agents|agent_depth|subagent_depth|sub_agent_depth)$/, "max_depth"],
   [/^max_(?:subagents|sub_agents|children)$/, "max_sub_agents"],
+  [/^(?:retry_)?(?:base_delay|initial_delay|backoff_base|base)_ms$/, "base_delay_ms"],
+  [/^(?:retry_)?(?:max_backoff|backoff_cap|cap)_ms$/, "max_delay_ms"],
+  [/^max_(?:malformed_retries|malformed_calls)$/, "malformed_retries"],
+  [/^max_(?:structured|output|schema|decode|repair)_(?:retries|repairs|rounds)$/, "decode_retries"],
+  [/^(?:stop_sequences?|stops)$/, "stop"],
+  [/^(?:compact_at|compaction_at|compact_threshold)$/, "compaction_threshold"],
+  [/^tool_execution$/, "tool_order"],
 ];
 
 const mappers: { readonly [option: string]: Mapper } = {
@@ -104,6 +111,18 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   temperature: (value: number, { agent }) => {
     agent.settings = { ...agent.settings, temperature: value };
+  },
+  top_p: (value: number, { agent }) => {
+    agent.settings = { ...agent.settings, topP: value };
+  },
+  seed: (value: number, { agent }) => {
+    agent.settings = { ...agent.settings, seed: value };
+  },
+  stop: (value: string | string[], { agent }) => {
+    agent.settings = { ...agent.settings, stop: [value].flat() };
+  },
+  headers: (value: Record<string, string>, { agent }) => {
+    agent.settings = { ...agent.settings, headers: value };
   },
   parallel_tool_calls: (value: boolean, { agent }) => {
     agent.settings = { ...agent.settings, parallelToolCalls: value };
@@ -168,6 +187,33 @@ const mappers: { readonly [option: string]: Mapper } = {
     agent.maxSteps = value;
     agent.onLimit = "stop";
   },
+  base_delay_ms: (value: number, { agent }) => {
+    agent.retry = { ...agent.retry, baseMs: value };
+  },
+  max_delay_ms: (value: number, { agent }) => {
+    agent.retry = { ...agent.retry, capMs: value };
+  },
+  max_truncations: (value: number, { agent }) => {
+    agent.maxTruncations = value;
+  },
+  malformed_retries: (value: number, { agent }) => {
+    agent.malformedRetries = value;
+  },
+  decode_retries: (value: number, { agent }) => {
+    agent.decodeRetries = value;
+  },
+  tool_order: (value: "sequential" | "parallel", { agent }) => {
+    agent.toolOrder = value;
+  },
+  // False: nothing is summed up.
+  compaction: (value: boolean | { at?: number } | null, { agent }) => {
+    const off = value === false || value === null;
+    if (value !== true)
+      agent.context = { ...agent.context, compaction: off ? null : { at: value.at ?? 0.8 } };
+  },
+  compaction_threshold: (value: number, { agent }) => {
+    agent.context = { ...agent.context, compaction: { at: value } };
+  },
   max_identical_calls: (value: number, { agent }) => {
     agent.repeats = ladder(value);
   },
@@ -179,7 +225,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   // Of all that is told, the note that it was cut among it.
   max_tool_result_chars: (value: number, { agent }) => {
-    agent.context = { cap: { bytes: Math.max(1, value - 100) } };
+    agent.context = { ...agent.context, cap: { bytes: Math.max(1, value - 100) } };
   },
   max_parallel: (value: number, { agent }) => {
     agent.maxConcurrentTools = value;

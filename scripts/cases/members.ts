@@ -36,8 +36,11 @@ import {
   structuredFailed,
   wasRetried,
 } from "./subject-facts.ts";
+import { toldMembers, toldNames } from "./told-members.ts";
 
 const members: { readonly [member: string]: Member } = {
+  ...toldMembers,
+
   loop_outcome: (value, subject) => (value === null ? undefined : judgeOutcome(String(value), subject)),
 
   stop_reason: (value, subject) => {
@@ -127,6 +130,10 @@ const members: { readonly [member: string]: Member } = {
       cache_write_tokens: "cacheWriteTokens",
       cache_creation_input_tokens: "cacheWriteTokens",
       reasoning_tokens: "reasoningTokens",
+      prompt_tokens: "inputTokens",
+      completion_tokens: "outputTokens",
+      cached_prompt_tokens: "cachedInputTokens",
+      cache_write_input_tokens: "cacheWriteTokens",
     };
     const wrong = Object.entries(value ?? {}).filter(([name, count]) => {
       const own = names[name];
@@ -140,7 +147,10 @@ const members: { readonly [member: string]: Member } = {
 
   model_calls: (value, subject) => exactly("model calls", modelCalls(subject), value),
   max_model_calls: (value, subject) => atMost("model calls", modelCalls(subject), value),
-  tools_executed: (value, subject) => exactly("tools run", executed(subject), value),
+  tools_executed: (value, subject) =>
+    Array.isArray(value)
+      ? toldMembers.tools_executed_names?.(value, subject)
+      : exactly("tools run", executed(subject), value),
   min_model_calls: (value, subject) => atLeast("model calls", modelCalls(subject), value),
   tools_executed_min: (value, subject) => atLeast("tools run", executed(subject), value),
   tools_executed_max: (value, subject) => atMost("tools run", executed(subject), value),
@@ -362,7 +372,7 @@ const otherNames: readonly (readonly [RegExp, string])[] = [
 
 export function memberNamed(given: string): Member | undefined {
   if (Object.hasOwn(members, given)) return members[given];
-  const name = otherNames.find(([names]) => names.test(given))?.[1] ?? given;
+  const name = [...otherNames, ...toldNames].find(([names]) => names.test(given))?.[1] ?? given;
   if (name !== given) return members[name];
   if (touched.test(name)) return members.prototype_polluted;
   return untouched.test(name)

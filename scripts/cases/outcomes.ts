@@ -146,7 +146,9 @@ const outcomes: { readonly [word: string]: Outcome } = {
     if (typeof next === "string" || response === undefined)
       return typeof next === "string" ? next : "no response";
     if (response.calls.length === 0) return "there is no call to answer";
-    const ran = response.calls.filter((call) => call.started > 0 && !failsByItself(subject, call.name));
+    const ran = response.calls.filter(
+      (call) => call.started > 0 && call.result?.code !== "timeout" && !failsByItself(subject, call.name),
+    );
     if (ran.length > 0) return `calls ran: ${shown(ran)}`;
     const fine = response.calls.filter(
       (call) => call.result?.isError !== true || call.result.text.trim() === "",
@@ -362,10 +364,11 @@ const outcomes: { readonly [word: string]: Outcome } = {
 /** A tool that comes to nothing by itself: a case's own that fails or never settles, and a real one that refuses. */
 function failsByItself({ one }: Subject, name: string): boolean {
   const tool = one.given?.tools?.find((given) => (given.builtin ?? given.name) === name);
-  const { throws, rejects, rejects_after_ms, never_settles } = tool?.behaviour ?? {};
+  const { throws, throws_sync, rejects, rejects_after_ms, never_settles, is_error } = tool?.behaviour ?? {};
   return (
     tool?.builtin !== undefined ||
-    throws !== undefined ||
+    is_error === true ||
+    (throws ?? throws_sync) !== undefined ||
     rejects !== undefined ||
     rejects_after_ms !== undefined ||
     never_settles === true

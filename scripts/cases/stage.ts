@@ -16,6 +16,7 @@ import {
   type Session,
   type SessionInfo,
 } from "@rondo/core";
+import { usualDeed } from "./action-names.ts";
 import { answerIn, writes } from "./answering.ts";
 import { Cues } from "./cues.ts";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
@@ -315,7 +316,7 @@ export class Stage {
 
   async #act(action: CaseAction): Promise<void> {
     const text = action.text ?? "continue";
-    switch (action.do) {
+    switch (usualDeed(action.do)) {
       case "abort":
         this.#controller.abort("reason" in action ? action.reason : "the case aborts");
         return;
@@ -341,8 +342,12 @@ export class Stage {
         return;
       case "restart":
         await this.#session?.settled();
-        this.#session = await this.#agent?.open(sessionId);
-        this.#session?.subscribe((event) => this.#hear(event));
+        await this.#reopen();
+        return;
+      case "crash":
+        await this.#session?.drain({ withinMs: 0 });
+        await this.#reopen();
+        if (this.#session !== undefined) await this.#settle(this.#session.resume());
         return;
       case "wait":
         await this.#clock.sleep(action.ms ?? 0);
@@ -359,6 +364,11 @@ export class Stage {
         return;
       }
     }
+  }
+
+  async #reopen(): Promise<void> {
+    this.#session = await this.#agent?.open(sessionId);
+    this.#session?.subscribe((event) => this.#hear(event));
   }
 
   /** Answers a call that waits, as soon as nothing else is done. */

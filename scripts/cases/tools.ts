@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { type JsonObject, type Tool, tool } from "@rondo/core";
+import { type JsonObject, type Tool, tool, toolResult } from "@rondo/core";
 import {
   editFile,
   type FileToolSet,
@@ -98,7 +98,8 @@ function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknow
   if (behaviour.rejects_after_ms !== undefined)
     return clock.sleep(behaviour.rejects_after_ms).then(() => Promise.reject(new Error("rejected")));
   if (behaviour.never_settles === true) return new Promise(() => {});
-  const value = valueFrom(behaviour, call);
+  const plain = valueFrom(behaviour, call);
+  const value = behaviour.is_error === true ? toolResult(String(plain), { isError: true }) : plain;
   const delay = behaviour.returns_after_ms ?? behaviour.resolves_after_ms ?? behaviour.delay_ms;
   return delay === undefined ? value : clock.sleep(delay).then(() => value);
 }

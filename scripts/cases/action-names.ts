@@ -1,0 +1,41 @@
+// The room of actions' other names: what cases call the things that somebody does, and the times of them.
+
+/** What is done, by the words that cases have for it. */
+const deeds: readonly (readonly [RegExp, string])[] = [
+  [/^(?:cancel|stop|interrupt|signal_abort|abort_signal)(?:_run)?$/, "abort"],
+  [/^(?:steering|interject|inject|inject_message|steer_message)$/, "steer"],
+  [/^(?:followup|queue|queue_message|enqueue)$/, "follow_up"],
+  [/^(?:(?:new|second|user|next)_)?(?:prompt|message|run)$|^send(?:_message)?$/, "prompt"],
+  [/^(?:break|break_off|stop_consuming|stop_reading|return|close_stream|consumer_break)$/, "break_consumer"],
+  [/^(?:sleep|delay|advance|advance_clock)$/, "wait"],
+  [/^(?:reopen|reload|restart_process|reopen_session)$/, "restart"],
+  [/^(?:crash|kill(?:_9)?|die|process_dies)(?:_(?:and|then)_(?:resume|reopen|restart))?$/, "crash"],
+];
+
+/** Its time, by the words that cases have for it. */
+const times: readonly (readonly [RegExp, string])[] = [
+  [/^(?:before|before_start|before_run|run_start)$/, "start"],
+  [/^(?:chunk|sse_frame)$/, "frame"],
+  [/^(?:delta|text_delta|first_delta|first_event)$/, "event"],
+  [/^(?:tool_start|tool_running|tool_called|in_tool|during_tool|tool_executing)$/, "tool_started"],
+  [
+    /^(?:between_turns|after_tool|after_tool_result|tool_(?:done|end|ended|result|settled))$/,
+    "tool_finished",
+  ],
+  [
+    /^(?:backoff|in_backoff|during_backoff|retry|retry_scheduled|retry_wait|backoff_start)$/,
+    "backoff_started",
+  ],
+  [
+    /^(?:approval|approval_request|approval_pending|awaiting_approval|waiting_for_approval|parked)$/,
+    "approval_requested",
+  ],
+  [/^(?:finished|run_end|run_ended|after_run|idle)$/, "settled"],
+  [/^(?:after_response|after_turn|response|turn_end|before_request|turn)$/, "request"],
+];
+
+const named = (names: readonly (readonly [RegExp, string])[], word: string): string =>
+  names.find(([words]) => words.test(word))?.[1] ?? word;
+
+export const usualDeed = (word: string): string => named(deeds, word);
+export const usualTime = (word: string): string => named(times, word);

@@ -1,0 +1,147 @@
+// The room of further members: what cases may assert of what was said, stored and waited for, beside what every case asserts.
+
+import { isDeepStrictEqual } from "node:util";
+import { textOf } from "@rondo/core";
+import { pattern, shown } from "./ask.ts";
+import { errorWords, textsOf } from "./readings.ts";
+import { about, atLeast, atMost, exactly, type Member, wasRetried } from "./subject-facts.ts";
+
+type Told = { readonly [member: string]: Member };
+
+const textList = (value: unknown): string[] => (Array.isArray(value) ? value : [value]).map(String);
+
+/** How often a response of the case was answered by the same being asked again. */
+const retries: (subject: Parameters<Member>[1]) => number = (subject) =>
+  subject.seen.responses.filter((response) => wasRetried({ ...subject, response })).length;
+
+const startedNames = ({ seen }: Parameters<Member>[1]): string[] =>
+  seen.responses.flatMap(({ calls }) =>
+    calls.flatMap(({ name, started }) => Array<string>(started).fill(name)),
+  );
+
+const saysAll =
+  (whether: boolean) =>
+  (value: unknown, texts: readonly string[], what: string): string | undefined => {
+    const wrong = textList(value).filter((word) => texts.some((text) => text.includes(word)) !== whether);
+    return wrong.length === 0
+      ? undefined
+      : `${what} must ${whether ? "" : "not "}contain ${shown(wrong)}; got ${shown(texts)}`;
+  };
+const holds = saysAll(true);
+const lacks = saysAll(false);
+
+const equal = (what: string, got: unknown, wanted: unknown): string | undefined =>
+  isDeepStrictEqual(got, wanted) ? undefined : `${what} must be ${shown(wanted)}; got ${shown(got)}`;
+
+export const toldMembers: Told = {
+  reasoning: about((value: string | null, { message, partial }) => {
+    const parts = (message ?? partial)?.content ?? [];
+    const said = parts.map((part) => (part.type === "reasoning" ? part.text : "")).join("");
+    return value === null || said === value ? undefined : `must be ${shown(value)}; got ${shown(said)}`;
+  }),
+  text_contains: about((value, response, { seen }) => holds(value, textsOf(seen, response), "the text")),
+  text_not_contains: about((value, response, { seen }) => lacks(value, textsOf(seen, response), "the text")),
+  text_matches: about((value: unknown, response, { seen }) =>
+    textsOf(seen, response).some((text) => pattern(value).test(text))
+      ? undefined
+      : `the text must match ${shown(value)}; got ${shown(textsOf(seen, response))}`,
+  ),
+  final_text: (value, { run }) => equal("the run's text", run?.text, value),
+
+  error_message_matches: about((value: unknown, response, { seen }) =>
+    pattern(value).test(errorWords(seen, response))
+      ? undefined
+      : `must match ${shown(value)}; got ${shown(errorWords(seen, response))}`,
+  ),
+  error_status: about((value, { failure }) => equal("the error's status", failure?.status, value)),
+  error_retryable: about((value, { failure }) => equal("retryable", failure?.retryable, value)),
+  retry_after_ms: about((value, { failure }) => equal("the wait asked for", failure?.retryAfterMs, value)),
+  retries: (value, subject) => exactly("retries", retries(subject), value),
+  max_retries: (value, subject) => atMost("retries", retries(subject), value),
+  min_retries: (value, subject) => atLeast("retries", retries(subject), value),
+
+  warnings(value, { run }) {
+    const told = run?.warnings ?? [];
+    if (typeof value === "number") return exactly("warnings", told.length, value);
+    if (typeof value === "boolean") return equal("whether there is a warning", told.length > 0, value);
+    return holds(
+      value,
+      told.map(({ code, message }) => `${code}: ${message}`),
+      "the warnings",
+    );
+  },
+  nudges: (value, { seen }) =>
+    exactly(
+      "nudges",
+      seen.responses.filter(
+        ({ judged }) => judged?.follows.do === "ask_again" && judged.follows.note !== undefined,
+      ).length,
+      value,
+    ),
+
+  tools_not_executed(value, subject) {
+    const ran = startedNames(subject).filter((name) => textList(value).includes(name));
+    return ran.length === 0 ? undefined : `these must not run, and did: ${shown(ran)}`;
+  },
+  tools_executed_names: (value, subject) => equal("the tools that ran", startedNames(subject), value),
+  tool_result_contains: about((value, { calls }) =>
+    holds(
+      value,
+      calls.map((call) => call.result?.text ?? ""),
+      "a result",
+    ),
+  ),
+  tool_result_not_contains: about((value, { calls }) =>
+    lacks(
+      value,
+      calls.map((call) => call.result?.text ?? ""),
+      "a result",
+    ),
+  ),
+
+  history_length: (value, { seen }) => exactly("messages", seen.history.length, value),
+  history_roles: (value, { seen }) =>
+    equal(
+      "the history's roles",
+      seen.history.map(({ role }) => role),
+      value,
+    ),
+  history_last_role: (value, { seen }) => equal("the last role", seen.history.at(-1)?.role, value),
+  history_last_user(value, { seen }) {
+    const last = seen.history.filter(({ role }) => role === "user").at(-1);
+    return equal("the last user's text", last && textOf(last), value);
+  },
+
+  files_unchanged(value, { one, seen }) {
+    const before = one.given?.fs ?? {};
+    const names = Array.isArray(value) ? value.map(String) : Object.keys(before);
+    const changed = names.filter((name) => seen.files[name] !== before[name]);
+    return changed.length > 0 === (value === false)
+      ? undefined
+      : `changed: ${shown(changed)}, where ${shown(value)} was to be unchanged`;
+  },
+  files_absent(value, { seen }) {
+    const there = textList(value).filter((name) => seen.files[name] !== undefined);
+    return there.length === 0 ? undefined : `these must not be there: ${shown(there)}`;
+  },
+};
+
+/** Other names of these. */
+export const toldNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:thinking|reasoning_text|reasoning_content|thoughts?)$/, "reasoning"],
+  [/^(?:run_text|last_text|answer)$/, "final_text"],
+  [/^(?:http_)?status$/, "error_status"],
+  [/^retryable$/, "error_retryable"],
+  [/^(?:error_)?retry_after(?:_ms)?$/, "retry_after_ms"],
+  [/^(?:retry_count|total_retries)$/, "retries"],
+  [/^(?:warning|warnings?_contains?|has_warnings?|emits_warning)$/, "warnings"],
+  [/^nudge_count$/, "nudges"],
+  [/^(?:tools_must_not_execute|must_not_execute|not_executed)$/, "tools_not_executed"],
+  [/^(?:executed_tools|tools_run|tools_executed_in_order)$/, "tools_executed_names"],
+  [/^tool_results?_contains?$/, "tool_result_contains"],
+  [/^tool_results?_not_contains?$/, "tool_result_not_contains"],
+  [/^(?:history_messages|history_count)$/, "history_length"],
+  [/^history_last_user_(?:text|message)$/, "history_last_user"],
+  [/^(?:files|fs)_(?:intact|untouched)$/, "files_unchanged"],
+  [/^(?:files_not_created|files_missing|no_files)$/, "files_absent"],
+];
