@@ -62,6 +62,9 @@ describe("the packed packages", { timeout: 300_000 }, () => {
   }, 300_000);
   afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
+  /** They import a test runner, which whoever has none does without. */
+  const ofRunner = new Set(["@rondo/testkit/vitest", "@rondo/testkit/jest"]);
+
   describe.each(["the workspace's", oldest])("on Node %s", (version) => {
     const nodeOr = (skip: (why: string) => never): string =>
       nodes.get(version) ?? skip(`no npm package brings Node ${version} for this platform`);
@@ -70,9 +73,6 @@ describe("the packed packages", { timeout: 300_000 }, () => {
       const { stdout } = await mustRun(nodeOr(skip), ["--version"], { env });
       expect(stdout.trim()).toBe(version === oldest ? `v${oldest}` : process.version);
     });
-
-    /** They import a test runner, which whoever has none does without. */
-    const ofRunner = new Set(["@rondo/testkit/vitest", "@rondo/testkit/jest"]);
 
     it("imports every entry of every package", async ({ skip }) => {
       const entries = publishedPackages()
@@ -135,6 +135,40 @@ describe("the packed packages", { timeout: 300_000 }, () => {
       ...{ strict: true, noEmit: true, target: "ES2023", module: "NodeNext", moduleDetection: "force" },
       // Our declarations are looked at too, not only what the example does with them.
       ...{ types: ["node"], skipLibCheck: false },
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+    await mustRun("tsc", ["-p", folder], { cwd: project });
+  });
+
+  it("have names for all that their functions give, so that a library of somebody's may export it", async () => {
+    const folder = join(project, "named");
+    mkdirSync(folder);
+    const entries = publishedPackages()
+      .flatMap(({ name, manifest }) =>
+        Object.keys(manifest.exports ?? {}).map((entry) => name + entry.slice(1)),
+      )
+      .filter((entry) => !entry.endsWith(".json") && !ofRunner.has(entry));
+    // What is given is asked of the packages themselves, and what comes of it left to the compiler to write down.
+    const program = `import { writeFileSync } from "node:fs";
+      const lines = [];
+      for (const [at, entry] of ${JSON.stringify(entries)}.entries()) {
+        lines.push(\`import * as p\${at} from "\${entry}";\`);
+        for (const [name, value] of Object.entries(await import(entry))) {
+          const one = \`p\${at}.\${name}\`;
+          // \`oneOf\` has no parameters until its words are there.
+          const isMade = typeof value === "function" && !/^class\\b/.test(String(value)) && name !== "oneOf";
+          if (!isMade) lines.push(\`export const p\${at}_\${name} = \${one};\`);
+          else lines.push(\`export const p\${at}_\${name} = (...given: Parameters<typeof \${one}>) => \${one}(...given);\`);
+        }
+      }
+      writeFileSync("named/all.ts", lines.join("\\n") + "\\n");
+      console.log(lines.length);`;
+    writeFileSync(join(project, "named.mjs"), program);
+    const { stdout } = await mustRun(process.execPath, ["named.mjs"], { cwd: project, env });
+    expect(Number(stdout)).toBeGreaterThan(400);
+    const compilerOptions = {
+      ...{ strict: true, declaration: true, target: "ES2023", module: "NodeNext", types: ["node"] },
+      ...{ skipLibCheck: true, rootDir: ".", outDir: "dist" },
     };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
     await mustRun("tsc", ["-p", folder], { cwd: project });

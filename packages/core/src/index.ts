@@ -263,8 +263,12 @@ export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/l
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
 export { type DetectorName, detectorNames } from "./rules/repeats/detectors.ts";
-export { type LoopDetection, loopDetection } from "./rules/repeats/loop-detection.ts";
-export { type Repeats, repeats } from "./rules/repeats.ts";
+export {
+  type LoopDetection,
+  type LoopDetectionMemory,
+  loopDetection,
+} from "./rules/repeats/loop-detection.ts";
+export { type Repeats, type RepeatsMemory, repeats } from "./rules/repeats.ts";
 export { type Retry, retry } from "./rules/retry.ts";
 export * from "./rules/rule.ts";
 export { byContent } from "./rules/stop/by-content.ts";

@@ -59,7 +59,7 @@ export interface JsonlJournalOptions extends FileJournalOptions {
 }
 
 /** A journal in a folder of text files. All its methods are synchronous; a closed one refuses. */
-export type JsonlJournal = FileJournal;
+export interface JsonlJournal extends FileJournal {}
 
 const optionChecks = membersOf<JsonlJournalOptions>({
   ...fileJournalChecks,

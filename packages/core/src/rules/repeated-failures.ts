@@ -26,14 +26,14 @@ const ownOptions: Check = membersOf<SkipRepeatedFailures>({
 const defaultText = "tool invoke error: repeated failure detected; skipped duplicate call";
 
 /** Answers calls that failed before in this run, instead of making them again. Two equal calls of one answer are told apart only when they run one after the other (`toolOrder: "sequential"`). */
-export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule<Names> {
+export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
   checkGiven(ownOptions, options, "skipRepeatedFailures");
   const { runtimeParameters = {}, text = defaultText } = options;
   const nameOf = (call: Call): string => {
     const runtime = Object.hasOwn(runtimeParameters, call.name) ? runtimeParameters[call.name] : {};
     return `${call.name}:${canonical({ ...runtime, ...call.args })}`;
   };
-  return {
+  const rule: Rule<Names> = {
     name: "skip_repeated_failures",
     version: 1,
     init: () => Names.empty(),
@@ -50,4 +50,5 @@ export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule<N
       return failed.has(nameOf(call)) ? { code: "repeated", text } : undefined;
     },
   };
+  return rule;
 }

@@ -31,7 +31,7 @@ interface Repeat {
   readonly unfitIn: string | undefined;
 }
 
-interface Memory {
+export interface RepeatsMemory {
   /** Every outcome seen in this run. */
   readonly seen: Names;
   /** Outcomes since the last new one. */
@@ -48,7 +48,7 @@ export const repeatsOptions: Check = membersOf<Repeats>({
 });
 
 /** Watches for calls that repeat without bringing anything new. */
-export function repeats(options: Repeats = {}): Rule<Memory> {
+export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   checkGiven(repeatsOptions, options, "repeats");
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   return {
@@ -87,7 +87,7 @@ export function repeats(options: Repeats = {}): Rule<Memory> {
   };
 }
 
-function count(memory: Memory, call: Call, result: CallResult, hidden: boolean): Memory {
+function count(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
   const isUnfit = result.code === "invalid_args";
   const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
   const name = isUnfit ? call.name : `${call.name}:${digest(args)}`;

@@ -29,7 +29,7 @@ export interface LoopDetection {
   onCritical?: "block" | "land" | "stop";
 }
 
-interface Memory {
+export interface LoopDetectionMemory {
   readonly window: Window;
   /** What was warned of, and at which count. */
   readonly warned: ReadonlyMap<string, number>;
@@ -41,16 +41,16 @@ const name = "loop_detection";
 const warnAgainAfter = 10;
 
 /** Watches for calls that go in circles. Off unless it is among the rules. @throws RondoError `invalid_request` naming the option that cannot be used */
-export function loopDetection(options: LoopDetection = {}): Rule<Memory> {
+export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMemory> {
   checkGiven(loopDetectionOptions, options, "loopDetection");
   const { window: size = 30, onCritical = "block", isPoll = isKnownPoll } = options;
   const { warnAt = 10, unknownToolAt = 10, criticalAt = 20, globalAt = 30 } = options;
   const thresholds: Thresholds = { warnAt, unknownToolAt, criticalAt, globalAt };
   const asked = new Set(options.detectors ?? detectorNames);
   checkGiven(within(size), thresholds, "loopDetection");
-  const look = ({ window }: Memory, call: Call): Finding | undefined =>
+  const look = ({ window }: LoopDetectionMemory, call: Call): Finding | undefined =>
     detect(window, { call: nameOf(call), tool: call.name, poll: isPoll(call) }, thresholds, asked);
-  const blocking = (memory: Memory, call: Call): Finding | undefined => {
+  const blocking = (memory: LoopDetectionMemory, call: Call): Finding | undefined => {
     const found = look(memory, call);
     return found?.level === "critical" ? found : undefined;
   };
@@ -136,7 +136,7 @@ const within = (size: number): Check =>
       : { at: "", says: `${value} is more than the window of ${size} calls can hold: raise window` },
   );
 
-function add(memory: Memory, entry: Entry, size: number): Memory {
+function add(memory: LoopDetectionMemory, entry: Entry, size: number): LoopDetectionMemory {
   const window = [...memory.window.slice(memory.window.length >= size ? 1 : 0), entry];
   // What has left the window is warned of anew when it comes back.
   const here = (subject: string): boolean =>

@@ -141,8 +141,8 @@ const countOf = (counts: Counts, key: string): number =>
   Object.hasOwn(counts, key) ? (counts[key] as number) : 0;
 
 /** A continue rule made of a policy. The calls it allowed are its history; those of the answer at hand do not count yet. */
-export function continueBy(name: string, policy: Policy): Rule<Counts> {
-  return {
+export function continueBy(name: string, policy: Policy): Rule {
+  const rule: Rule<Counts> = {
     name,
     version: 1,
     init: () => ({}),
@@ -170,6 +170,7 @@ export function continueBy(name: string, policy: Policy): Rule<Counts> {
       return { follows: followsFrom(decided), ...store, evidence: evidenceOf(decided, message.stop) };
     },
   };
+  return rule;
 }
 
 /** The raw bytes decide: the order of keys matters. */

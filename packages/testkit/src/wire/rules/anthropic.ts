@@ -3,14 +3,8 @@
 // An independent reading of the rules, not the encoder's: it parses the finished body and knows nothing of how it was
 // made. The wire server answers with the first violation; tests want none.
 
+import type { Violation } from "./openai-chat.ts";
 import { checkAnthropicStructured } from "./schemas.ts";
-
-/** A rule that a request body breaks: where, and what the provider says. */
-export interface Violation {
-  /** JSON path into the body, e.g. `messages.3.content.0`. */
-  path: string;
-  message: string;
-}
 
 export type Shape = { [key: string]: unknown };
 

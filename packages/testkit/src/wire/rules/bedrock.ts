@@ -1,6 +1,7 @@
 // The room of Converse's request rules: what Bedrock answers with a ValidationException, in its words where known.
 
-import { checkWellFormed, isShape, type Shape, type Violation } from "./anthropic.ts";
+import { checkWellFormed, isShape, type Shape } from "./anthropic.ts";
+import type { Violation } from "./openai-chat.ts";
 
 const topMembers: ReadonlySet<string> = new Set([
   "messages",

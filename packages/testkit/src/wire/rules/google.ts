@@ -2,14 +2,8 @@
 //
 // Each problem names its place in the body, and says it in the API's own words where those are known.
 
+import type { Violation } from "./openai-chat.ts";
 import { checkGoogleOpenapi, checkGoogleResponse } from "./schemas.ts";
-
-/** What is wrong in a request body, and where. */
-export interface WireProblem {
-  /** E.g. `contents[2].parts[0]`. */
-  path: string;
-  message: string;
-}
 
 export interface GoogleRules {
   /** Gemini 3: the first call of every model turn must carry a thoughtSignature. Default: false. */
@@ -21,8 +15,8 @@ export interface GoogleRules {
 type Obj = { [key: string]: unknown };
 
 /** Everything that Google would refuse in this body (JSON text, or parsed). Empty for a good request. */
-export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): WireProblem[] {
-  const problems: WireProblem[] = [];
+export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Violation[] {
+  const problems: Violation[] = [];
   const say = (path: string, message: string): void => {
     problems.push({ path, message });
   };

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { checkOpenaiStrict, checkToolTop } from "./schemas.ts";
 
+/** A rule of its provider that a request body breaks. */
 export interface Violation {
   /** What the server says. */
   message: string;
