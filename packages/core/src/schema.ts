@@ -198,7 +198,8 @@ function isMember(key: string, member: unknown): boolean {
 
 /** How the schemas of a library say themselves after all. */
 const ways: { readonly [vendor: string]: string } = {
-  zod: "make it with zod 4 (one of zod 3 cannot, one of zod/mini by z.toJSONSchema alone), or",
+  zod: "make it with zod 4.2 or newer (before, and in zod/mini, z.toJSONSchema alone says it; zod 3 cannot), or put its JSON Schema beside it, or",
+  arktype: "make it with arktype 2.1.29 or newer, or",
   valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
 };
 
@@ -211,7 +212,7 @@ function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   if (standard.jsonSchema === undefined)
     throw new RondoError(
       "invalid_request",
-      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "wrap it, or"} give a JSON Schema`,
+      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "put its JSON Schema beside it, or"} give a JSON Schema`,
     );
   try {
     const { $schema: _, ...json } = standard.jsonSchema.input({ target: "draft-2020-12" }) as JsonObject;

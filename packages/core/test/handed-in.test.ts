@@ -400,7 +400,22 @@ test("a result of what is no text and no list says what is needed", () => {
 });
 
 test.each([
-  ["zod 3", z3.object({ n: z3.string() }), "make it with zod 4"],
+  ["zod 3", z3.object({ n: z3.string() }), "make it with zod 4.2 or newer"],
+  [
+    "a zod before 4.2",
+    { "~standard": { version: 1, vendor: "zod", validate: () => ({ value: {} }) } },
+    "4.2 or newer",
+  ],
+  [
+    "an older arktype",
+    { "~standard": { version: 1, vendor: "arktype", validate: () => ({ value: {} }) } },
+    "2.1.29 or newer",
+  ],
+  [
+    "another library",
+    { "~standard": { version: 1, vendor: "mine", validate: () => ({ value: {} }) } },
+    "put its JSON Schema beside it",
+  ],
   ["zod/mini", mini.object({ n: mini.string() }), "z.toJSONSchema"],
 ])("a schema of %s is told how it says itself", (_what, inputSchema, words) => {
   expect(
