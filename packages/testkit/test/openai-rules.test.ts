@@ -1,4 +1,4 @@
-import type { Json } from "@rondo/core";
+import type { Json, JsonObject } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { checkOpenaiChatRequest } from "../src/wire/rules/openai-chat.ts";
 import { checkOpenaiResponsesRequest } from "../src/wire/rules/openai-responses.ts";
@@ -142,10 +142,28 @@ describe("the rules themselves", () => {
     ["a reference to what is not stored", [{ type: "item_reference", id: "rs_1" }], /not persisted/],
   ])("Responses refuses %s", (_, input, words) => {
     expect(
-      checkOpenaiResponsesRequest({ model: "m", input })
+      checkOpenaiResponsesRequest({ model: "m", input, store: false })
         .map((one) => one.message)
         .join("\n"),
     ).toMatch(words);
+  });
+
+  test.each<[string, JsonObject]>([
+    ["a text as its input", { input: "What is the weather?" }],
+    [
+      "an output whose call the server holds",
+      {
+        previous_response_id: "resp_1",
+        input: [{ type: "function_call_output", call_id: "a", output: "x" }],
+      },
+    ],
+    ["nothing new in a conversation that the server holds", { conversation: "conv_1", input: [] }],
+    [
+      "a reference to what is stored, as it is where nothing is said",
+      { input: [{ type: "item_reference", id: "rs_1" }] },
+    ],
+  ])("Responses takes %s", (_, body) => {
+    expect(checkOpenaiResponsesRequest({ model: "m", ...body })).toEqual([]);
   });
 
   test("a body with half a surrogate pair is refused, in any disguise but text about one", () => {

@@ -28,11 +28,14 @@ export function checkOpenaiResponsesRequest(given: string | Json): Violation[] {
   if (body === undefined) return found;
   if (typeof body.model !== "string" || body.model === "") say("model", "you must provide a model parameter");
   checkTools(body, say, (tool) => (tool.type === "function" ? tool : undefined), "");
+  // A text by itself is what the user says.
+  if (typeof body.input === "string") return found;
   const input = listAt(body.input).map((item) => objectAt(item) ?? {});
-  if (input.length === 0)
+  const goesOn = [body.previous_response_id, body.conversation].some((id) => (id ?? null) !== null);
+  if (input.length === 0 && !goesOn)
     say("input", "Invalid 'input': empty array. Expected an array with minimum length 1.");
   for (const [at, item] of input.entries()) checkItem(item, at, body, say);
-  checkPairs(input, say);
+  checkPairs(input, goesOn, say);
   checkReasoning(input, say);
   return found;
 }
@@ -43,7 +46,7 @@ function checkItem(item: JsonObject, at: number, body: JsonObject, say: Say): vo
   const path = `input[${at}]`;
   const type = String(item.type ?? "message");
   if (type === "item_reference") {
-    if (body.store !== true)
+    if (body.store === false)
       say(
         path,
         `Item with id '${String(item.id)}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
@@ -121,7 +124,8 @@ function checkOutput(output: Json | undefined, path: string, say: Say): void {
       say(`${path}.output[${at}]`, `Invalid value: '${String(objectAt(part)?.type)}'.`);
 }
 
-function checkPairs(input: readonly JsonObject[], say: Say): void {
+/** @param goesOn the server holds what came before: calls may stand there */
+function checkPairs(input: readonly JsonObject[], goesOn: boolean, say: Say): void {
   const calls = new Map<string, number>();
   const answered = new Set<string>();
   for (const [at, item] of input.entries()) {
@@ -132,9 +136,9 @@ function checkPairs(input: readonly JsonObject[], say: Say): void {
       calls.set(id, at);
     } else if (outputs.has(type)) {
       const call = calls.get(id);
-      if (call === undefined)
-        say(`input[${at}]`, `No tool call found for function call output with call_id ${id}.`);
-      else if (answered.has(id)) say(`input[${at}]`, `Found multiple outputs for call_id ${id}.`);
+      if (call === undefined) {
+        if (!goesOn) say(`input[${at}]`, `No tool call found for function call output with call_id ${id}.`);
+      } else if (answered.has(id)) say(`input[${at}]`, `Found multiple outputs for call_id ${id}.`);
       else if (`${String(input[call]?.type)}_output` !== type)
         say(`input[${at}]`, `No tool call found for ${type} with call_id ${id}.`);
       answered.add(id);
