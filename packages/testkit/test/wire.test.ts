@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { badArgs, call, emit, fail, hold, late, part, refuse, say, stop, tick, usage } from "../src/index.ts";
 import {
   type Asked,
+  checkGoogleRequest,
   chunked,
   contentType,
   cutAt,
@@ -156,6 +157,32 @@ describe("the rules", () => {
     const { status: code } = await ask(wire, "openai-chat", { body: { model: "m", messages: [] } });
     expect(code).toBe(200);
     expect(wire.violations).toHaveLength(1);
+  });
+});
+
+describe("Google's rules", () => {
+  const f = { name: "f_one", parameters: { type: "OBJECT", properties: { a_b: { type: "STRING" } } } };
+  it.each<[string, object]>([
+    ["no role", { contents: [{ parts: [{ text: "hi" }] }] }],
+    ["one content, and one part", { contents: { role: "user", parts: { text: "hi" } } }],
+    [
+      "names in snake_case",
+      {
+        system_instruction: { parts: [{ text: "s" }] },
+        contents: [{ role: "user", parts: [{ inline_data: { mime_type: "image/png", data: "AAAA" } }] }],
+        tools: [{ function_declarations: [f] }],
+        generation_config: { max_output_tokens: 9 },
+      },
+    ],
+  ])("take %s", (_, body) => {
+    expect(checkGoogleRequest(body)).toEqual([]);
+  });
+
+  it("refuse what is no field by either name, and what is wrong under one", () => {
+    const words = (body: object): string => JSON.stringify(checkGoogleRequest(body));
+    expect(words({ contents: [{ parts: [{ text: "hi" }] }], system_prompt: "s" })).toContain("systemPrompt");
+    expect(words({ contents: [{ parts: [{ inline_data: { mime_type: "png" } }] }] })).toContain("mimeType");
+    expect(words({ contents: [{ role: "assistant", parts: [{ text: "hi" }] }] })).toContain("valid role");
   });
 });
 

@@ -30,6 +30,8 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
   }
   if (!isObject(request)) return [{ path: "", message: "Invalid JSON payload received." }];
   illFormed(request, "", say);
+  request = asFields(request);
+  if (!isObject(request)) return problems;
   unknownNames(request, requestKeys, "", say);
   contents(request.contents, rules, say);
   if (isObject(request.systemInstruction))
@@ -41,6 +43,24 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
 }
 
 type Say = (path: string, message: string) => void;
+
+/** What is in these is the caller's own, names and all. */
+const free = new Set(
+  "args response parameters parametersJsonSchema responseSchema responseJsonSchema labels".split(" "),
+);
+const lists = new Set(["contents", "parts", "tools", "functionDeclarations"]);
+
+/** A field may be said by its name in snake_case as well, and one value in place of a list of one. */
+function asFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asFields);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([given, inner]): [string, unknown] => {
+    const name = given.replace(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const own = free.has(name) ? inner : asFields(inner);
+    return [name, lists.has(name) && isObject(own) ? [own] : own];
+  });
+  return Object.fromEntries(fields);
+}
 
 const requestKeys = new Set(
   "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels serviceTier store modelArmorConfig".split(
@@ -63,7 +83,8 @@ function contents(value: unknown, rules: GoogleRules, say: Say): void {
     say("contents", "* GenerateContentRequest.contents: contents is not specified");
     return;
   }
-  const turns = value.map((turn) => (isObject(turn) ? turn : {}));
+  // Who says nothing of its role is the user.
+  const turns = value.map((turn): Obj => (isObject(turn) ? { role: "user", ...turn } : {}));
   turns.forEach((turn, i) => {
     const at = `contents[${i}]`;
     unknownNames(turn, new Set(["role", "parts"]), at, say);
