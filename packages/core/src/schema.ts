@@ -8,7 +8,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { coerce } from "./coerce.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
-import { soundSchema } from "./sound-schema.ts";
+import { soundSchema, withNulls } from "./sound-schema.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./unknown-keys.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
@@ -49,7 +49,8 @@ export function compileSchema(
   wants: "object" | "any" = "object",
 ): CompiledSchema {
   const json = jsonSchemaOf(schema, owner, wants);
-  const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(json, owner);
+  const checked = isStandard(schema) ? json : withNulls(json);
+  const verdict = isStandard(schema) ? standardVerdict(schema) : interpretedVerdict(checked, owner);
   // A schema that names no members at all takes any.
   const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;
   return {
@@ -62,7 +63,7 @@ export function compileSchema(
       const second = (first: Verdict): SchemaCheck | Promise<SchemaCheck> => {
         if (first.ok) return { ok: true, args: value, value: first.value };
         if (!how.coerce) return first;
-        const coerced = coerce(value, json);
+        const coerced = coerce(value, checked);
         if (coerced === value) return first;
         return then(verdict(coerced), (again) =>
           again.ok ? { ok: true, args: coerced, value: again.value } : first,

@@ -4,6 +4,7 @@
 // F143). What says nothing is left out, so that the schema allows more; what it does say holds.
 
 import type { Json, JsonObject } from "./message.ts";
+import { isObject, pointed } from "./schema-pointer.ts";
 
 const typeWords: ReadonlySet<unknown> = new Set([
   "object",
@@ -47,9 +48,10 @@ type IsLost = (node: JsonObject) => boolean;
 
 function sound(given: Json, isLost: IsLost): Json {
   if (!isObject(given)) return typeof given === "boolean" ? given : {};
-  let changed = false;
+  const bounded = withBounds(given);
+  let changed = bounded !== given;
   const kept: [string, Json][] = [];
-  for (const [word, value] of Object.entries(given)) {
+  for (const [word, value] of Object.entries(bounded)) {
     const mended = word === "$ref" && isLost(given) ? undefined : soundWord(word, value, isLost);
     changed ||= mended !== value;
     if (mended !== undefined) kept.push([word, mended]);
@@ -85,6 +87,20 @@ function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined 
     default:
       return value;
   }
+}
+
+const bounds = { exclusiveMinimum: "minimum", exclusiveMaximum: "maximum" };
+
+/** In draft 4 a bound is exclusive by a yes beside it. Read as a number that yes is 1, and providers refuse it. */
+function withBounds(given: JsonObject): JsonObject {
+  let node = given;
+  for (const [word, bound] of Object.entries(bounds)) {
+    if (typeof node[word] !== "boolean") continue;
+    const { [word]: exclusive, [bound]: value, ...rest } = node;
+    const told = typeof value === "number" ? { [exclusive === true ? word : bound]: value } : {};
+    node = { ...rest, ...told };
+  }
+  return node;
 }
 
 function mapped(list: readonly Json[], change: (one: Json) => Json): Json[] {
@@ -143,27 +159,6 @@ function findCircle(
   done.add(node);
 }
 
-/** What a pointer into the schema itself leads to. */
-function pointed(root: JsonObject, ref: string): Json | undefined {
-  if (ref === "#") return root;
-  if (!ref.startsWith("#/")) return undefined;
-  let at: Json | undefined = root;
-  for (const step of ref.slice(2).split("/")) {
-    const name = unescaped(step);
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
-    at = (at as { [name: string]: Json })[name];
-  }
-  return isObject(at) || typeof at === "boolean" ? at : undefined;
-}
-
-function unescaped(step: string): string {
-  try {
-    return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return step;
-  }
-}
-
 /** Whether one of the words stands anywhere in a schema, with a text. */
 function says(node: Json, words: readonly string[]): boolean {
   if (Array.isArray(node)) return node.some((one) => says(one, words));
@@ -174,6 +169,42 @@ function says(node: Json, words: readonly string[]): boolean {
   );
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+// ---- what else it takes --------------------------------------------------------------------------------------------
+
+/** The schema by which values are checked: what OpenAPI calls `nullable` also takes null. The same object where there is no such word. */
+export function withNulls(schema: JsonObject): JsonObject {
+  return nulled(schema) as JsonObject;
+}
+
+function nulled(given: Json): Json {
+  if (!isObject(given)) return given;
+  let node = given;
+  for (const [word, value] of Object.entries(given)) {
+    const inner = maps.has(word)
+      ? isObject(value)
+        ? mappedMembers(value, nulled)
+        : value
+      : !single.has(word) && !lists.has(word)
+        ? value
+        : Array.isArray(value)
+          ? mapped(value, nulled)
+          : nulled(value);
+    if (inner !== value) node = { ...node, [word]: inner };
+  }
+  return node.nullable === true ? orNull(node) : node;
+}
+
+/** In place where it can be: references may lead through it. */
+function orNull(node: JsonObject): JsonObject {
+  if (node.allOf !== undefined || node.$ref !== undefined) return { anyOf: [node, { type: "null" }] };
+  const { const: single, ...rest } = node;
+  const values = single === undefined ? node.enum : [single];
+  const word = node.anyOf === undefined ? "oneOf" : "anyOf";
+  const branches = node[word];
+  return {
+    ...rest,
+    ...(node.type === undefined ? {} : { type: [node.type, "null"].flat() }),
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+    ...(Array.isArray(branches) ? { [word]: [...branches, { type: "null" }] } : {}),
+  };
 }

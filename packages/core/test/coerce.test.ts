@@ -1,5 +1,6 @@
-import { type JsonObject, tool } from "@rondo/core";
+import { type JsonObject, type SchemaLike, tool } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 
 const made = (inputSchema: JsonObject) =>
   tool({ name: "t", description: "d", inputSchema, execute: () => "ok" });
@@ -40,5 +41,121 @@ describe("null where a member may be absent (F098)", () => {
     const given = JSON.parse('{"path":"a","limit":null,"__proto__":{"x":1}}') as JsonObject;
     const checked = await made(schema).check(given);
     expect(checked.ok && Object.keys(checked.args)).toEqual(["path", "__proto__"]);
+  });
+});
+
+describe("a value in the wrong type", () => {
+  const node: z.ZodType = z.object({ v: z.number(), kids: z.lazy(() => z.array(node)).optional() });
+  const kinds = z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("file"), size: z.number(), note: z.string().optional() }),
+    z.object({ kind: z.literal("link"), size: z.string(), depth: z.number().optional() }),
+  ]);
+
+  it.each<[string, SchemaLike, JsonObject, JsonObject]>([
+    ["a list as text", z.object({ a: z.array(z.string()).nullable() }), { a: '["x"]' }, { a: ["x"] }],
+    [
+      "an object as text, or null",
+      z.object({ a: z.object({ b: z.number() }).nullable() }),
+      { a: '{"b":"3"}' },
+      { a: { b: 3 } },
+    ],
+    [
+      "a list or an object as text",
+      z.object({ a: z.union([z.object({ b: z.number() }), z.array(z.number())]) }),
+      { a: "[1,2]" },
+      { a: [1, 2] },
+    ],
+    [
+      "null for absent behind an alternative",
+      z.object({ a: z.object({ b: z.string().optional() }).nullable() }),
+      { a: { b: null } },
+      { a: {} },
+    ],
+    [
+      "null for absent in the alternative its tag names",
+      z.object({ a: kinds }),
+      { a: { kind: "link", size: "1", depth: null } },
+      { a: { kind: "link", size: "1" } },
+    ],
+    [
+      "a number in the alternative its tag names",
+      z.object({ a: z.array(kinds) }),
+      { a: '[{"kind":"file","size":"1","note":null}]' },
+      { a: [{ kind: "file", size: 1 }] },
+    ],
+    ["a number in alternatives at the top", kinds, { kind: "file", size: "1" }, { kind: "file", size: 1 }],
+    [
+      "a number in alternatives told apart by what they require",
+      z.object({ a: z.union([z.object({ x: z.number() }), z.object({ y: z.number() })]) }),
+      { a: { y: "2" } },
+      { a: { y: 2 } },
+    ],
+    [
+      "what a schema that holds itself asks for",
+      node as SchemaLike,
+      { v: 1, kids: [{ v: "2", kids: null }] },
+      { v: 1, kids: [{ v: 2 }] },
+    ],
+    [
+      "a number of free members",
+      z.object({ a: z.record(z.string(), z.number()) }),
+      { a: { k: "1" } },
+      { a: { k: 1 } },
+    ],
+    [
+      "a number of a tuple",
+      z.object({ a: z.tuple([z.string(), z.number()]) }),
+      { a: ["k", "1"] },
+      { a: ["k", 1] },
+    ],
+    [
+      "a number of an older draft's tuple",
+      {
+        type: "object",
+        properties: { a: { type: "array", items: [{ type: "string" }, { type: "number" }] } },
+      },
+      { a: ["k", "1"] },
+      { a: ["k", 1] },
+    ],
+    [
+      "a number where parts make a whole",
+      z.object({ a: z.intersection(z.object({ x: z.number() }), z.object({ y: z.boolean() })) }),
+      { a: { x: "1", y: "true" } },
+      { a: { x: 1, y: true } },
+    ],
+    [
+      "a number by the pattern of its name",
+      { type: "object", properties: {}, patternProperties: { "^n_": { type: "number" } } },
+      { n_a: "1" },
+      { n_a: 1 },
+    ],
+    ["a whole number with a point", z.object({ a: z.int() }), { a: "7.0" }, { a: 7 }],
+    [
+      "Python's words",
+      z.object({ a: z.boolean(), b: z.number().nullable() }),
+      { a: "True", b: "None" },
+      { a: true, b: null },
+    ],
+  ])("is mended: %s", async (_, inputSchema, given, args) => {
+    const made = tool({ name: "t", description: "d", inputSchema, execute: () => "ok" });
+    expect(await made.check(given)).toMatchObject({ ok: true, args });
+  });
+
+  it.each<[string, SchemaLike, JsonObject]>([
+    ["no alternative takes it", z.object({ a: z.union([z.number(), z.boolean()]) }), { a: "maybe" }],
+    ["its tag names none", z.object({ a: kinds }), { a: { kind: "other", size: "1" } }],
+    [
+      "a reference leads nowhere",
+      {
+        type: "object",
+        $id: "https://x.invalid/s",
+        properties: { a: { type: "number", $ref: "#here" } },
+        $defs: { h: { $anchor: "here", type: "number" } },
+      },
+      { a: "x" },
+    ],
+  ])("is refused as it was where %s", async (_, inputSchema, given) => {
+    const made = tool({ name: "t", description: "d", inputSchema, execute: () => "ok" });
+    expect(await made.check(given)).toMatchObject({ ok: false });
   });
 });

@@ -84,6 +84,39 @@ describe("a tool's schema", () => {
     expect(declared(given)).toBe(given);
   });
 
+  test("in the words of draft 4 has bounds as they are written today", async () => {
+    const bound = (more: object): object => object({ a: { type: "number", ...more } });
+    expect(
+      declared(bound({ minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false })),
+    ).toEqual(bound({ exclusiveMinimum: 0, maximum: 9 }));
+    expect(declared(bound({ exclusiveMinimum: true }))).toEqual(bound({}));
+    const above = made(bound({ minimum: 0, exclusiveMinimum: true }));
+    expect(await above.check({ a: 0.5 })).toMatchObject({ ok: true });
+    expect(await above.check({ a: 0 })).toMatchObject({ ok: false });
+  });
+
+  test("that OpenAPI calls nullable takes null, and is sent as it is", async () => {
+    const given = object(
+      {
+        a: { type: "string", nullable: true },
+        b: { type: "string", enum: ["x"], nullable: true },
+        c: { type: "array", items: { type: "object", nullable: true } },
+        d: { type: "string", nullable: false },
+        e: { $ref: "#/properties/a", nullable: true },
+        f: { anyOf: [{ type: "string" }, { const: 1 }], nullable: true },
+        g: { const: 1, nullable: true },
+        h: { $ref: "#/properties/c/items" },
+      },
+      { required: ["a"] },
+    );
+    expect(declared(given)).toBe(given);
+    expect(
+      await made(given).check({ a: null, b: null, c: [null], e: null, f: null, g: null, h: null }),
+    ).toMatchObject({ ok: true });
+    expect(await made(given).check({ a: "x", d: 1 }, { coerce: false })).toMatchObject({ ok: false });
+    expect(await made(given).check({ a: 1, b: "y" })).toMatchObject({ ok: false });
+  });
+
   test("still holds where something was left out of it", async () => {
     const given = object({ a: { type: "string" }, b: "x" }, { required: ["a"] });
     expect(await made(given).check({ b: 1 })).toMatchObject({ ok: false });
