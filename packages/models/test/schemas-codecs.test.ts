@@ -208,3 +208,40 @@ describe("strict mode", () => {
     expect(seen).toEqual([{ name: "ab" }]);
   });
 });
+
+describe("a tool whose members have names that Anthropic refuses", () => {
+  const odata: ToolDefinition = {
+    name: "odata",
+    description: "Asks.",
+    inputSchema: {
+      type: "object",
+      properties: { path: { type: "string" }, $top: { type: "integer" }, "filter[id]": { type: "string" } },
+      required: ["path", "$top"],
+      additionalProperties: false,
+    },
+  };
+
+  it("is declared without them and tells them in its description, with a warning", () => {
+    const { body, warnings, text } = encoded(anthropicMessages, { provider: "anthropic", tools: [odata] });
+    expect(body.tools[0].input_schema).toEqual({
+      type: "object",
+      properties: { path: { type: "string" } },
+      required: ["path"],
+    });
+    expect(body.tools[0].description).toBe(
+      'Asks.\nIts arguments also take these members, each with its JSON Schema:\n"$top" (required): {"type":"integer"}\n"filter[id]": {"type":"string"}',
+    );
+    expect(codes(warnings)).toEqual(["schema_members_undeclared"]);
+    expect(warnings[0]?.message).toContain('"$top", "filter[id]"');
+    expect(checkAnthropicRequest(body)).toEqual([]);
+    expect(
+      checkAnthropicRequest(JSON.parse(text.replace('"path":{', '"pa th":{'))).map(({ message }) => message),
+    ).toEqual([expect.stringContaining("Property keys should match pattern")]);
+  });
+
+  it("keeps them where they are taken", () => {
+    const { body, text } = encoded(openaiChat, { tools: [odata] });
+    expect(body.tools[0].function.parameters).toEqual(odata.inputSchema);
+    expect(checkOpenaiChatRequest(text)).toEqual([]);
+  });
+});

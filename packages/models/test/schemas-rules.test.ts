@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { adaptSchema, schemaTroubles } from "../src/schemas/adapt.ts";
+import { checkSchema } from "../../testkit/src/wire/rules/schemas.ts";
+import { adaptSchema, adaptToolSchema, schemaTroubles } from "../src/schemas/adapt.ts";
 import type { SchemaMode } from "../src/schemas/dialects.ts";
 import { renderRemoved } from "../src/schemas/removed.ts";
 import { normalizeToolParameters, sanitizeToolsForGoogle } from "../src/schemas/tools.ts";
@@ -529,4 +530,70 @@ describe("the troubles of a schema", () => {
       },
     ]);
   });
+});
+
+describe("lists", () => {
+  const members = (properties: JsonObject): JsonObject => ({
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+  });
+  const bare = { type: "array" };
+  const pair = [{ type: "string" }, { type: "number" }];
+
+  test.each(["tool", "xai"] as const)("of a tool have items for %s, wherever they stand", (mode) => {
+    const given = members({
+      a: bare,
+      b: { anyOf: [bare, { type: "string" }] },
+      c: { type: ["array", "null"] },
+      d: { type: "array", items: bare },
+      items: { type: "string" },
+    });
+    const { schema } = adaptToolSchema(given, mode);
+    expect(schema.properties).toEqual({
+      a: { type: "array", items: {} },
+      b: { anyOf: [{ type: "array", items: {} }, { type: "string" }] },
+      c: { type: ["array", "null"], items: {} },
+      d: { type: "array", items: { type: "array", items: {} } },
+      items: { type: "string" },
+    });
+    expect(checkSchema(schema, "tool")).toEqual([]);
+    const whole = members({ d: { type: "array", items: {} } });
+    expect(adaptToolSchema(whole, "tool").schema).toBe(whole);
+  });
+
+  test("with places of their own are said as in the current draft", () => {
+    const given = members({
+      open: { type: "array", items: pair },
+      closed: { type: "array", items: pair, additionalItems: false },
+      untold: { type: "array", prefixItems: pair },
+    });
+    const { schema } = adaptToolSchema(given, "tool");
+    expect(schema.properties).toEqual({
+      open: { type: "array", prefixItems: pair, items: {} },
+      closed: { type: "array", prefixItems: pair, items: false },
+      untold: { type: "array", prefixItems: pair, items: {} },
+    });
+    expect(checkSchema(schema, "tool")).toEqual([]);
+  });
+
+  test.each(["anthropic", "openai-strict", "google-openapi", "google-structured"] as const)(
+    "with places of their own are lists of what any of them takes, for %s",
+    (mode) => {
+      const tuple = { type: "array", prefixItems: pair, items: false, minItems: 2, maxItems: 2 };
+      const { schema, removed, narrowed } = adaptSchema(members({ at: tuple }), mode);
+      expect((schema.properties as JsonObject).at).toMatchObject({ type: "array", items: { anyOf: pair } });
+      expect(removed).toContainEqual({
+        type: "prefixItems",
+        fieldPath: "at",
+        value: { prefixItems: pair, items: false },
+      });
+      expect(removed.map(({ type }) => type)).not.toContain("not");
+      expect(narrowed).toEqual([]);
+      const same = { type: "array", items: [pair[0], pair[0]] } as JsonObject;
+      const short = adaptSchema(members({ at: same }), mode);
+      expect((short.schema.properties as JsonObject).at).toMatchObject({ items: { type: "string" } });
+      expect(short.narrowed).toEqual(["at[]"]);
+    },
+  );
 });

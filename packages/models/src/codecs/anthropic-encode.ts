@@ -7,7 +7,7 @@
 import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { bodyOf } from "../kept-text.ts";
-import { sentTool } from "../schemas/codecs.ts";
+import { anthropicTool } from "../schemas/codecs.ts";
 import {
   answerBlocks,
   anthropicAnswer,
@@ -185,7 +185,7 @@ class Tools {
     const found = this.#one.get(tool);
     if (found?.options === key) return found.json;
     const room = { target: this.#target, warn };
-    const { description, schema } = sentTool(tool, own?.strict === true ? "anthropic" : "tool", room);
+    const { description, schema } = anthropicTool(tool, own?.strict === true, room);
     const json = toJson({
       name: nameToWire(tool.name, longestName),
       ...(isBlank(description) ? {} : { description }),

@@ -6,7 +6,7 @@
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { bodyOf } from "../kept-text.ts";
-import { type SchemaRoom, sentTool } from "../schemas/codecs.ts";
+import { anthropicTool, type SchemaRoom } from "../schemas/codecs.ts";
 import { answerBlocks, type Block, type Warn } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { calledTools, isRefused } from "./anthropic-encode.ts";
@@ -116,7 +116,7 @@ function toolsOf(
 function toolJson(tool: ToolDefinition, known: WeakMap<ToolDefinition, string>, room: SchemaRoom): string {
   let json = known.get(tool);
   if (json === undefined) {
-    const { description, schema } = sentTool(tool, "tool", room);
+    const { description, schema } = anthropicTool(tool, false, room);
     json = specification(tool.name, description, schema);
     known.set(tool, json);
   }

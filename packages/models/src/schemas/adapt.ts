@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
+import { withItems } from "./lists.ts";
 import { isObject } from "./node.ts";
 import { objectTop } from "./object-top.ts";
 import type { Removed } from "./removed.ts";
@@ -28,7 +29,7 @@ export interface AdaptOptions {
 
 /** A schema as the provider takes it. The input is not changed; what needs no change is shared with it. */
 export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
-  if (mode === "tool") return { ...objectTop(schema), narrowed: [] };
+  if (mode === "tool") return asTool(objectTop(schema));
   const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
   return { schema: isObject(adapted) ? adapted : schema, ...lost };
 }
@@ -40,10 +41,17 @@ export function adaptToolSchema(
   options: AdaptOptions = {},
 ): Adapted {
   const top = objectTop(schema);
-  if (mode === "tool") return { ...top, narrowed: [] };
+  if (mode === "tool") return asTool(top);
   const adapted = adaptSchema(top.schema, mode, options);
-  return { ...adapted, removed: [...top.removed, ...adapted.removed] };
+  const removed = [...top.removed, ...adapted.removed];
+  return { ...adapted, schema: mode === "xai" ? withItems(adapted.schema) : adapted.schema, removed };
 }
+
+const asTool = ({ schema, removed }: Pick<Adapted, "schema" | "removed">): Adapted => ({
+  schema: withItems(schema),
+  removed,
+  narrowed: [],
+});
 
 /** What some provider cannot carry of a schema. */
 export interface Trouble extends Removed {

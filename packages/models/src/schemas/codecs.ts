@@ -7,6 +7,8 @@ import type { JsonObject, ToolDefinition } from "@rondo/core";
 import type { Target } from "../codec.ts";
 import { type Adapted, adaptSchema, adaptToolSchema } from "./adapt.ts";
 import type { SchemaMode } from "./dialects.ts";
+import { withItems } from "./lists.ts";
+import { declarable } from "./members.ts";
 import { type Removed, renderRemoved } from "./removed.ts";
 import { isStrict } from "./strict.ts";
 
@@ -26,6 +28,20 @@ export interface SentTool {
 /** A tool in a mode. */
 export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
   return sent(tool, adaptToolSchema(tool.inputSchema, mode), room, false);
+}
+
+/** A tool as Anthropic takes it, strict or not, wherever its models are served. */
+export function anthropicTool(tool: ToolDefinition, strict: boolean, room: SchemaRoom): SentTool {
+  const whole = sentTool(tool, strict ? "anthropic" : "tool", room);
+  const members = declarable(whole.schema);
+  if (members === undefined) return whole;
+  const { schema, lost, told } = members;
+  room.warn(
+    "schema_members_undeclared",
+    `members of tool ${tool.name} have names that ${room.target.origin.provider} does not take and are told in its description: ${lost.map((name) => JSON.stringify(name)).join(", ")}`,
+  );
+  const words = whole.description.trim() === "" ? [] : [whole.description];
+  return { ...whole, schema, description: [...words, told].join("\n") };
 }
 
 /**
@@ -49,7 +65,7 @@ export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: Js
   if (isStrict(schema)) return { schema, strict: true };
   const strict = bentToStrict(() => adapted(schema, "openai-strict"), room.target);
   return {
-    schema: strict === undefined ? schema : output(schema, strict, room),
+    schema: strict === undefined ? withItems(schema) : output(schema, strict, room),
     strict: strict !== undefined,
   };
 }

@@ -12,9 +12,9 @@ import type { Dialect } from "./dialects.ts";
 import { definitions, holders, maps, partnerOf, rules, structural } from "./keywords.ts";
 import { Losses } from "./losses.ts";
 import { merge, valuesOf } from "./merge.ts";
-import { annotations, isObject, listOf, meta, objectOf, pointed, typesOf } from "./node.ts";
+import { annotations, isObject, listOf, meta, objectOf, pointed, same, typesOf } from "./node.ts";
 import type { Removed } from "./removed.ts";
-import { isObjectType, only, orNull } from "./types.ts";
+import { isArrayType, isObjectType, only, orNull } from "./types.ts";
 
 export interface Converted {
   schema: Json;
@@ -267,6 +267,11 @@ class Conversion implements Walk {
     const { open, typed } = this.dialect;
     const { items } = node;
     const depth = [...trail, ""];
+    if (Array.isArray(node.prefixItems) && !this.dialect.nests("prefixItems")) {
+      this.#tuple(node.prefixItems, items, node, out, path, depth);
+      this.losses.lose("prefixItems", path, node.prefixItems, node);
+      return;
+    }
     if (open) {
       if (Array.isArray(items))
         out.items = this.losses.within("items", items, path, () =>
@@ -275,20 +280,41 @@ class Conversion implements Walk {
       else if (items !== undefined) out.items = this.node(items, `${path}[]`, depth);
       return;
     }
-    if (items !== undefined && node.type === undefined && out.type === undefined) out.type = "array";
-    const isArray = out.type === "array" || listOf(out.type).includes("array");
-    if (!isArray) return;
     if (Array.isArray(items)) {
-      out.items = this.losses.within("items", items, path, () =>
-        this.node(items[0] ?? {}, `${path}[]`, depth),
-      );
+      this.#tuple(items, node.additionalItems, node, out, path, depth);
       this.losses.lose("items", path, items);
-    } else if (items !== undefined || typed === "always")
-      out.items = this.node(items ?? {}, `${path}[]`, depth);
-    if (typed === "arrays" && Object.keys(objectOf(out.items)).length === 0) {
-      out.items = { type: "string" };
-      this.losses.narrowed.push(`${path}[]`);
+      return;
     }
+    if (items !== undefined && node.type === undefined && out.type === undefined) out.type = "array";
+    if (!isArrayType(out.type)) return;
+    if (items !== undefined || typed === "always") out.items = this.node(items ?? {}, `${path}[]`, depth);
+    this.#itemsTyped(out, path);
+  }
+
+  /** A tuple where there are none: a list of whatever its places take. */
+  #tuple(
+    places: readonly Json[],
+    rest: Json | undefined,
+    node: JsonObject,
+    out: JsonObject,
+    path: string,
+    trail: Trail,
+  ): void {
+    if (node.type === undefined && out.type === undefined) out.type = "array";
+    if (!isArrayType(out.type)) return;
+    const told = [...places, ...(isObject(rest) && Object.keys(rest).length > 0 ? [rest] : [])];
+    const variants = told.filter((one, at) => told.findIndex((other) => same(one, other)) === at);
+    const whole: Json = variants.length === 1 ? (variants[0] as Json) : { anyOf: variants };
+    out.items = this.losses.within("items", whole, path, () => this.node(whole, `${path}[]`, trail));
+    const full = rest === false || (isObject(rest) && Object.keys(rest).length > 0);
+    if (!full && !(Number(node.maxItems) <= places.length)) this.losses.narrowed.push(`${path}[]`);
+    this.#itemsTyped(out, path);
+  }
+
+  #itemsTyped(out: JsonObject, path: string): void {
+    if (this.dialect.typed !== "arrays" || Object.keys(objectOf(out.items)).length > 0) return;
+    out.items = { type: "string" };
+    this.losses.narrowed.push(`${path}[]`);
   }
 
   #other(word: string, value: Json, node: JsonObject, path: string, trail: Trail): Json | undefined {

@@ -82,7 +82,7 @@ const anthropicWords = words("title description default pattern format");
 const googleStrictLost = words(
   "$schema $id examples minLength maxLength minimum maximum multipleOf pattern format minItems maxItems uniqueItems minProperties maxProperties",
 );
-const googleStrictNests = words("patternProperties additionalProperties $defs definitions");
+const googleStrictNests = words("patternProperties additionalProperties prefixItems $defs definitions");
 const xaiLost = words("minLength maxLength minItems maxItems minContains maxContains");
 
 const google: Dialect = {

@@ -9,7 +9,7 @@ import { isObject } from "./node.ts";
 /** A rule that an adapted schema no longer says. */
 export interface Removed {
   /**
-   * The keyword. `if` and `contains` carry their partners: `value` is then an object of all of them. A rule inside
+   * The keyword. `if`, `contains` and `prefixItems` carry their partners: `value` is then an object of all of them. A rule inside
    * alternatives stands for all of them: the keyword is then `anyOf` or `oneOf`, the value the alternatives.
    */
   type: string;
@@ -22,6 +22,7 @@ export interface Removed {
 export const partners: { readonly [word: string]: readonly string[] } = {
   if: ["if", "then", "else"],
   contains: ["contains", "minContains", "maxContains"],
+  prefixItems: ["prefixItems", "items"],
 };
 
 /** A removed rule as the schema it was. */

@@ -7,6 +7,10 @@ export function isObjectType(type: Json | undefined): boolean {
   return type === "object" || listOf(type).includes("object");
 }
 
+export function isArrayType(type: Json | undefined): boolean {
+  return type === "array" || listOf(type).includes("array");
+}
+
 /** Whether a type is the type of all these values. */
 export function isTypeOf(literals: readonly Json[], type: Json): boolean {
   const types = typesOf({ type });

@@ -4,7 +4,9 @@
 // made. The wire server answers with the first violation; tests want none.
 
 import type { Violation } from "./openai-chat.ts";
-import { checkAnthropicStructured } from "./schemas.ts";
+import { checkAnthropicStructured, checkLists } from "./schemas.ts";
+
+const memberName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 export type Shape = { [key: string]: unknown };
 
@@ -278,6 +280,11 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
         path,
         `${path}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`,
       );
+    if (isShape(schema.properties) && Object.keys(schema.properties).some((key) => !memberName.test(key)))
+      say(path, `${path}.input_schema.properties: Property keys should match pattern '${memberName.source}'`);
+    checkLists(schema, `${path}.input_schema`, () =>
+      say(path, `${path}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12`),
+    );
     const members = [
       "name",
       "description",

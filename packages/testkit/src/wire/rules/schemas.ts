@@ -168,6 +168,19 @@ export function checkToolTop(schema: unknown, at: string, say: Say): void {
         at,
         "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.",
       );
+  checkLists(schema, at, say);
+  walk(schema, at, (node, path) => {
+    const isList = node.type === "array" || listOf(node.type).includes("array");
+    if (isList && node.items === undefined) say(path, `In context=(${path}), array schema missing items.`);
+  });
+}
+
+/** Tuples as older drafts wrote them, which nobody takes. */
+export function checkLists(schema: unknown, at: string, say: Say): void {
+  walk(schema, at, (node, path) => {
+    if (Array.isArray(node.items))
+      say(path, `${JSON.stringify(node.items)} is not of type 'object', 'boolean'.`);
+  });
 }
 
 const single = words(

@@ -1,0 +1,42 @@
+// The room of lists: what every provider wants said of one, wherever in a schema it stands.
+//
+// One list whose items are not told fails every request that its tool is declared in (OpenAI: "array schema missing
+// items"), and so does a tuple as older drafts wrote it: items that are a list are no schema (OpenAI, xAI, Gemini, Anthropic).
+
+import type { Json, JsonObject } from "@rondo/core";
+import { definitions, holders, maps } from "./keywords.ts";
+import { isObject, listOf, typesOf } from "./node.ts";
+
+/** The schema with items for each of its lists. The same object where there was nothing to do. */
+export function withItems(schema: JsonObject): JsonObject {
+  return listed(schema) as JsonObject;
+}
+
+function listed(given: Json): Json {
+  if (!isObject(given)) return given;
+  let node = given;
+  const put = (word: string, value: Json): void => {
+    if (node[word] !== value) node = { ...node, [word]: value };
+  };
+  for (const [word, value] of Object.entries(given))
+    if (word === "properties" || maps.has(word) || definitions.has(word)) put(word, ofMembers(value));
+    else if (word === "items" || word === "additionalProperties" || holders.has(word))
+      put(word, Array.isArray(value) ? ofList(value) : listed(value));
+  if (Array.isArray(node.items)) {
+    const { items, additionalItems: rest, ...others } = node;
+    return { ...others, prefixItems: items as Json[], items: rest ?? {} };
+  }
+  const isList = typesOf(node).includes("array") || listOf(node.prefixItems).length > 0;
+  return isList && node.items === undefined ? { ...node, items: {} } : node;
+}
+
+function ofList(list: Json[]): Json[] {
+  const all = list.map(listed);
+  return all.every((one, at) => one === list[at]) ? list : all;
+}
+
+function ofMembers(members: Json): Json {
+  if (!isObject(members)) return members;
+  const all = Object.entries(members).map(([name, one]): [string, Json] => [name, listed(one)]);
+  return all.every(([name, one]) => one === members[name]) ? members : Object.fromEntries(all);
+}
