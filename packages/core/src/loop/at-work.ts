@@ -8,7 +8,7 @@ import { resolver } from "../dependency.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Model } from "../model.ts";
-import { answeringByTool } from "../output/by-tool.ts";
+import { answeringInText } from "../output/answers.ts";
 import { renderThrown } from "../render.ts";
 import { areWordsMissing, inAnyWords } from "../rules/own-texts.ts";
 import { ChildWaits, type ToolContext } from "../tool.ts";
@@ -89,7 +89,7 @@ export class AtWork {
     const { models, tools } = this.#shell;
     const { options } = this.#state;
     const named = modelOf(models, this.#state, action.model);
-    const model = named && answeringByTool(named, action.request);
+    const model = named && answeringInText(named, action.request);
     if (options === undefined || this.#state.run?.call === undefined) return;
     // An abort may have come while the journal was written: nothing starts after it.
     if (this.#state.run.cancelledAt !== undefined) {

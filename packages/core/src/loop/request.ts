@@ -7,6 +7,7 @@ import type { Staged, StageNote } from "../context/stage.ts";
 import type { Message } from "../message.ts";
 import type { MessageList, ModelRequest, Settings } from "../model.ts";
 import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
+import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
 import { offeredTools } from "./judge.ts";
 import { ofParts, without, withoutSettings } from "./left-out.ts";
@@ -39,7 +40,7 @@ export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(sta
       toolChoice: prepared?.toolChoice ?? options.toolChoice,
     }),
     settings: settingsOf(state, options, rules),
-    ...(asked !== undefined && way?.by === "native" ? { outputSchema: asked.schema } : {}),
+    ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
   };
 }
 

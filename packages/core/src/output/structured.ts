@@ -8,6 +8,7 @@ import { jsonIn } from "../json.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 import type { CompiledSchema } from "../schema.ts";
+import { unwrapped } from "./wrapped.ts";
 
 /** How an output is read out of a text. */
 export interface OutputReading {
@@ -27,7 +28,7 @@ export async function checkOutput(
   let error: string | undefined;
   const values = reading.wholeText ? wholeValue(text) : jsonValues(text);
   for (const written of values)
-    for (const value of reading.camelCaseKeys ? [written, camelCased(written)] : [written]) {
+    for (const value of readings(written, schema, reading)) {
       const check =
         schema === undefined ? { ok: true as const, args: value, value } : await schema.check(value);
       if (check.ok) return { type, ok: true, value: kept(check) };
@@ -35,6 +36,13 @@ export async function checkOutput(
     }
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
+}
+
+/** What a value may mean: itself, what stands in the object that was asked for, the same in camelCase. */
+function readings(written: Json, schema: CompiledSchema | undefined, reading: OutputReading): Json[] {
+  const inner = schema === undefined || schema.json.type === "object" ? undefined : unwrapped(written);
+  const values = inner === undefined ? [written] : [written, inner];
+  return reading.camelCaseKeys ? [...values, ...values.map(camelCased)] : values;
 }
 
 /** What the schema made of the value (a default filled in, a text made a number), where that can be kept; else the value as it was written. */

@@ -7,6 +7,7 @@ import type { OutputOptions } from "../loop/records.ts";
 import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
+import { objectSchema } from "./wrapped.ts";
 
 /** The name of the tool whose call is the answer. */
 export const outputToolName = "final_output";
@@ -68,11 +69,6 @@ export function outputToolOf(tools: readonly ToolDefinition[]): ToolDefinition |
   return made.get(tools);
 }
 
-const wrapped = new WeakSet<ToolDefinition>();
-
-/** Whether the value stands in an object under the key `value`: arguments are objects, an output may be anything. */
-export const isWrapped = (definition: ToolDefinition): boolean => wrapped.has(definition);
-
 function extended(tools: readonly ToolDefinition[], schema: JsonObject): readonly ToolDefinition[] {
   let bySchema = withOutput.get(tools);
   if (bySchema === undefined) {
@@ -84,12 +80,8 @@ function extended(tools: readonly ToolDefinition[], schema: JsonObject): readonl
   const tool: ToolDefinition = {
     name: outputToolName,
     description: "Gives the final response. Call it once, with the whole response.",
-    inputSchema:
-      schema.type === "object"
-        ? schema
-        : { type: "object", properties: { value: schema }, required: ["value"] },
+    inputSchema: objectSchema(schema),
   };
-  if (schema.type !== "object") wrapped.add(tool);
   const list = [...tools, tool];
   made.set(list, tool);
   bySchema.set(schema, list);

@@ -136,6 +136,12 @@ export function checkTools(
   prefix: string,
 ): void {
   const form = objectAt(objectAt(body.response_format)?.json_schema) ?? objectAt(objectAt(body.text)?.format);
+  const root = objectAt(form?.schema);
+  if (root !== undefined && root.type !== "object")
+    say(
+      "schema",
+      `Invalid schema for response_format: schema must be a JSON Schema of 'type: "object"', got 'type: "${String(root.type ?? null)}"'.`,
+    );
   if (form?.strict === true)
     checkOpenaiStrict(form.schema, "schema", (at, what) =>
       say(at, `Invalid schema for response_format: ${what}`),

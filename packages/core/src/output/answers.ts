@@ -1,0 +1,72 @@
+// The room of the answer at the model's edge: a call of the output tool, or an object around the value, read as the text it
+// stands for.
+//
+// The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
+// would need a result, and another provider would be shown a tool that does not exist), or a value in another one.
+
+import type { AssistantMessage, Part } from "../message.ts";
+import { type Model, type ModelEvent, type ModelRequest, modelFace, type ToolDefinition } from "../model.ts";
+import { outputToolOf } from "./ways.ts";
+import { isWrapped, Unwrapping, unwrappedText } from "./wrapped.ts";
+
+/** The model, whose answer is the value as a text; the model itself where it answers so anyway. */
+export function answeringInText(model: Model, request: ModelRequest): Model {
+  const tool = outputToolOf(request.tools);
+  const wrapped = isWrapped(tool?.inputSchema ?? request.outputSchema);
+  if (tool === undefined && !wrapped) return model;
+  const texts = new Map<number, Unwrapping>();
+  const heard = (event: ModelEvent): ModelEvent => {
+    const delta = textOf(event, tool);
+    if (delta === undefined) return event;
+    const { index, text } = delta;
+    if (!wrapped) return { type: "text_delta", index, text };
+    const unwrapping = texts.get(index) ?? new Unwrapping();
+    texts.set(index, unwrapping);
+    const certain = unwrapping.push(text);
+    return certain === "" ? { type: "progress" } : { type: "text_delta", index, text: certain };
+  };
+  return {
+    ...modelFace(model),
+    call: async (asked, io) =>
+      answerOf(await model.call(asked, { ...io, emit: (event) => io.emit(heard(event)) }), tool, wrapped),
+  };
+}
+
+/** The piece of the answer that an event carries. */
+function textOf(
+  event: ModelEvent,
+  tool: ToolDefinition | undefined,
+): { index: number; text: string } | undefined {
+  if (tool === undefined) return event.type === "text_delta" ? event : undefined;
+  if (event.type !== "tool_args_delta" || event.name !== tool.name) return undefined;
+  return { index: event.index, text: event.delta };
+}
+
+function answerOf(
+  message: AssistantMessage,
+  tool: ToolDefinition | undefined,
+  wrapped: boolean,
+): AssistantMessage {
+  // What is no message is said to be none by whoever asked.
+  if (!Array.isArray(message?.content)) return message;
+  const bare = (text: string): string => (wrapped ? unwrappedText(text) : text);
+  if (tool === undefined) {
+    const content = message.content.map(
+      (part): Part => (part.type === "text" ? { ...part, text: bare(part.text) } : part),
+    );
+    return { ...message, content };
+  }
+  const isAnswer = (part: Part): boolean => part.type === "tool_call" && part.name === tool.name;
+  if (!message.content.some(isAnswer)) return message;
+  const content = message.content.map((part): Part => {
+    if (part.type === "tool_call" && part.name === tool.name)
+      return { type: "text", text: bare(part.rawArgs) };
+    // Signed reasoning belongs to the call it led to; before a text it would be refused.
+    return part.type === "reasoning" ? { type: "reasoning", text: part.text } : part;
+  });
+  const calls = content.some((part) => part.type === "tool_call");
+  const { stop } = message;
+  const ended = <Kind extends AssistantMessage["stop"]["kind"]>(kind: Kind): Kind | "end_turn" =>
+    kind === "tool_use" && !calls ? "end_turn" : kind;
+  return { ...message, content, stop: { ...stop, kind: ended(stop.kind), wire: ended(stop.wire) } };
+}

@@ -1,0 +1,120 @@
+// The room of the wrapped value: an output that is no object, as the one member of an object.
+//
+// Arguments of a tool are objects, and most providers hold a model to nothing else: a list or alternatives at the top of a
+// schema are refused. So such a schema is asked for inside an object, and the object taken off again where the answer arrives.
+
+import { jsonIn } from "../json.ts";
+import type { Json, JsonObject } from "../message.ts";
+import { isObject } from "../schema-pointer.ts";
+
+const made = new WeakMap<JsonObject, JsonObject>();
+const wrappers = new WeakSet<JsonObject>();
+
+/** A schema of an object: the schema itself, or one with the value under the key `value`. The same object for the same schema. */
+export function objectSchema(schema: JsonObject): JsonObject {
+  if (schema.type === "object") return schema;
+  const known = made.get(schema) ?? wrap(schema);
+  made.set(schema, known);
+  wrappers.add(known);
+  return known;
+}
+
+/** Whether the value of a schema stands in an object, under the key `value`. */
+export const isWrapped = (schema: Json | undefined): boolean => isObject(schema) && wrappers.has(schema);
+
+/** What stands in the object that was asked for, if this is one. */
+export function unwrapped(value: Json): Json | undefined {
+  return isObject(value) && Object.keys(value).join() === "value" ? value.value : undefined;
+}
+
+// ---- the schema ----------------------------------------------------------------------------------------------------
+
+function wrap(schema: JsonObject): JsonObject {
+  const { $schema: _, $defs, definitions, ...rest } = schema;
+  const around = (value: Json, defs: JsonObject): JsonObject => ({
+    type: "object",
+    properties: { value },
+    required: ["value"],
+    additionalProperties: false,
+    ...(Object.keys(defs).length > 0 ? { $defs: defs } : {}),
+    ...(definitions === undefined ? {} : { definitions: led(definitions) }),
+  });
+  const known = isObject($defs) ? $defs : {};
+  const name = ["output", "output_", "output__"].find((one) => !Object.hasOwn(known, one)) ?? "output___";
+  let moved = false;
+  // What led to the whole leads to the value now, and what led into it, into that.
+  function led(node: Json): Json {
+    if (Array.isArray(node)) return node.map(led);
+    if (!isObject(node)) return node;
+    return Object.fromEntries(
+      Object.entries(node).map(([word, one]): [string, Json] => {
+        if (data.has(word)) return [word, one];
+        if (
+          word !== "$ref" ||
+          typeof one !== "string" ||
+          !/^#(?!\/(?:\$defs|definitions)\/)(?:\/|$)/.test(one)
+        )
+          return [word, led(one)];
+        moved = true;
+        return [word, `#/$defs/${name}${one.slice(1)}`];
+      }),
+    );
+  }
+  const value = led(rest);
+  const defs = led(known) as JsonObject;
+  const whole = around(value, defs);
+  return moved ? around({ $ref: `#/$defs/${name}` }, { ...defs, [name]: value }) : whole;
+}
+
+/** Words whose values are no schemas. */
+const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
+
+// ---- the answer ----------------------------------------------------------------------------------------------------
+
+const opening = /^\s*\{\s*"value"\s*:\s*/;
+const mayOpen = /^\s*(?:\{\s*(?:"(?:v(?:a(?:l(?:u(?:e(?:"\s*(?::\s*)?)?)?)?)?)?)?)?)?$/;
+
+/** The text without the object around its value; the same text where there is none around it. */
+export function unwrappedText(text: string): string {
+  const opened = opening.exec(text);
+  if (opened === null) return text;
+  const inner = text.slice(opened[0].length).replace(/\s*\}\s*$/, "");
+  return jsonIn(inner) === undefined ? text : inner;
+}
+
+/** Takes the object off while its text arrives. */
+export class Unwrapping {
+  #held = "";
+  #where: "before" | "inside" | "plain" = "before";
+
+  /** What of the value's text is certain now. */
+  push(piece: string): string {
+    if (this.#where === "plain") return piece;
+    this.#held += piece;
+    if (this.#where === "before") {
+      const opened = opening.exec(this.#held);
+      if (opened === null || opened[0].length === this.#held.length) {
+        if (mayOpen.test(this.#held)) return "";
+        this.#where = "plain";
+        return this.#held;
+      }
+      this.#held = this.#held.slice(opened[0].length);
+      this.#where = "inside";
+    }
+    const end = endOf(this.#held);
+    const certain = this.#held.slice(0, end);
+    this.#held = this.#held.slice(end);
+    return certain;
+  }
+}
+
+/** Where a closing bracket may stand at the end of a text, with space around it. */
+function endOf(text: string): number {
+  const space = (from: number): number => {
+    let at = from;
+    while (at > 0 && /\s/.test(text[at - 1] as string)) at -= 1;
+    return at;
+  };
+  const behind = space(text.length);
+  return text[behind - 1] === "}" ? space(behind - 1) : behind;
+}

@@ -1,0 +1,140 @@
+// Outputs that are no object: what providers are asked for, and what comes of it.
+
+import { Agent, type JsonObject, type ModelFacts, type SchemaLike } from "@rondo/core";
+import { call, say, scripted } from "@rondo/testkit";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { objectSchema, Unwrapping, unwrappedText } from "../src/output/wrapped.ts";
+
+const tree: z.ZodType = z.object({ name: z.string(), kids: z.lazy(() => z.array(tree)) });
+const cities = z.array(z.string());
+
+function asked(output: SchemaLike, turn: ReturnType<typeof say>, facts: ModelFacts = {}) {
+  const model = scripted([turn], { facts });
+  return { model, agent: new Agent({ model, output }) };
+}
+
+describe("an output that is no object", () => {
+  test.each<[string, SchemaLike, string, unknown]>([
+    ["a list", cities, '{"value":["Rome"]}', ["Rome"]],
+    ["a word", z.enum(["yes", "no"]), '{ "value" : "yes" }', "yes"],
+    ["a number as exact as it was told", z.number(), '{"value":1.50}', 1.5],
+    [
+      "alternatives",
+      z.discriminatedUnion("t", [
+        z.object({ t: z.literal("a"), a: z.string() }),
+        z.object({ t: z.literal("b"), b: z.number() }),
+      ]),
+      '{"value":{"t":"b","b":1}}',
+      { t: "b", b: 1 },
+    ],
+    ["an object or null", z.object({ city: z.string() }).nullable(), '{"value":null}', null],
+    [
+      "a list of what holds itself",
+      z.array(tree),
+      '{"value":[{"name":"a","kids":[]}]}',
+      [{ name: "a", kids: [] }],
+    ],
+  ])("is asked for in one, and given without it: %s", async (_, output, answer, value) => {
+    const { agent, model } = asked(output, say(answer, { chunk: 3 }));
+    let streamed = "";
+    const result = await agent.run("which?", {
+      onEvent: (event) => {
+        if (event.type === "text_delta") streamed += event.text;
+      },
+    });
+    expect(result.output).toEqual(value);
+    expect(JSON.parse(result.text)).toEqual(value);
+    expect(streamed).toBe(result.text);
+    expect(model.lastRequest.outputSchema).toMatchObject({ type: "object", required: ["value"] });
+  });
+
+  test.each([
+    ["as it is", '["Rome"]'],
+    ["in a fence", '```json\n{"value":["Rome"]}\n```'],
+    ["with other members beside it", '{"value":["Rome"],"note":"x"}\n["Rome"]'],
+  ])("is taken %s, too", async (_, answer) => {
+    expect((await asked(cities, say(answer)).agent.run("which?")).output).toEqual(["Rome"]);
+  });
+
+  test("is told while it arrives, by a schema as by a tool", async () => {
+    for (const [turn, facts] of [
+      [say('{"value":["Rome","Oslo"]}', { chunk: 1 }), { output: "native" }],
+      [call("final_output", { value: ["Rome", "Oslo"] }, { chunk: 1 }), { output: "none" }],
+    ] as const) {
+      const deltas: string[] = [];
+      const stream = asked(cities, turn, facts).agent.stream("which?");
+      let last: unknown;
+      for await (const event of stream) if (event.type === "text_delta") deltas.push(event.text);
+      for await (const partial of asked(cities, turn, facts).agent.stream("which?").partialOutput)
+        last = partial;
+      expect(deltas.join("")).toBe('["Rome","Oslo"]');
+      expect(deltas.length).toBeGreaterThan(10);
+      expect(last).toEqual(["Rome", "Oslo"]);
+    }
+  });
+
+  test("is in words what it is, for a model that is asked in words", async () => {
+    const { agent, model } = asked(cities, say('["Rome"]'), { output: "none", tools: false });
+    expect((await agent.run("which?")).output).toEqual(["Rome"]);
+    expect(JSON.stringify(model.lastRequest.messages)).not.toContain('"value');
+  });
+});
+
+describe("the object around a schema", () => {
+  test("keeps references where they led", () => {
+    const leaf = { type: "string" };
+    expect(objectSchema({ type: "array", items: { $ref: "#/$defs/leaf" }, $defs: { leaf } })).toEqual({
+      type: "object",
+      properties: { value: { type: "array", items: { $ref: "#/$defs/leaf" } } },
+      required: ["value"],
+      additionalProperties: false,
+      $defs: { leaf },
+    });
+    const self: JsonObject = {
+      anyOf: [leaf, { type: "array", items: { $ref: "#" } }, { $ref: "#/anyOf/0" }],
+    };
+    expect(objectSchema({ ...self, $defs: { output: leaf } })).toEqual({
+      type: "object",
+      properties: { value: { $ref: "#/$defs/output_" } },
+      required: ["value"],
+      additionalProperties: false,
+      $defs: {
+        output: leaf,
+        output_: {
+          anyOf: [
+            leaf,
+            { type: "array", items: { $ref: "#/$defs/output_" } },
+            { $ref: "#/$defs/output_/anyOf/0" },
+          ],
+        },
+      },
+    });
+  });
+
+  test("is the schema itself where it is one of an object, and the same from step to step", () => {
+    const object: JsonObject = { type: "object", properties: {} };
+    const list: JsonObject = { type: "array" };
+    expect(objectSchema(object)).toBe(object);
+    expect(objectSchema(list)).toBe(objectSchema(list));
+  });
+
+  test("comes off a text however that is cut", () => {
+    const space = fc.constantFrom("", " ", "\n  ");
+    fc.assert(
+      fc.property(fc.jsonValue(), space, space, space, fc.nat(7), (value, a, b, c, size) => {
+        const inner = JSON.stringify(value, null, 1);
+        const text = `${a}{${b}"value"${c}:${a}${inner}${b}}${c}`;
+        expect(unwrappedText(text)).toBe(inner);
+        const unwrapping = new Unwrapping();
+        let told = "";
+        for (let at = 0; at < text.length; at += size + 1)
+          told += unwrapping.push(text.slice(at, at + size + 1));
+        expect(told).toBe(inner);
+      }),
+    );
+    for (const text of ["", "{", '{"value', '{"val":1}', "plain", '["value"]', '{"value":1,"b":2}'])
+      expect(unwrappedText(text)).toBe(text);
+  });
+});
