@@ -179,7 +179,7 @@ export const hookWords: (name: string) => string | undefined = saying(() => [
 export const runWords: (name: string) => string | undefined = saying(() => [
   ...meaning("signal", "abortSignal"),
   ...meaning("session", "sessionId", "threadId", "conversationId"),
-  ...meaning("onEvent", ...told),
+  ...meaning("onEvent of run(), or subscribe() of a session", ...told),
   ...meaning("dependencies: [dependency(…).as(value)]", "context", ...things),
   ...meaning("maxSteps of the agent", ...stepCount),
   ...meaning("stream() in place of run()", "stream"),

@@ -9,7 +9,19 @@ import {
   tool,
   toolResult,
 } from "@rondo/core";
-import { call, empty, fail, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
+import {
+  call,
+  empty,
+  fail,
+  hold,
+  type SeenRequest,
+  say,
+  scripted,
+  stop,
+  type Turn,
+  think,
+  usage,
+} from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import {
   estimated,
@@ -273,7 +285,9 @@ describe("a summary that fails", () => {
 
   test.each([
     ["that fails for good", () => fail("invalid_request"), 1],
-    ["that is too long itself (F187)", () => fail("context_overflow"), 1],
+    ["that is too long itself however small its parts (F187)", () => fail("context_overflow"), 4],
+    ["that is refused", () => [say("I cannot go on with such a conversation."), stop("refusal")], 1],
+    ["that is filtered", () => [say("The conversation was about a"), stop("content_filter")], 1],
     ["that fails three times", () => fail("overloaded"), 3],
     ["without a text", () => empty(), 3],
     ["that is a call", () => call("read"), 3],
@@ -293,6 +307,48 @@ describe("a summary that fails", () => {
       expect(isPaired(session.messages)).toBe(true);
     },
   );
+
+  test("that is too long for its reader is asked for in smaller parts, before anything is given up (F187)", async () => {
+    const asked: number[] = [];
+    const model = asModel(
+      worker(6, (request) => {
+        asked.push(estimated(request));
+        return estimated(request) > 4_000 ? fail("context_overflow") : say(summary);
+      }),
+    );
+    const { session, events } = await opened({
+      model,
+      ...base({ tools: [reader(5_000)] }),
+      context: { ...untrimmed, window: 40_000, compaction: { resultCharacters: null, at: 0.6 } },
+    });
+    const { end } = await session.send("Read every page.");
+    expect(end?.reason).toBe("completed");
+    expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+    expect(memoryOf(session.messages)).toContain(summary);
+    expect(asked[0]).toBeGreaterThan(4_000);
+    expect(asked.at(-1)).toBeLessThan(4_000);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("whose output limit goes into reasoning is asked for with a larger one, and with the headers of the run", async () => {
+    const limits: unknown[] = [];
+    const model = asModel(
+      worker(5, ({ settings }) => {
+        limits.push(settings.maxOutputTokens);
+        expect(settings.headers).toEqual({ "x-team": "a" });
+        return limits.length < 3 ? [think("Well then. ".repeat(50)), stop("max_tokens")] : say(summary);
+      }),
+    );
+    const { session, events } = await opened({
+      model,
+      clock: jumpingClock(0.5),
+      settings: { headers: { "x-team": "a" } },
+      ...base({ context: { ...untrimmed, compaction: { summaryMaxTokens: 500 } } }),
+    });
+    const { end } = await session.send("Read every page.");
+    expect([end?.reason, limits]).toEqual(["completed", [500, 2_000, 5_000]]);
+    expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+  });
 
   test("is asked for also of a model whose window nobody knows, and that refused a short conversation", async () => {
     let refused = false;

@@ -79,6 +79,13 @@ describe("an option that another library has is told by its name here:", () => {
     const agent = new Agent({ model: scripted([say("no")]) });
     await expect(agent.run("go", given as RunOverrides)).rejects.toThrow(words);
   });
+
+  test("of a session, which has listeners of its own", async () => {
+    const session = await new Agent({ model }).open("a");
+    await expect(session.send("go", { onEvent: () => {} } as never)).rejects.toThrow(
+      "option onEvent: there is no such option; here it is onEvent of run(), or subscribe() of a session",
+    );
+  });
 });
 
 describe("a tool", () => {

@@ -9,7 +9,7 @@ import { type CompactionPlan, planCompaction } from "../context/compact/plan.ts"
 import { summaryRequest } from "../context/compact/request.ts";
 import type { CompactionSettings } from "../context/compact/settings.ts";
 import { stagedBounds } from "../context/compact/staged.ts";
-import type { ModelRequest } from "../model.ts";
+import type { ModelRequest, Settings } from "../model.ts";
 import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { wakeTime } from "./hearing.ts";
@@ -33,11 +33,33 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
   if (compacting === undefined || settings === undefined || plan === undefined) return undefined;
   const { summaries, failures } = compacting;
   if (summaries.length >= plan.calls || isGivenUp(compacting, settings)) return undefined;
+  const request = summaryRequest(
+    state.history,
+    plan,
+    summaries.length,
+    summaries,
+    toldLedger(state),
+    settings,
+  );
   return {
     part: summaries.length + 1,
     of: plan.calls,
     attempt: failures + 1,
-    request: summaryRequest(state.history, plan, summaries.length, summaries, toldLedger(state), settings),
+    request: { ...request, settings: sentSettings(state, request, compacting) },
+  };
+}
+
+/** The limit of an answer that went into reasoning is raised, up to half a window; headers go where all requests of the run go. */
+function sentSettings(state: State, { settings }: ModelRequest, { cut = 0 }: Compacting): Settings {
+  const { options } = state;
+  const { maxOutputTokens: most } = settings;
+  const half = (options?.compactor?.facts.contextWindow ?? windowOf(state) ?? Number.POSITIVE_INFINITY) / 2;
+  const raised = most === undefined ? undefined : Math.max(most, Math.min(most * 4 ** cut, Math.floor(half)));
+  const headers = options?.compactor === undefined ? options?.settings.headers : undefined;
+  return {
+    ...settings,
+    ...(raised === undefined ? {} : { maxOutputTokens: raised }),
+    ...(headers === undefined ? {} : { headers }),
   };
 }
 
@@ -120,10 +142,14 @@ const isForced = (state: State): boolean => {
 };
 
 /** A summary that failed for good, or too often. */
-function isGivenUp({ failure, failures }: Compacting, { format }: CompactionSettings): boolean {
+function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
   if (failure === undefined) return false;
+  if (failure.kind === "context_overflow" && format === "structured") return narrowed > mostNarrowed;
   return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
+
+/** How often a plan is made anew with parts of half the size. */
+const mostNarrowed = 3;
 
 const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
 
@@ -148,9 +174,11 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   // summarising request, and as much again.
   const isGuessed = forced && window === undefined && settings.format === "structured";
   const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
-  const reads = options.compactor?.facts.contextWindow ?? guessed;
+  const { narrowed = 0 } = runOf(state).compacting ?? {};
+  const told = options.compactor?.facts.contextWindow ?? guessed;
+  const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   const known = knownPlans(options, history);
-  const key = [forced, facts.window, facts.used, facts.overhead].join();
+  const key = [forced, facts.window, facts.used, facts.overhead, reads].join();
   if (!known.has(key)) {
     const plan = planCompaction(history, settings, {
       ...facts,

@@ -53,7 +53,7 @@ export function endSummary(
   if (compacting?.call === undefined) return state;
   const answer = record.type === "summary_finished" ? record.message : undefined;
   const usage = record.type === "summary_finished" ? record.message.usage : record.usage;
-  const error = record.type === "summary_failed" ? record.error : emptySummary(record.message);
+  const error = record.type === "summary_failed" ? record.error : noSummary(record.message);
   const after: Compacting =
     error === undefined && answer !== undefined
       ? {
@@ -62,14 +62,17 @@ export function endSummary(
           failures: 0,
           failure: undefined,
           failedAt: undefined,
+          cut: undefined,
           summaries: [...compacting.summaries, plainText(answer)],
         }
       : {
           ...compacting,
           call: undefined,
+          cut: answer?.stop.kind === "max_tokens" ? (compacting.cut ?? 0) + 1 : compacting.cut,
           failures: compacting.failures + 1,
           failure: error,
           failedAt: { at: record.at, rand: record.rand },
+          ...(error?.kind === "context_overflow" ? narrower(compacting) : {}),
         };
   const next: Run = {
     ...run,
@@ -86,12 +89,28 @@ export function endSummary(
   return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
 }
 
+/** What was too long for its reader is planned anew, in smaller parts, and asked for at once. */
+const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
+  narrowed: narrowed + 1,
+  summaries: [],
+  failedAt: undefined,
+});
+
 const plainText = (message: AssistantMessage): string =>
   message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-function emptySummary(message: AssistantMessage): ErrorData | undefined {
+/** Why an answer is no summary: nobody's words may take the conversation's place but those that were asked for. */
+function noSummary(message: AssistantMessage): ErrorData | undefined {
+  const { kind } = message.stop;
+  if (
+    kind === "refusal" ||
+    kind === "content_filter" ||
+    message.content.some(({ type }) => type === "refusal")
+  )
+    return { kind: "content_filter", message: "the model refused to sum up", retryable: false };
   if (plainText(message).trim() !== "") return undefined;
-  return { kind: "empty_response", message: "the summary had no text in it", retryable: true };
+  const why = kind === "max_tokens" ? ": its output limit went into reasoning" : "";
+  return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };
 }
 
 /** The compaction is over: the history is what the edit makes of it, or what it was. */

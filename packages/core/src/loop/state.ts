@@ -93,6 +93,10 @@ export interface Compacting extends Because {
   /** The last failure: of the next summary, as long as it may be tried again. */
   readonly failure?: ErrorData | undefined;
   readonly failedAt?: { at: number; rand: number } | undefined;
+  /** How often its requests were too long for whoever reads them. */
+  readonly narrowed?: number | undefined;
+  /** How many of the failed attempts ended at their output limit without a word. */
+  readonly cut?: number | undefined;
   readonly call?: { startedAt: number } | undefined;
 }
 
