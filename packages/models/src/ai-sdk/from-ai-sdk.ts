@@ -19,7 +19,7 @@ import { errorFrom } from "./errors.ts";
 import { PartReader } from "./read-parts.ts";
 import type { AiSdkModelLike, CallOptions } from "./spec.ts";
 import { asRecord } from "./words.ts";
-import { type ProviderTool, writeOptions } from "./write-options.ts";
+import { type KnownTools, type ProviderTool, writeOptions } from "./write-options.ts";
 
 export interface FromAiSdkOptions {
   /** Default: `<provider>/<modelId>` of the AI SDK. */
@@ -66,12 +66,16 @@ class AiSdkModel implements Model {
   readonly #model: AiSdkModelLike;
   readonly #version: number;
   readonly #options: FromAiSdkOptions;
+  readonly #tools: KnownTools = new WeakMap();
 
   constructor(model: AiSdkModelLike, version: number, options: FromAiSdkOptions) {
     const { provider, modelId } = model;
     this.id = options.id ?? `${provider}/${modelId}`;
     this.origin = { api: "ai-sdk", provider, model: modelId };
-    const facts = factsOf(catalogueName(provider), modelId, options.facts);
+    // A package that sends no schemas asks for any JSON at all, and the model would know of none.
+    const sends = (model as { supportsStructuredOutputs?: unknown }).supportsStructuredOutputs !== false;
+    const told = sends ? options.facts : { output: "none" as const, ...options.facts };
+    const facts = factsOf(catalogueName(provider), modelId, told);
     if (facts !== undefined) this.facts = facts;
     this.#model = model;
     this.#version = version;
@@ -120,7 +124,7 @@ class AiSdkModel implements Model {
       fetches: (mediaType: string, url: string) => isFetched(urls, mediaType, url),
       warn: (code: string, message: string) => io.emit({ type: "warning", code, message }),
     };
-    return writeOptions(request, target, io.signal, this.#options.providerTools ?? []);
+    return writeOptions(request, target, io.signal, this.#options.providerTools ?? [], this.#tools);
   }
 
   async #ask(

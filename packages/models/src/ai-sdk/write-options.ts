@@ -2,7 +2,8 @@
 //
 // What the specification has no word for becomes a warning that names where it can be said instead.
 
-import type { JsonObject, ModelRequest, Settings } from "@rondo/core";
+import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
+import { aiSdkOutput, anthropicTool, sentTool } from "../schemas/codecs.ts";
 import type { ByProvider, CallOptions, SpecTool } from "./spec.ts";
 import { type PromptTarget, writePrompt } from "./write-prompt.ts";
 
@@ -18,10 +19,13 @@ export function writeOptions(
   target: PromptTarget,
   signal: AbortSignal,
   providerTools: readonly ProviderTool[],
+  known: KnownTools,
 ): CallOptions {
   const { settings, toolChoice, outputSchema } = request;
-  const tools = toolsOf(request, target, providerTools);
-  const { maxOutputTokens, temperature, topP, topK, seed, stop, headers, providerOptions } = settings;
+  const tools = toolsOf(request, target, providerTools, known);
+  const { maxOutputTokens, temperature, topP, topK, seed, stop, headers } = settings;
+  const output = outputSchema === undefined ? undefined : aiSdkOutput(outputSchema);
+  const given = settings.providerOptions as ByProvider | undefined;
   return {
     prompt: writePrompt(request.system, request.messages, target),
     abortSignal: signal,
@@ -34,7 +38,7 @@ export function writeOptions(
       frequencyPenalty: settings.frequencyPenalty,
       presencePenalty: settings.presencePenalty,
       headers,
-      providerOptions: providerOptions as ByProvider | undefined,
+      providerOptions: output?.strict === false ? unstrict(given, target) : given,
       stopSequences: stop,
     }),
     ...(tools.length === 0
@@ -46,28 +50,48 @@ export function writeOptions(
               ? { type: "tool", toolName: toolChoice.tool }
               : { type: toolChoice === "any" ? "required" : toolChoice },
         }),
-    ...(outputSchema === undefined ? {} : { responseFormat: { type: "json", schema: outputSchema } }),
+    ...(output === undefined ? {} : { responseFormat: { type: "json", schema: output.schema } }),
     ...reasoning(settings, target),
   };
 }
 
+/** Strict mode is off for this request, unless the caller said otherwise. */
+function unstrict(given: ByProvider | undefined, { origin }: PromptTarget): ByProvider {
+  const name = houseOf(origin.provider, origin.model);
+  return { ...given, [name]: { strictJsonSchema: false, ...given?.[name] } };
+}
+
+/** Under which name a provider reads its options: the AI SDK's gateway hands on those of whoever is behind it. */
+function houseOf(provider: string, model: string): string {
+  const house = provider === "gateway" ? model.split("/")[0] : provider.split(".")[0];
+  return house?.trim() || provider;
+}
+
+/** Tools as they are sent: one bad schema fails every request, whoever's package it goes through. */
+export type KnownTools = WeakMap<ToolDefinition, SpecTool>;
+
+function functionTool(tool: ToolDefinition, { origin, warn }: PromptTarget, known: KnownTools): SpecTool {
+  const found = known.get(tool);
+  if (found !== undefined) return found;
+  const room = { target: { origin, facts: {} }, warn };
+  const isClaude = /anthropic|bedrock|claude/.test(`${origin.provider} ${origin.model}`);
+  const { description, schema } = isClaude ? anthropicTool(tool, false, room) : sentTool(tool, "tool", room);
+  const made: SpecTool = { type: "function", name: tool.name, description, inputSchema: schema };
+  known.set(tool, made);
+  return made;
+}
+
 function toolsOf(
   { tools }: ModelRequest,
-  { version }: PromptTarget,
+  target: PromptTarget,
   providerTools: readonly ProviderTool[],
+  known: KnownTools,
 ): SpecTool[] {
   return [
-    ...tools.map(
-      ({ name, description, inputSchema }): SpecTool => ({
-        type: "function",
-        name,
-        description,
-        inputSchema,
-      }),
-    ),
+    ...tools.map((tool) => functionTool(tool, target, known)),
     ...providerTools.map(
       ({ id, name, args }): SpecTool => ({
-        type: version === 2 ? "provider-defined" : "provider",
+        type: target.version === 2 ? "provider-defined" : "provider",
         id,
         name,
         args,

@@ -10,7 +10,7 @@ import type { SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
 import { declarable } from "./members.ts";
 import { type Removed, renderRemoved } from "./removed.ts";
-import { isStrict } from "./strict.ts";
+import { closed, isStrict } from "./strict.ts";
 
 /** How a codec sends schemas: to whom, and where it says what was lost. */
 export interface SchemaRoom {
@@ -68,6 +68,12 @@ export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: Js
     schema: strict === undefined ? withItems(schema) : output(schema, strict, room),
     strict: strict !== undefined,
   };
+}
+
+/** An output schema as the AI SDK's providers take it: they ask for strict mode unless told otherwise, and are told so where it would be refused. */
+export function aiSdkOutput(schema: JsonObject): { schema: JsonObject; strict: boolean } {
+  const whole = closed(schema);
+  return isStrict(whole) ? { schema: whole, strict: true } : { schema: withItems(schema), strict: false };
 }
 
 function bentToStrict(adapt: () => Adapted, target: Target): Adapted | undefined {

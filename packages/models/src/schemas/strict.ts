@@ -19,6 +19,38 @@ export function isStrict(schema: JsonObject): boolean {
   return schema.type === "object" && schema.anyOf === undefined && isStrictNode(schema, 1);
 }
 
+/** The schema, its objects closed where they do not say whether they are; the same object where they all do. */
+export function closed(schema: JsonObject): JsonObject {
+  return closedNode(schema) as JsonObject;
+}
+
+function closedNode(given: Json): Json {
+  if (Array.isArray(given)) {
+    const all = given.map(closedNode);
+    return all.every((one, at) => one === given[at]) ? given : all;
+  }
+  if (!isObject(given)) return given;
+  let node = given;
+  for (const [word, value] of Object.entries(given)) {
+    const inner = inside.has(word)
+      ? closedNode(value)
+      : byName.has(word) && isObject(value)
+        ? closedMembers(value)
+        : value;
+    if (inner !== value) node = { ...node, [word]: inner };
+  }
+  const isOpen = isObject(node.properties) && node.additionalProperties === undefined;
+  return isOpen && node.patternProperties === undefined ? { ...node, additionalProperties: false } : node;
+}
+
+const inside = words("items anyOf oneOf prefixItems");
+const byName = words("properties $defs definitions");
+
+function closedMembers(members: JsonObject): JsonObject {
+  const all = Object.entries(members).map(([name, one]): [string, Json] => [name, closedNode(one)]);
+  return all.every(([name, one]) => one === members[name]) ? members : Object.fromEntries(all);
+}
+
 function isStrictNode(node: Json | undefined, depth: number): boolean {
   if (!isObject(node) || depth > 10) return false;
   for (const word of Object.keys(node)) if (!keywords.has(word)) return false;
