@@ -137,6 +137,20 @@ describe("typed output", () => {
       expect((await new Agent({ model: scripted([say(text)]), output }).run("x")).end?.reason).toBe(
         "completed",
       );
+    for (const text of [
+      '<think>Maybe {"city":"Oslo","degrees":1}?</think>{"city":"Rome","degrees":2}',
+      'A set { of things. So: {"city":"Rome","degrees":2}',
+      '[see "notes] {{"city":"Rome","degrees":2}}',
+    ])
+      expect((await new Agent({ model: scripted([say(text)]), output }).run("x")).output).toEqual({
+        city: "Rome",
+        degrees: 2,
+      });
+    const inner = await new Agent({
+      model: scripted([say('{"a":{"city":"Rome","degrees":2},"b":"cu')], { repeatLast: true }),
+      output,
+    }).run("x");
+    expect(inner.end?.reason).toBe("output_invalid");
     const cut = await new Agent({
       model: scripted([say('{"city":"Ro')], { repeatLast: true }),
       output,

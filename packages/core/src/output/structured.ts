@@ -7,6 +7,7 @@ import { jsonCopy } from "../copy-json.ts";
 import { jsonIn } from "../json.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
+import { splitThoughts } from "../prompt/thoughts.ts";
 import type { CompiledSchema } from "../schema.ts";
 import { unwrapped } from "./wrapped.ts";
 
@@ -70,14 +71,15 @@ const camelCase = (key: string): string =>
   key.replace(/(?<=[^_])_+([^_])/g, (_all, letter: string) => letter.toUpperCase());
 
 /** The JSON values a text holds, the likeliest first: the whole text, else each complete value in it, in order. */
-export function* jsonValues(text: string): Generator<Json> {
-  const whole = jsonIn(text);
-  if (whole !== undefined) {
-    yield whole.value;
+export function* jsonValues(whole: string): Generator<Json> {
+  const text = answerIn(whole);
+  const only = jsonIn(text);
+  if (only !== undefined) {
+    yield only.value;
     return;
   }
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] !== "{" && text[at] !== "[") continue;
+    if (!mayBegin(text, at)) continue;
     const end = valueEnd(text, at);
     if (end === undefined) return;
     const found = jsonIn(text.slice(at, end));
@@ -86,6 +88,26 @@ export function* jsonValues(text: string): Generator<Json> {
     yield found.value;
     at = end - 1;
   }
+}
+
+/** What stands behind a thought that opens the text: a draft in it is not the answer. The whole text where nothing does. */
+function answerIn(text: string): string {
+  if (!/^\s*<think>/i.test(text)) return text;
+  const answer = splitThoughts(text, { blocks: "leading" })
+    .map((piece) => (piece.type === "text" ? piece.text : ""))
+    .join("");
+  return answer.trim() === "" ? text : answer;
+}
+
+/** Whether a bracket has behind it what a value could have there: brackets of prose have words. */
+function mayBegin(text: string, at: number): boolean {
+  const bracket = text[at];
+  if (bracket !== "{" && bracket !== "[") return false;
+  let next = at + 1;
+  while (next < text.length && " \n\r\t".includes(text[next] as string)) next += 1;
+  // What ends here was cut off.
+  if (next === text.length) return true;
+  return (bracket === "{" ? '"}' : '"]{[-0123456789tfn').includes(text[next] as string);
 }
 
 /** The end of the bracketed value that starts at `from`; undefined when it is not complete. */
