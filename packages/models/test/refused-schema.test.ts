@@ -3,10 +3,13 @@
 import { Agent } from "@rondo/core";
 import { call } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
+import { APICallError } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ollamaChat } from "../src/codecs/ollama-chat.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
+import { fromAiSdk } from "../src/index.ts";
 import { expectValid, rows, serve } from "./end-to-end-stack.ts";
 
 const repairOf = (error: object | string, status: number = 400): string | undefined =>
@@ -29,6 +32,11 @@ describe("a refusal that is about the schema of an output says so in the error",
     "'claude-3-5-haiku-20241022' does not support output format.",
     "structured outputs is not supported for this model",
     "Unsupported parameter: 'text.format' is not supported with this model.",
+    "Invalid parameter: 'response_format' must be one of 'json_object', 'text'.",
+    "response_format value as json_schema is enabled only for api versions 2024-08-01-preview and later",
+    "Structured outputs are not available for this model",
+    "output_config.format.schema: Schema is too complex.",
+    "Failed to initialize samplers: failed to parse grammar",
   ])("%s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe("schema");
   });
@@ -40,6 +48,11 @@ describe("a refusal that is about the schema of an output says so in the error",
     "the model m does not exist",
   ])("and is told apart from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).not.toBe("schema");
+  });
+
+  it("is read of a server that failed over the grammar", () => {
+    expect(repairOf("JSON schema conversion failed:\nUnrecognized schema: true", 500)).toBe("schema");
+    expect(repairOf("The server had an error", 500)).toBeUndefined();
   });
 
   it("is read of Ollama as well, and so is thinking that a model has none of", () => {
@@ -72,5 +85,46 @@ describe.each(rows)("a schema that $name refuses", (row) => {
     const { end } = await new Agent({ model: row.model(wire) }).run("where?");
     expect(end?.error?.kind).toMatch(/invalid_request|capability/);
     expect(wire.requests).toHaveLength(1);
+  });
+});
+
+describe("a schema that is refused through a package of the AI SDK", () => {
+  it("is asked for by a tool", async () => {
+    let asked = 0;
+    const model = new MockLanguageModelV3({
+      provider: "acme",
+      modelId: "large",
+      doStream: async ({ tools }) => {
+        asked += 1;
+        if (tools === undefined)
+          throw new APICallError({
+            message: "refused",
+            url: "https://acme.invalid",
+            requestBodyValues: {},
+            statusCode: 400,
+            responseBody: JSON.stringify({
+              error: { message: "This model does not support response format `json_schema`" },
+            }),
+          });
+        const usage = {
+          inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+          outputTokens: { total: 1, text: 1, reasoning: undefined },
+        };
+        const input = JSON.stringify({ city: "Rome" });
+        return {
+          stream: new ReadableStream({
+            start(controller) {
+              controller.enqueue({ type: "tool-call", toolCallId: "c", toolName: "final_output", input });
+              const finishReason = { unified: "tool-calls", raw: undefined } as const;
+              controller.enqueue({ type: "finish", usage, finishReason });
+              controller.close();
+            },
+          }),
+        };
+      },
+    });
+    const output = z.object({ city: z.string() });
+    const agent = new Agent({ model: fromAiSdk(model), output });
+    expect([(await agent.run("where?")).output, asked]).toEqual([{ city: "Rome" }, 2]);
   });
 });

@@ -4,6 +4,7 @@
 // are read as those of any provider; the retry flag is followed where it says something that the status does not.
 
 import { type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
+import { withRepair } from "../codecs/with-repair.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
 import { asRecord } from "./words.ts";
@@ -34,7 +35,8 @@ export function errorFrom(thrown: unknown, id: string, inStream: boolean = false
   // A status of success stands on the error of a body that broke off: no refusal.
   if (typeof statusCode === "number" && statusCode >= 300) {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : messageOf(thrown);
-    const error = classifyHttpError({ status: statusCode, header: headerOf(thrown), body }, { provider: id });
+    const response = { status: statusCode, header: headerOf(thrown), body };
+    const error = withRepair(classifyHttpError(response, { provider: id }), response);
     // The SDK's own reading of the status adds nothing; a provider that says otherwise does.
     const usual = [408, 409, 429].includes(statusCode) || statusCode >= 500;
     const retryable =

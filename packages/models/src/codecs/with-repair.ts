@@ -8,7 +8,7 @@ import { complaintOf } from "../complaint.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
 import { refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
-import { refusesSchema } from "./refused-schema.ts";
+import { failsGrammar, refusesSchema } from "./refused-schema.ts";
 import { refusedSetting, settingOfField } from "./refused-settings.ts";
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
@@ -25,6 +25,7 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
     if (lacksThinking.test(words)) return "settings.reasoning";
     return refusesSchema(words) ? "schema" : undefined;
   }
+  if (status === 500 && failsGrammar(words)) return "schema";
   if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
