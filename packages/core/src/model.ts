@@ -96,6 +96,8 @@ export interface ModelFacts {
   tools?: boolean;
   /** Whether it holds to a JSON Schema natively, and whether it can do so with tools in the same request. */
   output?: "native" | "native_without_tools" | "none";
+  /** Held to a JSON Schema natively it gives objects of named members alone. A typed output with free ones (`z.record`) is then asked for by a tool. Default: false. */
+  closedOutput?: boolean;
 }
 
 export interface Model {

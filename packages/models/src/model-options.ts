@@ -83,8 +83,8 @@ export interface ModelOptions extends ProviderOptions {
   /** The provider's model id. */
   model: string;
   baseURL: string;
-  /** Whether the model can be held to a schema, where nobody told it in its facts. */
-  output?: (target: Target) => ModelFacts["output"];
+  /** Whether the model can be held to a schema, where nobody told it in its facts; or all that is known of its typed outputs. */
+  output?: (target: Target) => ModelFacts["output"] | Pick<ModelFacts, "output" | "closedOutput">;
   /** How credentials become headers. Default: `authorization: Bearer`. */
   authorize?: Authorize;
   /** Named when there is no key. */
@@ -144,6 +144,7 @@ const modelOptions = membersOf<ModelOptions>(
       accepts: listOf(text),
       tools: flag,
       output: oneOf("native", "native_without_tools", "none"),
+      closedOutput: flag,
     }),
     compat: object,
     keepRaw: flag,

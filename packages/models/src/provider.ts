@@ -69,8 +69,9 @@ class HttpModel implements Model {
       ...(stream === undefined ? {} : { stream }),
       ...(compat === undefined ? {} : { compat }),
     };
-    const output = facts?.output ?? options.output?.(this.#target);
-    const all = output === undefined ? facts : { ...facts, output };
+    const judged = options.output?.(this.#target);
+    const told = typeof judged === "string" ? { output: judged } : judged;
+    const all = told === undefined ? facts : { ...told, ...facts };
     if (all !== undefined) this.facts = all;
   }
 

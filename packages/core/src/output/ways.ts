@@ -7,6 +7,7 @@ import type { OutputOptions } from "../loop/records.ts";
 import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
+import { hasFreeMembers } from "./free-members.ts";
 import { objectSchema } from "./wrapped.ts";
 
 /** The name of the tool whose call is the answer. */
@@ -29,7 +30,11 @@ export function outputWay(state: State): Way {
   if (given !== "auto") return { by: given, alone: false };
   // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so. What the server
   // then refuses was one way too many.
-  if (facts.output !== "none" && run?.dropped.includes("schema") !== true) return { by: "native", alone };
+  const refused = run?.dropped.includes("schema") === true;
+  const schema = options?.output?.schema;
+  // Closed, what has free members could only be empty.
+  const empty = facts.closedOutput === true && schema !== undefined && hasFreeMembers(schema);
+  if (facts.output !== "none" && !refused && !empty) return { by: "native", alone };
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
 }
 

@@ -11,8 +11,9 @@ export { googleOutput } from "../codecs/google-target.ts";
 
 type Output = ModelFacts["output"];
 
-/** A Claude, wherever it is; other houses' models behind the same protocol cannot. */
-export const claudeOutput = (target: Target): Output => (traitsOf(target).output ? "native" : "none");
+/** A Claude, wherever it is, which wants its objects closed; other houses' models behind the same protocol cannot. */
+export const claudeOutput = (target: Target): Pick<ModelFacts, "output" | "closedOutput"> =>
+  traitsOf(target).output ? { output: "native", closedOutput: true } : { output: "none" };
 
 /** Over Chat Completions, by the server's quirks. JSON without a schema is nothing to hold a model to. */
 export function chatOutput({ compat = {} }: Target): Output {

@@ -1,0 +1,30 @@
+// The room of free members: objects that are maps, whose members nobody has named.
+
+import type { Json, JsonObject } from "../message.ts";
+import { isObject } from "../schema-pointer.ts";
+
+const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
+const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+
+const known = new WeakMap<JsonObject, boolean>();
+
+/** Whether closing the schema's objects would take more from one than members that nobody asked for. */
+export function hasFreeMembers(schema: JsonObject): boolean {
+  const found = known.get(schema) ?? isFree(schema);
+  known.set(schema, found);
+  return found;
+}
+
+function isFree(node: Json): boolean {
+  if (Array.isArray(node)) return node.some(isFree);
+  if (!isObject(node)) return false;
+  const { type, properties, patternProperties, additionalProperties: rest } = node;
+  const typed = isObject(rest) && Object.keys(rest).length > 0;
+  if (typed || patternProperties !== undefined) return true;
+  if ([type].flat().includes("object") && !isObject(properties) && rest !== false) return true;
+  return Object.entries(node).some(([word, value]) =>
+    byName.has(word)
+      ? isObject(value) && Object.values(value).some(isFree)
+      : inside.has(word) && isFree(value),
+  );
+}
