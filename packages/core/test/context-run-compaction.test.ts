@@ -4,6 +4,7 @@ import {
   type AgentOptions,
   isPaired,
   type Message,
+  type ModelFacts,
   type RondoEvent,
   textOf,
   tool,
@@ -12,6 +13,7 @@ import {
 import {
   call,
   empty,
+  type FailOptions,
   fail,
   hold,
   type SeenRequest,
@@ -348,6 +350,33 @@ describe("a summary that fails", () => {
     const { end } = await session.send("Read every page.");
     expect([end?.reason, limits]).toEqual(["completed", [500, 2_000, 5_000]]);
     expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+  });
+
+  test("asks for no more output than the model gives, by its facts or by what its refusal says", async () => {
+    const limits = async (
+      facts: ModelFacts,
+      refuse: (nth: number) => Turn | undefined,
+    ): Promise<unknown[]> => {
+      const seen: unknown[] = [];
+      const model = asModel(
+        worker(5, ({ settings }, nth) => {
+          seen.push(settings.maxOutputTokens);
+          return refuse(nth) ?? say(summary);
+        }),
+        { facts },
+      );
+      const { session, events } = await opened({ model, clock: jumpingClock(0.5), ...base() });
+      expect((await session.send("Read every page.")).end?.reason).toBe("completed");
+      expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+      return seen;
+    };
+    expect(await limits({ maxOutputTokens: 700 }, () => undefined)).toEqual([700]);
+    const once =
+      (more: FailOptions) =>
+      (nth: number): Turn | undefined =>
+        nth > 1 ? undefined : fail("invalid_request", { status: 400, ...more });
+    expect(await limits({}, once({ maxOutputTokens: 600 }))).toEqual([1_500, 600]);
+    expect(await limits({}, once({ repair: "settings.maxOutputTokens" }))).toEqual([1_500, undefined]);
   });
 
   test("is asked for also of a model whose window nobody knows, and that refused a short conversation", async () => {

@@ -140,14 +140,17 @@ describe("the next summary", () => {
   });
 
   test("may take so much of a small window, and what the settings say of a large one", () => {
-    const most = (given: object): unknown =>
-      summaryOf(at({}, given), rules)?.request.settings.maxOutputTokens;
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    const most = (given: object, change: object = { compactor }): unknown =>
+      summaryOf(at({}, given, {}, change), rules)?.request.settings.maxOutputTokens;
     expect(most({ window: 10_000 })).toBe(1_500);
     expect(most({ window: 1_000 })).toBe(256);
     expect(most({ window: 1_000_000 })).toBe(8_192);
     expect(most({})).toBe(8_192);
     expect(most({ window: 10_000, compaction: { summaryMaxTokens: 700 } })).toBe(700);
     expect(most({ window: 10_000, compaction: { summaryMaxTokens: null } })).toBeUndefined();
+    // The run's own model gives no more.
+    expect(most({ window: 1_000_000 }, {})).toBe(2_000);
   });
 
   test("is made in more parts where its model's window is small", () => {

@@ -14,6 +14,7 @@ import type { Rules } from "../rules/rule.ts";
 import type { Action } from "./action.ts";
 import { wakeTime } from "./hearing.ts";
 import type { Fact, RunOptions } from "./records.ts";
+import { refusesLimit } from "./shrink.ts";
 import { type Compacting, runOf, type State } from "./state.ts";
 import { frontOf, sizeOf, windowOf } from "./window.ts";
 
@@ -49,16 +50,21 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
   };
 }
 
-/** The limit of an answer that went into reasoning is raised, up to half a window; headers go where all requests of the run go. */
-function sentSettings(state: State, { settings }: ModelRequest, { cut = 0 }: Compacting): Settings {
-  const { options } = state;
-  const { maxOutputTokens: most } = settings;
-  const half = (options?.compactor?.facts.contextWindow ?? windowOf(state) ?? Number.POSITIVE_INFINITY) / 2;
-  const raised = most === undefined ? undefined : Math.max(most, Math.min(most * 4 ** cut, Math.floor(half)));
+/**
+ * The limit of an answer that went into reasoning is raised, up to half a window; none is over what the model gives. Headers go
+ * where all requests of the run go.
+ */
+function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
+  const { options, run } = state;
+  const { maxOutputTokens: asked, ...rest } = settings;
+  const facts = (options?.compactor ?? options?.models[run?.model ?? 0])?.facts ?? {};
+  const half = Math.floor((options?.compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
+  const most = Math.min(facts.maxOutputTokens ?? Infinity, limit ?? Infinity);
+  const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
   const headers = options?.compactor === undefined ? options?.settings.headers : undefined;
   return {
-    ...settings,
-    ...(raised === undefined ? {} : { maxOutputTokens: raised }),
+    ...rest,
+    ...(raised === undefined || limit === null ? {} : { maxOutputTokens: Math.min(raised, most) }),
     ...(headers === undefined ? {} : { headers }),
   };
 }
@@ -145,7 +151,8 @@ const isForced = (state: State): boolean => {
 function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
   if (failure === undefined) return false;
   if (failure.kind === "context_overflow" && format === "structured") return narrowed > mostNarrowed;
-  return !failure.retryable || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
+  const passes = failure.retryable || (format === "structured" && refusesLimit(failure));
+  return !passes || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 
 /** How often a plan is made anew with parts of half the size. */

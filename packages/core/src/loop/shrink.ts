@@ -73,6 +73,9 @@ export function endSummary(
           failure: error,
           failedAt: { at: record.at, rand: record.rand },
           ...(error?.kind === "context_overflow" ? narrower(compacting) : {}),
+          ...(error !== undefined && refusesLimit(error)
+            ? { limit: error.maxOutputTokens ?? null, failedAt: undefined }
+            : {}),
         };
   const next: Run = {
     ...run,
@@ -95,6 +98,10 @@ const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
   summaries: [],
   failedAt: undefined,
 });
+
+/** Whether a request for a summary may pass with another output limit, or with none. */
+export const refusesLimit = ({ maxOutputTokens, repair }: ErrorData): boolean =>
+  maxOutputTokens !== undefined || repair === "settings.maxOutputTokens";
 
 const plainText = (message: AssistantMessage): string =>
   message.content.map((part) => (part.type === "text" ? part.text : "")).join("");

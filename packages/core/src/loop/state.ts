@@ -95,6 +95,8 @@ export interface Compacting extends Because {
   readonly failedAt?: { at: number; rand: number } | undefined;
   /** How often its requests were too long for whoever reads them. */
   readonly narrowed?: number | undefined;
+  /** The output limit that is taken, where another one was refused; null: none is. */
+  readonly limit?: number | null | undefined;
   /** How many of the failed attempts ended at their output limit without a word. */
   readonly cut?: number | undefined;
   readonly call?: { startedAt: number } | undefined;
