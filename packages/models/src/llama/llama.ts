@@ -21,6 +21,7 @@ import {
   textOf,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
+import { forGrammar } from "../prompted/envelope.ts";
 import { promptedJson } from "../prompted/prompted-json.ts";
 import { abortedError, unlessAborted } from "../transport/network.ts";
 import {
@@ -226,7 +227,7 @@ class LlamaFile implements Model {
     let made = this.#grammars.get(key);
     if (made === undefined) {
       if (this.#grammars.size >= maxGrammars) this.#grammars.clear();
-      made = runtime.createGrammarForJsonSchema(schema as never);
+      made = runtime.createGrammarForJsonSchema(forGrammar(schema) as never);
       this.#grammars.set(key, made);
     }
     try {

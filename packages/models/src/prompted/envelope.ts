@@ -26,8 +26,16 @@ export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolCho
   const response = closed({ response: { type: "string" } });
   const mustCall = calls.length > 0 && (choice === "any" || typeof choice === "object");
   const forms = mustCall ? calls : [...calls, response];
-  return forms.length === 1 ? (forms[0] as JsonObject) : { oneOf: forms };
+  const envelope = forms.length === 1 ? (forms[0] as JsonObject) : { oneOf: forms };
+  envelopes.add(envelope);
+  return envelope;
 }
+
+const envelopes = new WeakSet<JsonObject>();
+
+/** Any schema in the part that grammars carry; the protocol's own is in it already. */
+export const forGrammar = (schema: JsonObject): JsonObject =>
+  envelopes.has(schema) ? schema : grammarSchema(schema, schema, { left: maxNodes });
 
 function closed(properties: { [name: string]: JsonObject }): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
@@ -73,7 +81,7 @@ export function grammarSchema(
     case "array":
       return {
         type: "array",
-        items: grammarSchema(member(schema, "items"), root, budget, depth + 1),
+        items: itemsSchema(schema, root, budget, depth + 1),
         ...numbers(schema, ["minItems", "maxItems"]),
       };
     case "string":
@@ -86,6 +94,21 @@ export function grammarSchema(
     default:
       return isObject(member(schema, "properties")) ? objectSchema(schema, root, budget, depth) : anyValue();
   }
+}
+
+/** What items are; of a tuple any of what its places take. */
+function itemsSchema(
+  schema: JsonObject,
+  root: JsonObject,
+  budget: { left: number },
+  depth: number,
+): JsonObject {
+  const items = member(schema, "items");
+  const places = Array.isArray(items) ? items : member(schema, "prefixItems");
+  if (!Array.isArray(places) || places.length === 0) return grammarSchema(items, root, budget, depth);
+  const rest = isObject(items) && Object.keys(items).length > 0 ? [items] : [];
+  const each = [...places, ...rest].map((one) => grammarSchema(one, root, budget, depth));
+  return each.length === 1 ? (each[0] as JsonObject) : { oneOf: each };
 }
 
 function objectSchema(
