@@ -71,7 +71,8 @@ describe("hooks", () => {
     };
     const model = scripted([call("a"), say("done")]);
     const { messages } = await new Agent({ model, tools: [echo("a")], hooks }).run("go");
-    expect(model.requests.map((request) => request.messages.length)).toEqual([2, 2]);
+    // The answer whose call the result is of comes with it.
+    expect(model.requests.map((request) => request.messages.length)).toEqual([2, 3]);
     expect(messages).toHaveLength(4);
   });
 

@@ -1,8 +1,9 @@
 // What a user's hook answers, and what becomes of one that fails: asked by hand.
 
-import { type Call, type Fact, type Message, type State, tool } from "@rondo/core";
+import { type Call, type Fact, isPaired, type Message, type State, tool } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { applyEdit } from "../src/context/edit.ts";
 import type { HookAsk } from "../src/loop/action.ts";
 import { viewOf } from "../src/loop/announce.ts";
 import { type Asked, askHook, askKey } from "../src/loop/ask-hooks.ts";
@@ -197,7 +198,7 @@ describe("the hooks of a step", () => {
   test("may send messages of every role, and are told what is none of a kind they can be told of", async () => {
     const about: HookAsk = { hook: "transformContext", step: 2 };
     const change = (said: unknown): Promise<Fact> => ask({ transformContext: () => said }, about, state);
-    for (const role of ["system", "user", "assistant", "tool"])
+    for (const role of ["system", "user", "assistant"])
       expect(await change([{ role, content: [] }])).toStrictEqual({
         type,
         ...about,
@@ -217,6 +218,58 @@ describe("the hooks of a step", () => {
     const wrong = "item 1 of what it returned is no message: a role and a list of parts are needed";
     for (const odd of [null, {}, { role: "nobody", content: [] }, { role: "user" }])
       expect(await change([user("a"), odd])).toMatchObject({ error: wrong });
+  });
+
+  test("may cut the messages anywhere: no call is parted from its result, and something is left to send", async () => {
+    const turns = (count: number): Message[] => [
+      user("go"),
+      ...Array.from({ length: count }, (_, at) => [
+        {
+          role: "assistant" as const,
+          content: ["a", "b"].map((name) => ({
+            type: "tool_call" as const,
+            id: `${name}${at}`,
+            name,
+            args: {},
+            rawArgs: "{}",
+          })),
+          origin: { api: "a", provider: "p", model: "m" },
+          stop: { kind: "tool_use" as const, wire: "tool_use" as const },
+        },
+        ...["a", "b"].map((name) => ({
+          role: "tool" as const,
+          callId: `${name}${at}`,
+          name,
+          content: [{ type: "text" as const, text: "seen" }],
+          isError: false,
+        })),
+      ]).flat(),
+    ];
+    const history = Log.of<Message>(turns(3));
+    const sent = async (cut: (messages: readonly Message[]) => unknown): Promise<readonly Message[]> => {
+      const fact = await ask(
+        { transformContext: cut as never },
+        { hook: "transformContext", step: 2 },
+        {
+          ...state,
+          history,
+        },
+      );
+      if (!("edit" in fact) || fact.edit === undefined) throw new Error(JSON.stringify(fact));
+      return applyEdit(history, fact.edit);
+    };
+    for (let kept = 1; kept <= history.length; kept += 1) {
+      const messages = await sent((all) => all.slice(-kept));
+      expect(isPaired(messages)).toBe(true);
+      // What was kept is there, and the same.
+      for (const message of [...history].slice(-kept)) expect(messages).toContain(message);
+    }
+    const without = await sent((all) => all.filter(({ role }) => role !== "tool"));
+    expect(isPaired(without)).toBe(true);
+    expect(JSON.stringify(without)).toContain("There is no result for this call");
+    expect(await sent((all) => all)).toEqual([...history]);
+    for (const nothing of [[], [{ role: "tool", callId: "x", name: "a", content: [], isError: false }]])
+      await expect(sent(() => nothing)).rejects.toThrow("it returned no message that could be sent");
   });
 
   test("change what is sent, told as what was kept and what was put in", async () => {

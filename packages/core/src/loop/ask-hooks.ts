@@ -4,6 +4,7 @@
 // run that throws ends the run. Whatever a hook changed is checked again.
 
 import { editOf } from "../context/edit.ts";
+import { untorn } from "../context/torn.ts";
 import { jsonCopy, shown } from "../copy-json.ts";
 import { messageOf } from "../errors.ts";
 import type { CallView } from "../events.ts";
@@ -137,7 +138,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
         type,
         hook: ask.hook,
         step: ask.step,
-        edit: editFrom(state.history, messagesOf(said).map(inText)),
+        edit: editFrom(state.history, sendable(messagesOf(said).map(inText), state.history)),
       };
     }
     case "onFinish": {
@@ -173,6 +174,13 @@ function messagesOf<M extends Message>(said: M[]): M[] {
       `item ${wrong} of what it returned is no message: a role and a list of parts are needed`,
     );
   return said;
+}
+
+/** A request for nothing would be refused, or answered with nothing. */
+function sendable(said: readonly Message[], history: Log<Message>): readonly Message[] {
+  const messages = untorn(said, history);
+  if (messages.length === 0) throw new TypeError("it returned no message that could be sent");
+  return messages;
 }
 
 /** More work is what a user would say. Anything else would stand in the history for good: an answer whose calls have no results, say. */
