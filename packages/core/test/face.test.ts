@@ -147,6 +147,14 @@ describe("typed output", () => {
         city: "Rome",
         degrees: 2,
       });
+    for (const [text, city] of [
+      ['{"city":"Rome","degrees":2,}', "Rome"],
+      ['Here:\n{\n  "city": "Ro\nme,}",\n  "degrees": 2,\n}', "Ro\nme,}"],
+    ])
+      expect((await new Agent({ model: scripted([say(text ?? "")]), output }).run("x")).output).toEqual({
+        city,
+        degrees: 2,
+      });
     const inner = await new Agent({
       model: scripted([say('{"a":{"city":"Rome","degrees":2},"b":"cu')], { repeatLast: true }),
       output,

@@ -4,7 +4,7 @@
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
 import { jsonCopy } from "../copy-json.ts";
-import { jsonIn } from "../json.ts";
+import { jsonIn, nearlyJsonIn } from "../json.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 import { splitThoughts } from "../prompt/thoughts.ts";
@@ -78,17 +78,22 @@ export function* jsonValues(whole: string): Generator<Json> {
     yield only.value;
     return;
   }
-  for (let at = 0; at < text.length; at += 1) {
+  let tried = 0;
+  for (let at = 0; at < text.length && tried < mostTried; at += 1) {
     if (!mayBegin(text, at)) continue;
+    tried += 1;
     const end = valueEnd(text, at);
     if (end === undefined) return;
-    const found = jsonIn(text.slice(at, end));
+    const found = nearlyJsonIn(text.slice(at, end));
     // Brackets in prose are no value: what stands inside them may still be one.
     if (found === undefined) continue;
     yield found.value;
     at = end - 1;
   }
 }
+
+/** Brackets that are looked behind: each may cost a look at the whole text. */
+const mostTried = 100;
 
 /** What stands behind a thought that opens the text: a draft in it is not the answer. The whole text where nothing does. */
 function answerIn(text: string): string {
