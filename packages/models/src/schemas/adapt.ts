@@ -42,9 +42,8 @@ export function adaptToolSchema(
 ): Adapted {
   const top = objectTop(schema);
   if (mode === "tool") return asTool(top);
-  const adapted = adaptSchema(top.schema, mode, options);
-  const removed = [...top.removed, ...adapted.removed];
-  return { ...adapted, schema: mode === "xai" ? withItems(adapted.schema) : adapted.schema, removed };
+  const adapted = adaptSchema(withItems(top.schema), mode, options);
+  return { ...adapted, schema: withItems(adapted.schema), removed: [...top.removed, ...adapted.removed] };
 }
 
 const asTool = ({ schema, removed }: Pick<Adapted, "schema" | "removed">): Adapted => ({
