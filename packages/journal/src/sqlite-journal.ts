@@ -111,8 +111,13 @@ class Journaling implements SqliteJournal {
     this.#now = now;
     this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
-    this.#open = new OpenFile(this.#db, file);
-    this.#statements = prepare(this.#db);
+    try {
+      this.#statements = prepare(this.#db);
+      this.#open = new OpenFile(this.#db, file);
+    } catch (thrown) {
+      this.#db.close();
+      throw thrown;
+    }
     const perform: Perform = (doing, act) => this.#perform(doing, act);
     this.blobs = new SqliteBlobs(this.#db, this.#open, perform, blobs);
   }

@@ -22,10 +22,10 @@ export class OpenFile {
     this.#file = file === ":memory:" ? undefined : file;
     this.#real = this.#file === undefined ? file : realpathSync(this.#file);
     this.#identity = this.#file && identityOf(this.#file);
-    this.#noLongerOpen = nowOpen(this.#identity);
     // The first look into it opens what stands beside it, and that stays for as long as anybody has it open.
     db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
     this.#beside = this.#file && besideOf(this.#real);
+    this.#noLongerOpen = nowOpen(this.#identity);
   }
 
   /** @throws RondoError `storage` where it was taken away */
