@@ -8,7 +8,14 @@ import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
-import { lineNumbers, maxStretches, replaced, type Stretch, stretchesOf } from "./passages.ts";
+import {
+  lineNumbers,
+  maxStretches,
+  replaced,
+  type Stretch,
+  stretchesOf,
+  withoutReturns,
+} from "./passages.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
@@ -92,7 +99,13 @@ export function editFile(options: EditFileOptions): Tool {
             const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
             if (kind !== undefined)
               throw new Refusal(`${shown(there.shown)} is no text (${kind}); it cannot be edited`);
-            const found = stretchesOf(file, old, replaceAll);
+            let instead = fresh;
+            let found = stretchesOf(file, old, replaceAll);
+            if (found.length === 0 && old.includes("\r\n")) {
+              // Given with CRLF where the file has none.
+              instead = withoutReturns(fresh);
+              found = stretchesOf(file, withoutReturns(old), replaceAll);
+            }
             if (found.length === 0) throw new Refusal(missing(file, oldText, there.shown));
             if (found.length === maxStretches)
               throw new Refusal(
@@ -109,7 +122,7 @@ export function editFile(options: EditFileOptions): Tool {
               file,
               found.map(({ from }) => from),
             );
-            const text = replaced(file, found, fresh);
+            const text = replaced(file, found, instead);
             const bytes = utf16 === undefined ? text : inUtf16(text, utf16);
             const lines = linesIn(text);
             size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;

@@ -22,7 +22,7 @@ const CR = 13;
 export function stretchesOf(file: Buffer, passage: Buffer, apart: boolean): Stretch[] {
   if (passage.includes(CR) || !file.includes("\r\n"))
     return placesOf(file, passage, apart).map((from) => ({ from, to: from + passage.length }));
-  const { text, cuts } = withoutReturns(file);
+  const { text, cuts } = plainLines(file);
   const original = (at: number): number => at + countBelow(cuts, at);
   return placesOf(text, passage, apart).map((from) => ({
     from: original(from),
@@ -43,7 +43,7 @@ function placesOf(file: Buffer, passage: Buffer, apart: boolean): number[] {
 }
 
 /** A file with plain newlines, and where in it a carriage return was left out before one. */
-function withoutReturns(file: Buffer): { text: Buffer; cuts: number[] } {
+function plainLines(file: Buffer): { text: Buffer; cuts: number[] } {
   const text = Buffer.allocUnsafe(file.length);
   const cuts: number[] = [];
   let length = 0;
@@ -56,6 +56,9 @@ function withoutReturns(file: Buffer): { text: Buffer; cuts: number[] } {
   length += file.copy(text, length, from);
   return { text: text.subarray(0, length), cuts };
 }
+
+/** A text with plain newlines. */
+export const withoutReturns = (text: Buffer): Buffer => plainLines(text).text;
 
 /** How many of ascending numbers are below a bound. */
 function countBelow(numbers: readonly number[], bound: number): number {

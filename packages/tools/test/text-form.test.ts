@@ -75,6 +75,14 @@ describe("a file keeps its form", () => {
   });
 });
 
+test("a passage that is given with CRLF is found where lines end otherwise", async () => {
+  const { at, edit } = within({ "a.txt": "one\ntwo\n", "b.txt": "one\r\ntwo\nthree\n" });
+  await edit("a.txt", "one\r\ntwo\r\n", "1\r\n2\r\n");
+  expect(at("a.txt").toString()).toBe("1\n2\n");
+  await edit("b.txt", "two\r\nthree", "2\r\n3");
+  expect(at("b.txt").toString()).toBe("one\r\n2\n3\n");
+});
+
 test("a passage that overlaps itself is not unique", async () => {
   const { at, edit } = within({ "a.txt": "aaa\n" });
   expect((await edit("a.txt", "aa", "b")).text).toContain("not unique");
