@@ -145,15 +145,20 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
     worker.terminate().then(act, act);
   };
   const aborted = (): void => settle(() => reject(signal.reason));
-  const timer = setTimeout(() => {
+  const stop = (): void => {
     const length = new DataView(order.at).getUint32(0);
     const stoppedIn = new TextDecoder().decode(new Uint8Array(order.at, 4, length).slice());
     settle(() => resolve({ lines, news, stoppedIn }));
-  }, timeLimitMs);
+  };
+  // For the thread to begin; from then on the search has its time, however long a busy machine took to start a thread.
+  let timer = setTimeout(stop, timeLimitMs + startMs);
   signal.addEventListener("abort", aborted, { once: true });
-  worker.on("message", (message: SearchNews | "done") => {
+  worker.on("message", (message: SearchNews | "begun" | "done") => {
     if (settled) return;
-    if (message === "done") settle(() => resolve({ lines, news, stoppedIn: undefined }));
+    if (message === "begun") {
+      clearTimeout(timer);
+      timer = setTimeout(stop, timeLimitMs);
+    } else if (message === "done") settle(() => resolve({ lines, news, stoppedIn: undefined }));
     else {
       news = message;
       lines.push(...message.lines);
@@ -169,6 +174,9 @@ async function searched(order: SearchOrder, timeLimitMs: number, signal: AbortSi
   if (signal.aborted) aborted();
   return promise;
 }
+
+/** Milliseconds a thread may take to begin. */
+const startMs = 5_000;
 
 /** A refusal crosses a thread as a plain error with a name. */
 function asRefusal(thrown: unknown): unknown {

@@ -18,6 +18,7 @@ const port = parentPort!;
 const root = new Root(order.root);
 const shownWidth = 300;
 
+port.postMessage("begun");
 await search();
 
 async function search(): Promise<void> {
