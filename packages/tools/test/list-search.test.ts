@@ -261,20 +261,14 @@ describe("search_files", () => {
 
   test("ends a pattern that needs exponential time, and tells what it had found (F243)", async () => {
     const root = folder({ "a.txt": "aaaa\n", "b.txt": `${"a".repeat(50)}b\n` });
-    // Without a bound this takes years. How soon the search comes as far as the second file is the machine's affair.
-    for (const [timeLimitMs, shown] of [
-      [700, "0.7 s"],
-      [30_000, "30 s"],
-    ] as const) {
-      const { text, isError } = await call(searchFiles({ root, timeLimitMs }), "search_files", {
-        pattern: "^(a+)+$",
-      });
-      expect(isError).toBe(true);
-      expect(text).toContain(`stopped after ${shown}`);
-      if (timeLimitMs === 700 && !text.includes("while it was")) continue;
-      expect(text).toContain(`stopped after ${shown} while it was in b.txt`);
-      return;
-    }
+    const started = performance.now();
+    const { text, isError } = await call(searchFiles({ root, timeLimitMs: 700 }), "search_files", {
+      pattern: "^(a+)+$",
+    });
+    expect(isError).toBe(true);
+    expect(text).toContain("stopped after 0.7 s while it was in b.txt");
+    // Without the bound this takes years; any finite bound will do here.
+    expect(performance.now() - started).toBeLessThan(60_000);
   });
 
   test("ends at once when it is aborted in the middle of such a pattern", async () => {
