@@ -94,3 +94,12 @@ it("tools are held to by the protocol's grammar, however many there are", async 
   expect((schemas[0] as { oneOf: JsonObject[] }).oneOf).toHaveLength(61);
   expect(JSON.stringify(schemas[0])).toContain('"p9":{"type":"string"}');
 });
+
+it("llama names the option that it has not, or that is missing, in place of failing over it", () => {
+  const given = (options: unknown) => () => llama(options as Parameters<typeof llama>[0]);
+  expect(given({ model: "/m.gguf" })).toThrow(
+    "llama: option model: there is no such option; did you mean modelPath?",
+  );
+  expect(given({})).toThrow("llama: option modelPath: a text is needed");
+  expect(given("/m.gguf")).toThrow('an object is needed, not "/m.gguf"');
+});

@@ -20,6 +20,17 @@ import {
   type StopKind,
   textOf,
 } from "@rondo/core";
+import {
+  anything,
+  callable,
+  checkGiven,
+  count,
+  flag,
+  membersOf,
+  object,
+  text,
+  whole,
+} from "@rondo/core/checks";
 import { Answer } from "../answer.ts";
 import { forGrammar } from "../prompted/envelope.ts";
 import { promptedJson } from "../prompted/prompted-json.ts";
@@ -62,8 +73,28 @@ export interface LlamaModel extends Model {
   dispose(): Promise<void>;
 }
 
-/** A model in a GGUF file, e.g. `llama({ modelPath: "qwen3-4b-q4.gguf" })`. Needs the package `node-llama-cpp`. */
+const llamaOptions = membersOf<LlamaOptions>(
+  {
+    modelPath: text,
+    name: text,
+    contextSize: count,
+    threads: whole,
+    gpu: anything,
+    gpuLayers: whole,
+    grammar: flag,
+    neutralise: flag,
+    facts: object,
+    library: callable,
+  },
+  ["modelPath"],
+);
+
+/**
+ * A model in a GGUF file, e.g. `llama({ modelPath: "qwen3-4b-q4.gguf" })`. Needs the package `node-llama-cpp`.
+ * @throws RondoError `invalid_request` naming the option that cannot be used
+ */
 export function llama(options: LlamaOptions): LlamaModel {
+  checkGiven(llamaOptions, options, "llama");
   const file = new LlamaFile(options);
   const model = promptedJson(file, {
     constrain: options.grammar ?? true,
