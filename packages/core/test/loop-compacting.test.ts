@@ -153,6 +153,33 @@ describe("the next summary", () => {
     expect(most({ window: 1_000_000 }, {})).toBe(2_000);
   });
 
+  test("goes where all requests of the run go, unless another model makes it", () => {
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    const sent = (change: object): unknown =>
+      summaryOf(at({}, { window: 10_000 }, {}, change), rules)?.request.settings;
+    const settings = { headers: { "x-team": "a" }, temperature: 0.5 };
+    expect(sent({ settings })).toStrictEqual({ maxOutputTokens: 1_500, headers: { "x-team": "a" } });
+    expect(sent({ settings: {} })).toStrictEqual({ maxOutputTokens: 1_500 });
+    expect(sent({ settings, compactor })).toStrictEqual({ maxOutputTokens: 1_500 });
+  });
+
+  test("is asked for with the limit that is taken, where one was refused", () => {
+    const failure: ErrorData = {
+      kind: "invalid_request",
+      message: "m",
+      retryable: false,
+      maxOutputTokens: 700,
+    };
+    const most = (change: Partial<Compacting>, format: string = "structured"): unknown =>
+      summaryOf(at({ failures: 1, failure, ...change }, { window: 10_000, compaction: { format } }), rules)
+        ?.request.settings;
+    expect(most({ limit: 700 })).toMatchObject({ maxOutputTokens: 700 });
+    expect(most({ limit: 9_000 })).toMatchObject({ maxOutputTokens: 1_500 });
+    expect(most({ limit: null })).not.toHaveProperty("maxOutputTokens");
+    expect(most({ limit: 700, failures: 3 })).toBeUndefined();
+    expect(most({ limit: 700 }, "tagged")).toBeUndefined();
+  });
+
   test("is made in more parts where its model's window is small", () => {
     const compactor = (contextWindow: number): object => ({
       compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },

@@ -1,6 +1,6 @@
 // Lists that are shared by every version of a state; how the history is shrunk; whether a request only grew.
 
-import type { LogRecord, Message, ModelRequest, State } from "@rondo/core";
+import type { LogRecord, Message, ModelRequest, Part, State, StopKind } from "@rondo/core";
 import { reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { Log, Names } from "../src/loop/log.ts";
@@ -221,6 +221,59 @@ describe("a summary", () => {
         { type: "summary_finished", message: answerOf([{ type: "text", text: "t" }]) },
       ).run?.spend.uncounted,
     ).toBe(1);
+  });
+
+  test("that nobody wrote as one is a failure: a refusal, a filtered answer, reasoning up to the limit", () => {
+    const came = (content: Part[], kind: StopKind = "end_turn"): unknown =>
+      after(
+        { compacting: asking },
+        { type: "summary_finished", message: { ...answerOf(content), stop: { kind, wire: kind } } },
+      ).run?.compacting;
+    const refused = { kind: "content_filter", message: "the model refused to sum up", retryable: false };
+    const said: Part = { type: "text", text: "I cannot." };
+    expect(came([said], "refusal")).toMatchObject({ summaries: [], failure: refused, cut: 0 });
+    expect(came([said], "content_filter")).toMatchObject({ summaries: [], failure: refused });
+    expect(came([{ type: "refusal", text: "No." }])).toMatchObject({ summaries: [], failure: refused });
+    expect(came([said, { type: "refusal", text: "No." }])).toMatchObject({ failure: refused });
+    const empty = (why: string): object => ({
+      kind: "empty_response",
+      message: `the summary had no text in it${why}`,
+      retryable: true,
+    });
+    expect(came([])).toMatchObject({ failure: empty(""), cut: 0 });
+    const thought: Part = { type: "reasoning", text: "Hm." };
+    expect(came([thought], "max_tokens")).toMatchObject({
+      failure: empty(": its output limit went into reasoning"),
+      cut: 1,
+    });
+    // Cut short, but one: what there is of it counts.
+    expect(came([said], "max_tokens")).toMatchObject({ summaries: ["I cannot."], cut: undefined });
+    expect(
+      after({ compacting: { ...asking, cut: 1 } }, { type: "summary_failed", error: refused }).run
+        ?.compacting,
+    ).toMatchObject({ cut: 1, failedAt: { at: 2_000, rand: 0.5 } });
+  });
+
+  test("whose output limit is refused is asked for at once, with the one that is named or with none", () => {
+    const refused = (more: object): unknown =>
+      after(
+        { compacting: asking },
+        {
+          type: "summary_failed",
+          error: { kind: "invalid_request", message: "m", retryable: false, ...more },
+        },
+      ).run?.compacting;
+    expect(refused({ maxOutputTokens: 500 })).toMatchObject({ limit: 500, failedAt: undefined });
+    expect(refused({ repair: "settings.maxOutputTokens" })).toMatchObject({
+      limit: null,
+      failedAt: undefined,
+    });
+    for (const more of [{}, { repair: "settings.temperature" }]) {
+      expect(refused(more)).toMatchObject({ failedAt: { at: 2_000, rand: 0.5 } });
+      expect(refused(more)).not.toHaveProperty("limit");
+      expect(refused(more)).not.toHaveProperty("narrowed");
+    }
+    expect(refused({ kind: "context_overflow" })).toMatchObject({ narrowed: 1, failedAt: undefined });
   });
 
   test("is paid at the price of the model that made it", () => {

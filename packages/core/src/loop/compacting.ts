@@ -55,13 +55,14 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
  * where all requests of the run go.
  */
 function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
-  const { options, run } = state;
+  const { options } = state;
   const { maxOutputTokens: asked, ...rest } = settings;
-  const facts = (options?.compactor ?? options?.models[run?.model ?? 0])?.facts ?? {};
-  const half = Math.floor((options?.compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
-  const most = Math.min(facts.maxOutputTokens ?? Infinity, limit ?? Infinity);
+  const compactor = options?.compactor;
+  const facts = (compactor ?? options?.models[runOf(state).model])?.facts;
+  const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
+  const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
   const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
-  const headers = options?.compactor === undefined ? options?.settings.headers : undefined;
+  const headers = compactor === undefined ? options?.settings.headers : undefined;
   return {
     ...rest,
     ...(raised === undefined || limit === null ? {} : { maxOutputTokens: Math.min(raised, most) }),
@@ -151,7 +152,7 @@ const isForced = (state: State): boolean => {
 function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
   if (failure === undefined) return false;
   if (failure.kind === "context_overflow" && format === "structured") return narrowed > mostNarrowed;
-  const passes = failure.retryable || (format === "structured" && refusesLimit(failure));
+  const passes = failure.retryable || refusesLimit(failure);
   return !passes || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
 }
 

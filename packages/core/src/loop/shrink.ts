@@ -53,30 +53,12 @@ export function endSummary(
   if (compacting?.call === undefined) return state;
   const answer = record.type === "summary_finished" ? record.message : undefined;
   const usage = record.type === "summary_finished" ? record.message.usage : record.usage;
-  const error = record.type === "summary_failed" ? record.error : noSummary(record.message);
-  const after: Compacting =
-    error === undefined && answer !== undefined
-      ? {
-          ...compacting,
-          call: undefined,
-          failures: 0,
-          failure: undefined,
-          failedAt: undefined,
-          cut: undefined,
-          summaries: [...compacting.summaries, plainText(answer)],
-        }
-      : {
-          ...compacting,
-          call: undefined,
-          cut: answer?.stop.kind === "max_tokens" ? (compacting.cut ?? 0) + 1 : compacting.cut,
-          failures: compacting.failures + 1,
-          failure: error,
-          failedAt: { at: record.at, rand: record.rand },
-          ...(error?.kind === "context_overflow" ? narrower(compacting) : {}),
-          ...(error !== undefined && refusesLimit(error)
-            ? { limit: error.maxOutputTokens ?? null, failedAt: undefined }
-            : {}),
-        };
+  const came = outcomeOf(record);
+  const after: Compacting = {
+    ...compacting,
+    call: undefined,
+    ...("error" in came ? failed(compacting, came, record) : summed(compacting, came.text)),
+  };
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
@@ -91,6 +73,39 @@ export function endSummary(
   };
   return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
 }
+
+/** What came of the question for a summary. `cut`: the answer ended at its output limit. */
+type Outcome = { text: string } | { error: ErrorData; cut: boolean };
+
+function outcomeOf(record: LogRecord & { type: "summary_finished" | "summary_failed" }): Outcome {
+  if (record.type === "summary_failed") return { error: record.error, cut: false };
+  const { message } = record;
+  const error = noSummary(message);
+  return error === undefined
+    ? { text: plainText(message) }
+    : { error, cut: message.stop.kind === "max_tokens" };
+}
+
+const summed = ({ summaries }: Compacting, text: string): Partial<Compacting> => ({
+  failures: 0,
+  failure: undefined,
+  failedAt: undefined,
+  cut: undefined,
+  summaries: [...summaries, text],
+});
+
+const failed = (
+  compacting: Compacting,
+  { error, cut }: Extract<Outcome, { cut: boolean }>,
+  { at, rand }: LogRecord,
+): Partial<Compacting> => ({
+  cut: (compacting.cut ?? 0) + Number(cut),
+  failures: compacting.failures + 1,
+  failure: error,
+  failedAt: { at, rand },
+  ...(error.kind === "context_overflow" ? narrower(compacting) : {}),
+  ...(refusesLimit(error) ? { limit: error.maxOutputTokens ?? null, failedAt: undefined } : {}),
+});
 
 /** What was too long for its reader is planned anew, in smaller parts, and asked for at once. */
 const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
