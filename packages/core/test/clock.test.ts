@@ -83,6 +83,15 @@ describe("a clock that is behind", () => {
     expect(clock.waits.filter((ms) => ms > 60_000)).toEqual([]);
   });
 
+  test("the records' is followed again from the next run on, once it has caught up", async () => {
+    const { journal, clock } = await fromTomorrow();
+    const session = await new Agent({ model: model([]), clock, journal }).open("s");
+    await session.send("again");
+    clock.pass(3 * day);
+    await session.send("and again");
+    expect(journal.read("s").at(-1)?.at).toBeLessThanOrEqual(clock.now());
+  });
+
   test("because it was set back in the midst of a wait makes that wait begin again, and no longer", async () => {
     const clock = jumpingClock(0);
     const failing: Model["call"] = () => {

@@ -131,7 +131,6 @@ export class Driver {
     if (this.#running)
       throw new RondoError("internal", `session ${this.#shell.session} is being driven already`);
     this.#running = true;
-    this.#clock.settle();
     try {
       await this.settled();
       for (;;) {
@@ -157,6 +156,7 @@ export class Driver {
       throw thrown;
     } finally {
       this.#running = false;
+      this.#clock.settle();
     }
   }
 
