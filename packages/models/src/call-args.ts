@@ -19,7 +19,21 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   if (isNothing(value)) return { args: {} };
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { args: {}, argsError: "the arguments must be a JSON object" };
+  if ((typeof given !== "string" || mayBeEndless.test(given)) && isEndless(value))
+    return { args: {}, argsError: "a number in the arguments is larger than any that can be kept" };
   return { args: value };
+}
+
+/** JSON can write numbers that no double holds, and that nothing could keep. */
+const mayBeEndless: RegExp = /e\+?\d{3}|(?<!\d)\d{309}/i;
+
+function isEndless(value: Json): boolean {
+  const left: Json[] = [value];
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    if (typeof one === "number" && !Number.isFinite(one)) return true;
+    if (typeof one === "object" && one !== null) for (const inner of Object.values(one)) left.push(inner);
+  }
+  return false;
 }
 
 /** Arguments that say nothing. */
