@@ -8,14 +8,7 @@ import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
 import { keyOf } from "./given-path.ts";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "./options.ts";
-import {
-  lineNumbers,
-  maxStretches,
-  replaced,
-  type Stretch,
-  stretchesOf,
-  withoutReturns,
-} from "./passages.ts";
+import { lineNumbers, maxStretches, replaced, stretchesOf, withoutReturns } from "./passages.ts";
 import { counted, Refusal, shown } from "./reasons.ts";
 import { answering } from "./refusal.ts";
 import { type ContentId, contentIdOf, fileEntry } from "./seen.ts";
@@ -114,14 +107,11 @@ export function editFile(options: EditFileOptions): Tool {
             if (found.length > 1 && !replaceAll)
               throw new Refusal(
                 `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(there.shown)}, ` +
-                  `at ${linesAt(file, found)}; nothing was changed. Give more of the text around it, or set replaceAll`,
+                  `at ${listed(lineNumbers(file, found))}; nothing was changed. Give more of the text around it, or set replaceAll`,
               );
             mustNotBeShown(newText, file, "the new text");
             if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
-            places = lineNumbers(
-              file,
-              found.map(({ from }) => from),
-            );
+            places = lineNumbers(file, found);
             const text = replaced(file, found, instead);
             const bytes = utf16 === undefined ? text : inUtf16(text, utf16);
             const lines = linesIn(text);
@@ -140,14 +130,6 @@ export function editFile(options: EditFileOptions): Tool {
     },
   });
 }
-
-const linesAt = (file: Buffer, found: readonly Stretch[]): string =>
-  listed(
-    lineNumbers(
-      file,
-      found.map(({ from }) => from),
-    ),
-  );
 
 function listed(lines: readonly number[]): string {
   const first = lines.slice(0, 10).join(", ");

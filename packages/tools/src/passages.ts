@@ -110,12 +110,12 @@ function endsWithReturn(file: Buffer, at: number): boolean {
   return end > 0 && file[end - 1] === CR;
 }
 
-/** The 1-based lines of ascending positions. */
-export function lineNumbers(file: Buffer, found: readonly number[]): number[] {
+/** The 1-based lines that stretches begin in, which are in their order. */
+export function lineNumbers(file: Buffer, found: readonly Stretch[]): number[] {
   const lines: number[] = [];
   let line = 1;
   let newline = file.indexOf(LF);
-  for (const at of found) {
+  for (const { from: at } of found) {
     while (newline >= 0 && newline < at) {
       line++;
       newline = file.indexOf(LF, newline + 1);

@@ -13,24 +13,21 @@ const symbols = /[\u2400-\u2408\u240b-\u241f\u2421]/g;
 /** @throws Refusal when `text` holds what read_file showed in the place of something in `before` */
 export function mustNotBeShown(text: string, before: Buffer, what: string): void {
   if (text.includes("\ufffd") && !isUtf8(before) && !before.includes("\ufffd"))
-    throw new Refusal(
-      `${what} holds \ufffd, which read_file shows for bytes that are no UTF-8: they would be lost; nothing was written. ` +
-        "Change other parts of the file with edit_file",
-    );
+    throw lost(what, "\ufffd", "bytes that are no UTF-8: they");
   const mark = clipped.exec(text)?.[0];
   if (mark !== undefined && !before.includes(mark))
-    throw new Refusal(
-      `${what} holds "${mark}", which read_file shows for the rest of a long line: it would be lost; nothing was written. ` +
-        "Change other parts of the file with edit_file",
-    );
+    throw lost(what, `"${mark}"`, "the rest of a long line: it");
   const raw = before.toString("latin1");
   for (const [symbol] of text.matchAll(symbols))
     if (controlOf(symbol).test(raw) && !before.includes(symbol))
-      throw new Refusal(
-        `${what} holds ${symbol}, which read_file shows for a control character: that would be lost; nothing was written. ` +
-          "Change other parts of the file with edit_file",
-      );
+      throw lost(what, symbol, "a control character: that");
 }
+
+const lost = (what: string, held: string, meant: string): Refusal =>
+  new Refusal(
+    `${what} holds ${held}, which read_file shows for ${meant} would be lost; nothing was written. ` +
+      "Change other parts of the file with edit_file",
+  );
 
 /** What is shown as a symbol: a carriage return only where no line ends with it. */
 function controlOf(symbol: string): RegExp {

@@ -4,7 +4,7 @@
 // The translation happens here, deltas and all, so that neither the loop nor a history ever sees a call that is none (it
 // would need a result, and another provider would be shown a tool that does not exist), or a value in another one.
 
-import type { AssistantMessage, Part } from "../message.ts";
+import type { AssistantMessage, Part, ToolCallPart } from "../message.ts";
 import { type Model, type ModelEvent, type ModelRequest, modelFace, type ToolDefinition } from "../model.ts";
 import { outputToolOf } from "./ways.ts";
 import { isWrapped, Unwrapping, unwrappedText } from "./wrapped.ts";
@@ -56,11 +56,10 @@ function answerOf(
     );
     return { ...message, content };
   }
-  const isAnswer = (part: Part): boolean => part.type === "tool_call" && part.name === tool.name;
+  const isAnswer = (part: Part): part is ToolCallPart => part.type === "tool_call" && part.name === tool.name;
   if (!message.content.some(isAnswer)) return message;
   const content = message.content.map((part): Part => {
-    if (part.type === "tool_call" && part.name === tool.name)
-      return { type: "text", text: bare(part.rawArgs) };
+    if (isAnswer(part)) return { type: "text", text: bare(part.rawArgs) };
     // Signed reasoning belongs to the call it led to; before a text it would be refused.
     return part.type === "reasoning" ? { type: "reasoning", text: part.text } : part;
   });
