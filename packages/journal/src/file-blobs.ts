@@ -1,10 +1,10 @@
 // The room of blobs in files: a folder for each session, a text file for each text.
 //
-// A file appears whole or not at all: it is written beside its place, brought to the disk and renamed. Its name is its
-// content's, so two processes that keep one text do no harm to each other.
+// A file appears whole or not at all (`file-parts.ts`). Its name is its content's, so two processes that keep one text do
+// no harm to each other.
 
-import { createHash, randomUUID } from "node:crypto";
-import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type BlobLimits,
@@ -19,6 +19,7 @@ import {
   refusesBlob,
   safeRef,
 } from "@rondo/core";
+import { heldIn, isMissing, writeBeside } from "./file-parts.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
 
@@ -63,7 +64,7 @@ export function fileBlobs(folder: string | URL, limits?: BlobLimits): FileBlobs 
         const reason = refusesBlob(bytes.length, await heldIn(home(session)), bounds);
         if (reason !== undefined) return { ok: false, reason };
         makeFolder(home(session), 0o700);
-        await write(place, bytes);
+        await writeBeside(place, bytes);
         await sync(home(session));
         return { ok: true, ...info };
       }),
@@ -88,41 +89,6 @@ async function whole(place: string): Promise<string | undefined> {
   }
 }
 
-/** What a session's files have together; what is being written counts as well. */
-async function heldIn(folder: string): Promise<number> {
-  let bytes = 0;
-  try {
-    for (const name of await readdir(folder)) {
-      try {
-        bytes += (await stat(join(folder, name))).size;
-      } catch (thrown) {
-        // Another process has just renamed it.
-        if (!isMissing(thrown)) throw thrown;
-      }
-    }
-  } catch (thrown) {
-    if (!isMissing(thrown)) throw thrown;
-  }
-  return bytes;
-}
-
-async function write(place: string, bytes: Buffer): Promise<void> {
-  const beside = `${place}.${randomUUID()}.part`;
-  try {
-    const handle = await open(beside, "wx", 0o600);
-    try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(beside, place);
-  } catch (thrown) {
-    await rm(beside, { force: true });
-    throw thrown;
-  }
-}
-
 /** Makes a rename last. Not every system lets a folder be opened; those that do not need none of this. */
 async function sync(folder: string): Promise<void> {
   if (process.platform === "win32") return;
@@ -132,8 +98,4 @@ async function sync(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function isMissing(thrown: unknown): boolean {
-  return (thrown as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
 }

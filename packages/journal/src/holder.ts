@@ -1,9 +1,11 @@
-// The room of the holder: which process has a lease, and whether it is gone for good.
+// The room of the holder: which process has a lease or writes a file, and whether it is gone for good.
 //
 // A process that was killed cannot let its lease go, and whoever goes on with its work must not wait for it to run out.
+// Nor can it take away what it had begun to write.
 // Gone is only what can be known to be: the same machine since the same start, the same process namespace, and no
 // process with that number that began at that time. Of everything else nothing is known, and its lease counts.
 
+import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -47,16 +49,28 @@ interface Mark {
 }
 
 let own: string | undefined;
+let ownInName: string | undefined;
+
+const markOfThis = (): Mark => ({
+  pid: process.pid,
+  host: hostname(),
+  boot: bootOf(),
+  began: beganOf(process.pid) ?? "",
+});
 
 /** This process, as it is stored with a lease. */
 export function ownMark(): string {
-  own ??= JSON.stringify({
-    pid: process.pid,
-    host: hostname(),
-    boot: bootOf(),
-    began: beganOf(process.pid) ?? "",
-  } satisfies Mark);
+  own ??= JSON.stringify(markOfThis());
   return own;
+}
+
+/** This process in the name of a file that it writes: letters, digits and `-`, and short on any machine. */
+export function ownMarkInName(): string {
+  if (ownInName === undefined) {
+    const { pid, began, host, boot } = shortened(markOfThis());
+    ownInName = [pid, began, host, ...boot.split(" ")].join("-");
+  }
+  return ownInName;
 }
 
 /** A holder in words: its name, and its process. */
@@ -68,12 +82,22 @@ export function holderName(owner: string, mark: string | null): string {
 /** True only when the process is known to have ended. */
 function isGone(mark: string | null): boolean {
   const known = readMark(mark);
-  if (known === undefined || mark === ownMark()) return false;
-  if (known.host !== hostname()) return false;
-  const boot = bootOf();
-  if (known.boot !== boot) {
+  return known !== undefined && mark !== ownMark() && hasEnded(known, markOfThis());
+}
+
+/** True only when the process that a file's name tells of is known to have ended. */
+export function isGoneByName(mark: string): boolean {
+  const [, pid = "", began = "", host = "", start = "", space = ""] =
+    /^(\d+)-(\w*)-(\w+)-(\w*)-(\w*)$/.exec(mark) ?? [];
+  if (pid === "" || mark === ownMarkInName()) return false;
+  return hasEnded({ pid: Number(pid), began, host, boot: `${start} ${space}` }, shortened(markOfThis()));
+}
+
+function hasEnded(known: Mark, here: Mark): boolean {
+  if (known.host !== here.host) return false;
+  if (known.boot !== here.boot) {
     // Another namespace cannot be looked into; another start of the machine has left nothing alive.
-    const [start, space] = boot.split(" ");
+    const [start, space] = here.boot.split(" ");
     const [otherStart, otherSpace] = known.boot.split(" ");
     return start !== "" && otherStart !== "" && start !== otherStart && space === otherSpace;
   }
@@ -87,6 +111,13 @@ function isGone(mark: string | null): boolean {
   if (began === "dead") return true;
   // Its number may be another's by now.
   return known.began !== "" && began !== undefined && began !== known.began;
+}
+
+/** What may be long in a mark by its digest; what is not known stays so. */
+function shortened({ host, boot, ...mark }: Mark): Mark {
+  const short = (text: string): string =>
+    text === "" ? "" : createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return { ...mark, host: short(host), boot: boot.split(" ").map(short).join(" ") };
 }
 
 function readMark(text: string | null): Mark | undefined {

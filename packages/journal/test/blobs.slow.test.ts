@@ -1,6 +1,16 @@
 // Every store of whole texts passes the same suite, and survives what files and processes do.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import files from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, type BlobStore, memoryBlobs, textOf, tool } from "@rondo/core";
@@ -81,6 +91,56 @@ describe("texts in files", () => {
     await expect(fileBlobs(inTheWay).put("a", "text", origin)).rejects.toThrow(
       /cannot keep a text in .*in-the-way/,
     );
+  });
+});
+
+describe("what a killed process had begun to write", () => {
+  /** A folder in which a process was killed while it kept a text of session `s`, and what lies there. */
+  const killedIn = async (name: string, text: string) => {
+    const root = join(folder, name);
+    const { signal } = await ended(start("killed-keeping", [root, text]));
+    expect(signal).toBe("SIGKILL");
+    const home = join(root, readdirSync(root)[0] ?? "");
+    const [part = ""] = readdirSync(home);
+    expect(part).toMatch(/\.part$/);
+    return { root, home, part };
+  };
+  const text = "x".repeat(60);
+
+  it("counts no longer against the session's bound, and is gone with the next text", async () => {
+    const { root, home } = await killedIn("killed", text);
+    const put = await fileBlobs(root, { sessionBytes: 100 }).put("s", "y".repeat(60), origin);
+    expect(put).toMatchObject({ ok: true });
+    expect(readdirSync(home)).toEqual([`${put.ok && put.ref}.txt`]);
+  });
+
+  it("counts and stays while nothing is known of who writes it, and goes when it has long lain there", async () => {
+    const { root, home, part } = await killedIn("elsewhere", text);
+    const foreign = join(home, "out_x.txt.0b5c7d1e-8a52-4b8e-9f44-1f0f3c0f7a11.part");
+    renameSync(join(home, part), foreign);
+    const store = fileBlobs(root, { sessionBytes: 100 });
+    expect(await store.put("s", "y".repeat(60), origin)).toMatchObject({ ok: false });
+    expect(readdirSync(home)).toHaveLength(1);
+    const before = Date.now() / 1_000 - 2 * 3_600;
+    utimesSync(foreign, before, before);
+    const put = await store.put("s", "y".repeat(60), origin);
+    expect(readdirSync(home)).toEqual([`${put.ok && put.ref}.txt`]);
+  });
+
+  it("is written once more by who was taken for gone and is not", async () => {
+    const root = join(folder, "halted");
+    const { rename } = files;
+    // In the meantime another process has cleared it away.
+    files.rename = async (from, to) => {
+      files.rename = rename;
+      syncBuiltinESMExports();
+      rmSync(from);
+      await rename(from, to);
+    };
+    syncBuiltinESMExports();
+    const put = await fileBlobs(root).put("s", text, origin);
+    expect(put).toMatchObject({ ok: true });
+    expect(await fileBlobs(root).get("s", put.ok ? put.ref : "")).toBe(text);
   });
 });
 
