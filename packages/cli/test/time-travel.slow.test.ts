@@ -2,6 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
 
@@ -67,6 +68,18 @@ describe("a run that is over", { timeout: 60_000 }, () => {
     const resumed = await rondo(at, ["resume", forked.stdout.trim()], { MIND: "system" });
     expect([resumed.code, resumed.stdout]).toEqual([0, expect.stringContaining("system: be long")]);
     expect((await rondo(at, ["replay", forked.stdout.trim()])).code).toBe(0);
+  });
+
+  it("is forked where a whole text of it is damaged: what the fork lacks is said", async () => {
+    const at = place();
+    expect((await runWith(at, "says_much", ["--yes", "do it"])).code).toBe(0);
+    const { id } = newestRecords(at);
+    const db = new DatabaseSync(at.journal);
+    db.exec("UPDATE blobs SET text = x'00'");
+    db.close();
+    const forked = await rondo(at, ["fork", id]);
+    expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-z]{8}\n$/)]);
+    expect(forked.stderr).toMatch(/^warning: the fork \w+ lacks what session \w+ kept as out_\w+: .*damaged/);
   });
 
   it("tells from what to what a request would change today, with exit code 1", async () => {

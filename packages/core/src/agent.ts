@@ -209,6 +209,7 @@ export class Agent<Output = unknown> {
       resolved: this.#resolved,
       resolveWith: (change) => this.#resolvedFor({}, change),
       about: this.#given.about,
+      logger: this.#given.logger,
       clock: this.#clock,
     });
   }

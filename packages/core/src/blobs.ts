@@ -6,6 +6,7 @@
 import { checkGiven, from0, membersOf } from "./checks.ts";
 import { lineCount } from "./context/text-size.ts";
 import { digest } from "./digest.ts";
+import { messageOf } from "./errors.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** Which result a text is of. */
@@ -110,18 +111,53 @@ export function memoryBlobs(limits?: BlobLimits): BlobStore {
   };
 }
 
-/** Keeps for `to` what the records say that `from` kept: a fork reads what its first part speaks of. */
+/**
+ * Keeps for `to` what the records say that `from` kept: a fork reads what its first part speaks of. What cannot be
+ * read is missing there as it is here.
+ * @param warn hears of what is missing
+ * @throws what the store throws that cannot keep one: that is the fork's own loss, and it can be made again
+ */
 export async function copyBlobs(
   store: BlobStore,
   from: string,
   to: string,
   records: readonly LogRecord[],
+  warn: (message: string) => void,
 ): Promise<void> {
+  const missing = new Map<string, string[]>();
+  const lost = (ref: string, why: string): void => {
+    const refs = missing.get(why);
+    if (refs === undefined) missing.set(why, [ref]);
+    else refs.push(ref);
+  };
+  for (const [ref, origin] of refsIn(records)) {
+    let text: string | undefined;
+    try {
+      text = await store.get(from, ref);
+    } catch (thrown) {
+      lost(ref, messageOf(thrown));
+      continue;
+    }
+    if (text === undefined) {
+      lost(ref, "it is kept no more");
+      continue;
+    }
+    const put = await store.put(to, text, origin);
+    if (!put.ok) lost(ref, put.reason);
+  }
+  for (const [why, refs] of missing) {
+    const more = refs.length > 5 ? ` and ${refs.length - 5} more` : "";
+    warn(`the fork ${to} lacks what session ${from} kept as ${refs.slice(0, 5).join(", ")}${more}: ${why}`);
+  }
+}
+
+/** What the records say is kept, each text once, with the result that it is first of. */
+function refsIn(records: readonly LogRecord[]): Map<string, BlobOrigin> {
+  const refs = new Map<string, BlobOrigin>();
   for (const record of records) {
     if (record.type !== "tool_finished" || record.result.ref === undefined) continue;
-    const text = await store.get(from, record.result.ref);
-    if (text === undefined) continue;
-    const { isError } = record.result;
-    await store.put(to, text, { callId: record.call, tool: "", isError });
+    const { ref, isError } = record.result;
+    if (!refs.has(ref)) refs.set(ref, { callId: record.call, tool: "", isError });
   }
+  return refs;
 }

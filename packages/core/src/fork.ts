@@ -26,6 +26,7 @@ import { RondoError } from "./errors.ts";
 import { noStep } from "./explain.ts";
 import type { Journal } from "./journal.ts";
 import { checkSessionId } from "./journal-checks.ts";
+import { type Logger, logEvent } from "./logger.ts";
 import type { CallKey, CallResult, Fact, LogRecord, Origins } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState } from "./loop/state.ts";
@@ -61,6 +62,7 @@ export interface ForkParts {
   resolved: Resolved;
   resolveWith(change: Partial<AgentOptions>): Resolved;
   about?: JsonObject | undefined;
+  logger?: Logger | undefined;
   clock: Clock;
 }
 
@@ -101,7 +103,7 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
   checkGiven(forkOptions, options, "fork");
-  const { from, journal, blobs, clock, about } = parts;
+  const { from, journal, blobs, clock, about, logger } = parts;
   checkSessionId(id);
   if ((await journal.read(id)).length > 0)
     throw wrong(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
@@ -126,7 +128,11 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     at: Math.max(clock.now(), shared.at(-1)?.at ?? 0),
     rand: clock.random(),
   };
-  if (blobs !== undefined) await copyBlobs(blobs, from, id, shared);
+  // No run is driven that could tell it as an event.
+  const warn = (message: string): void => {
+    if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
+  };
+  if (blobs !== undefined) await copyBlobs(blobs, from, id, shared, warn);
   await journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]);
   return resolved;
 }

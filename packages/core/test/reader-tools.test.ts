@@ -3,8 +3,10 @@
 import {
   Agent,
   type AgentOptions,
+  type BlobStore,
   blobRef,
   type Hooks,
+  memoryBlobs,
   memoryJournal,
   type RondoEvent,
   readLine,
@@ -18,7 +20,7 @@ import {
 } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { echo } from "./support.ts";
 
 const cap = { bytes: 100 };
@@ -168,6 +170,72 @@ describe("the reader tools", () => {
       expect(requests).toHaveLength(4);
       expect(firstDifference).toBeUndefined();
     }
+  });
+
+  test("a fork is made where a text of its first part cannot be read: it lacks that one alone, and the logger hears of it", async () => {
+    const wholes = [numberedLines(100), numberedLines(200)];
+    const [lost = "", read = ""] = wholes.map(blobRef);
+    const good = memoryBlobs();
+    const blobs: BlobStore = {
+      ...good,
+      get: (session, ref) => {
+        if (session === "s" && ref === lost) throw new Error(`the text ${ref} is damaged`);
+        return good.get(session, ref);
+      },
+    };
+    const warn = vi.fn();
+    const logger = { debug() {}, info() {}, warn, error() {} };
+    const model = scripted([
+      [call("big"), call("big")],
+      say("cut"),
+      [call("read_output", { ref_id: lost }), call("read_output", { ref_id: read, offset: 199 })],
+      say("read"),
+    ]);
+    let at = 0;
+    const tools = [echo("big", { execute: () => wholes[at++ % 2] ?? "" })];
+    const agent = new Agent({ model, tools, journal: memoryJournal(), blobs, logger, context: { cap } });
+    const session = await agent.open("s");
+    await session.send("go");
+    warn.mockClear();
+    await agent.fork("s", "u");
+    const fork = await session.fork("t");
+    expect(warn.mock.calls).toEqual(
+      ["u", "t"].map((id) => [
+        `the fork ${id} lacks what session s kept as ${lost}: the text ${lost} is damaged`,
+        { code: "blob_store" },
+      ]),
+    );
+    void blobs.delete("s");
+    await agent.fork("s", "v");
+    expect(warn.mock.calls.slice(2).map(([message]) => message)).toEqual([
+      `the fork v lacks what session s kept as ${lost}: the text ${lost} is damaged`,
+      `the fork v lacks what session s kept as ${read}: it is kept no more`,
+    ]);
+    const { messages } = await fork.send("read");
+    expect(messages.slice(-3, -1).map((one) => textOf(one as ToolMessage))).toEqual([
+      `Error: no output is kept under the ref ${JSON.stringify(lost)}.`,
+      "  200  line 200",
+    ]);
+  });
+
+  test("a fork that can keep nothing of its own fails, and can be made again", async () => {
+    const good = memoryBlobs();
+    let full = true;
+    const blobs: BlobStore = {
+      ...good,
+      put: (session, text, origin) => {
+        if (session === "t" && full) throw new Error("the disk is full");
+        return good.put(session, text, origin);
+      },
+    };
+    const model = scripted([call("big"), say("cut")]);
+    const tools = [echo("big", { execute: () => numberedLines(100) })];
+    const agent = new Agent({ model, tools, journal: memoryJournal(), blobs, context: { cap } });
+    const session = await agent.open("s");
+    await session.send("go");
+    await expect(session.fork("t")).rejects.toThrow("the disk is full");
+    full = false;
+    expect((await session.fork("t")).messages).toEqual(session.messages);
   });
 
   test("F190: a model reads a large file to its end, page by page, and is never refused", async () => {

@@ -3,7 +3,7 @@
 // The run it is taken from is only read. On stdout stands the new run's id and nothing else, for scripts; with --go it
 // is driven on at once.
 
-import type { ForkOptions } from "@rondo/core";
+import { Agent, type ForkOptions, type Logger } from "@rondo/core";
 import { makeAgent } from "../agent.ts";
 import type { Arguments } from "../arguments.ts";
 import { type Command, journalOption, showOptions } from "../command.ts";
@@ -16,6 +16,7 @@ import { journalFlag } from "../goes-on.ts";
 import { type Invocation, invocationOf } from "../invocation.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
 import { chooseModel } from "../models.ts";
+import { oneLine } from "../shorten.ts";
 import { shownBy } from "../shown.ts";
 import { listenForSignals } from "../signals.ts";
 import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../starting.ts";
@@ -66,7 +67,10 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     const flag = journalFlag(place);
     // The agent has it all already.
     const options = changed ? { agent: {} } : {};
-    await made.agent.fork(found.id, id, { ...point, ...options });
+    await new Agent({ ...made.options, logger: warningsTo(console) }).fork(found.id, id, {
+      ...point,
+      ...options,
+    });
     const where = args.words[1] === undefined ? "" : ` at step ${args.words[1]}`;
     console.errorLine(console.paintError("dim", `run ${id}: forked from ${found.id}${where}`));
     if (!args.has("go")) {
@@ -89,6 +93,14 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   } finally {
     await journal.close();
   }
+}
+
+/** What a fork lacks is said while it is made; of the run itself its events tell. */
+function warningsTo(console: Console): Logger {
+  const silent = (): void => {};
+  const warn = (message: string): void =>
+    console.errorLine(console.paintError("yellow", `warning: ${oneLine(message, 500)}`));
+  return { debug: silent, info: silent, warn, error: silent };
 }
 
 function pointOf(args: Arguments): Pick<ForkOptions, "at" | "seq" | "edit"> {

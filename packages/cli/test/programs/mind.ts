@@ -23,6 +23,7 @@ const scripts: { readonly [name: string]: Script } = {
       ? say("I have read it.")
       : call("read_file", { path: "notes.txt" }),
   echoes: runs("echo from-the-tool"),
+  says_much: runs("seq 20000"),
   touches: runs("touch touched.txt; pwd"),
   twice: runs("echo first", "echo second"),
   again: (request) => {
@@ -82,5 +83,7 @@ export default function mind(): Model {
   const name = process.env.MIND ?? "";
   const script = scripts[name];
   if (script === undefined) throw new Error(`there is no mind ${JSON.stringify(name)}`);
-  return scripted(script, { id: `mind-${name}` });
+  // Of a large result a small window keeps but a part, and the whole is kept beside it.
+  const facts = name === "says_much" ? { facts: { contextWindow: 16_000 } } : {};
+  return scripted(script, { id: `mind-${name}`, ...facts });
 }
