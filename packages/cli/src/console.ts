@@ -6,6 +6,7 @@
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { Failure } from "./failure.ts";
+import { oneLine } from "./shorten.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -91,6 +92,11 @@ export class Console {
 
   errorLine(text: string): void {
     this.streams.stderr.write(`${text}\n`);
+  }
+
+  /** Says what is not an error, but should be known. */
+  warn(message: string): void {
+    this.errorLine(this.paintError("yellow", `warning: ${oneLine(message, 500)}`));
   }
 
   /** Resolves once everything that was written has left, or can no longer leave. */

@@ -66,7 +66,7 @@ export async function withRun<Done>(
   check: (found: FoundRun, flag: string) => void = () => {},
 ): Promise<Done> {
   const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place);
+  const journal = await openKnownJournal(place, console);
   try {
     const flag = journalFlag(place);
     const found = await findRun(given, journal, place.file);

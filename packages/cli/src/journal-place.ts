@@ -9,6 +9,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type Journal, messageOf } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Arguments } from "./arguments.ts";
+import type { Console } from "./console.ts";
 import { Failure, UsageError } from "./failure.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
@@ -105,10 +106,13 @@ function knownFolder(folder: string): string {
   return above === folder || existsSync(folder) ? folder : knownFolder(above);
 }
 
+/** Who hears what is not an error, but should be known. */
+type Hearer = Pick<Console, "warn">;
+
 /** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
-export async function openJournal({ file, kind }: JournalPlace): Promise<OpenJournal> {
+export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
   if (kind === "sqlite") return sqliteJournal(file);
-  return kind === "jsonl" ? jsonlJournal(file) : onRestate(file);
+  return kind === "jsonl" ? jsonlJournal(file, { warn: (message) => hearer.warn(message) }) : onRestate(file);
 }
 
 /** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
@@ -130,8 +134,8 @@ async function onRestate(address: string): Promise<OpenJournal> {
 }
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
-export async function openKnownJournal(place: JournalPlace): Promise<OpenJournal> {
-  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place);
+export async function openKnownJournal(place: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
+  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place, hearer);
   const where =
     place.named === "option"
       ? "name another with --journal"

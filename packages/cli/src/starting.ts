@@ -124,7 +124,7 @@ export async function keeping(args: Arguments, console: Console): Promise<Kept |
     console.errorLine(`rondo: this run is not kept: ${why}; name a journal with --journal FILE`);
     return undefined;
   }
-  return { journal: await openJournal(place), flag: journalFlag(place) };
+  return { journal: await openJournal(place, console), flag: journalFlag(place) };
 }
 
 /** Where a new run is kept. Undefined, and it is said why, where there is no place and nobody named one. */

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -164,6 +164,26 @@ describe("what the machine lacks", { timeout: 60_000 }, () => {
     expect(out.stdout).toContain("the second");
     expect(out.stderr).toMatch(new RegExp(`^rondo: record 1 of session "${id}" .* is damaged .*\\n$`));
     expect(out.code).toBe(1);
+  });
+
+  it("runs of a folder that cannot be read are named, each with what is wrong, and the exit code is that of an error", async () => {
+    const at = place();
+    const folder = join(at.root, "j");
+    const flag = ["--journal", `jsonl:${folder}`];
+    for (const task of ["one", "two"]) await runWith(at, "answers", [...flag, task]);
+    const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+    expect(files).toHaveLength(2);
+    for (const name of files) writeFileSync(join(folder, name), "no session\n");
+    const out = await rondo(at, ["runs", ...flag]);
+    const lines = files.map(
+      (name) =>
+        `warning: the journal ${join(folder, name)} is not listed: line 1 is damaged: it does not begin with a checksum; see what is left with \`rondo journal check\`, or restore a copy of the file\n`,
+    );
+    expect(out.stderr.split(/(?<=\n)/).toSorted()).toEqual(lines.toSorted());
+    expect([out.code, out.stdout]).toEqual([1, ""]);
+    // Whoever asks for one of them hears the same.
+    const shown = await rondo(at, ["show", "last", ...flag]);
+    expect([shown.code, shown.stderr.split("\n").length]).toEqual([1, 4]);
   });
 
   it("goes on without a journal where the usual place cannot be written, and says so", async () => {

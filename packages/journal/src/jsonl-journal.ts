@@ -39,7 +39,7 @@ import {
   withFile,
 } from "./jsonl-files.ts";
 import { groupLine, headerLine } from "./jsonl-lines.ts";
-import { listSession } from "./jsonl-list.ts";
+import { type Listed, listSession } from "./jsonl-list.ts";
 import { nameOf, newestSegments, suffix } from "./jsonl-names.ts";
 import { finishRotation, rotate } from "./jsonl-rotation.ts";
 import type { Segment } from "./jsonl-segment.ts";
@@ -54,7 +54,7 @@ export interface JsonlJournalOptions extends FileJournalOptions {
    * A group that is larger has a file of its own. `null`: never. Default 64 MiB.
    */
   rotateBytes?: number | null;
-  /** Hears what is not an error, but should be known: that a torn tail was cut off. Default: `process.emitWarning`. */
+  /** Hears what is not an error, but should be known: that a torn tail was cut off, that a file cannot be listed. Default: `process.emitWarning`. */
   warn?: (message: string) => void;
 }
 
@@ -102,6 +102,7 @@ class Folder implements JsonlJournal {
   readonly #warn: (message: string) => void;
   readonly #now: () => number;
   readonly #sessions = new Map<string, SessionFiles>();
+  readonly #warned = new Set<string>();
   readonly #watchers = new Watchers();
   #stopWatching: (() => void) | undefined;
   #closed = false;
@@ -146,16 +147,26 @@ class Folder implements JsonlJournal {
     });
   }
 
-  /** A file that only its owner may read hides no other; that it is there is told. */
-  #listed(name: string, newest: number): ReturnType<typeof listSession> {
+  /** A file that is damaged, or that only its owner may read, hides no other; that it is there is told. */
+  #listed(name: string, newest: number): Listed | undefined {
+    const path = join(this.#folder, name + suffix);
     try {
-      return listSession(this.#folder, name, newest);
+      const told = listSession(this.#folder, name, newest);
+      if (told === undefined || "listed" in told) return told?.listed;
+      this.#warnOnce(`the journal ${path} is not listed: ${told.why}`);
     } catch (thrown) {
       const { code = "" } = thrown as NodeJS.ErrnoException;
       if (!["EACCES", "EPERM"].includes(code)) throw thrown;
-      this.#warn(fileError(join(this.#folder, name + suffix), "list", thrown).message);
-      return undefined;
+      this.#warnOnce(fileError(path, "list", thrown).message);
     }
+    return undefined;
+  }
+
+  /** Whoever lists a folder again and again has heard it. */
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    this.#warn(message);
   }
 
   lease(session: string, request: LeaseRequest): Lease {

@@ -124,7 +124,7 @@ async function list(given: string | undefined, args: Arguments, console: Console
   for (const option of ["args", "like", "uses", "until"])
     if (args.has(option)) throw new UsageError(`--${option} says which calls of a tool: name the TOOL`);
   const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place);
+  const journal = await openKnownJournal(place, console);
   try {
     const { id, records } = await findRun(given, journal, place.file);
     const now = Date.now();

@@ -24,7 +24,7 @@ export const diffRuns: Command = {
     const place = journalPlace(args, console.env);
     if (args.words.length < 2)
       throw new UsageError("rondo diff takes two runs, e.g. rondo diff abc123 last; `rondo runs` lists them");
-    const journal = await openKnownJournal(place);
+    const journal = await openKnownJournal(place, console);
     try {
       const a = await findRun(args.words[0], journal, place.file);
       const b = await findRun(args.words[1], journal, place.file);

@@ -25,7 +25,7 @@ export const explainRun: Command = {
     const given = args.words[1];
     if (given !== undefined && !/^\d+$/.test(given))
       throw new UsageError(`a step is a whole number, not ${JSON.stringify(given)}`);
-    const journal = await openKnownJournal(place);
+    const journal = await openKnownJournal(place, console);
     try {
       const found = await findRun(args.words[0], journal, place.file);
       const today = todayOf(found);

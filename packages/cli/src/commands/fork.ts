@@ -16,7 +16,6 @@ import { journalFlag } from "../goes-on.ts";
 import { type Invocation, invocationOf } from "../invocation.ts";
 import { journalPlace, openKnownJournal } from "../journal-place.ts";
 import { chooseModel } from "../models.ts";
-import { oneLine } from "../shorten.ts";
 import { shownBy } from "../shown.ts";
 import { listenForSignals } from "../signals.ts";
 import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../starting.ts";
@@ -53,7 +52,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const show = shownBy(args);
   const place = journalPlace(args, console.env);
   const point = pointOf(args);
-  const journal = await openKnownJournal(place);
+  const journal = await openKnownJournal(place, console);
   try {
     const found = await findRun(args.words[0], journal, place.file);
     const { invocation, changed } = forked(found, args);
@@ -98,9 +97,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
 /** What a fork lacks is said while it is made; of the run itself its events tell. */
 function warningsTo(console: Console): Logger {
   const silent = (): void => {};
-  const warn = (message: string): void =>
-    console.errorLine(console.paintError("yellow", `warning: ${oneLine(message, 500)}`));
-  return { debug: silent, info: silent, warn, error: silent };
+  return { debug: silent, info: silent, warn: (message) => console.warn(message), error: silent };
 }
 
 function pointOf(args: Arguments): Pick<ForkOptions, "at" | "seq" | "edit"> {

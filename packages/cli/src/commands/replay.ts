@@ -24,7 +24,7 @@ export const replayRun: Command = {
   },
   async act(args, console) {
     const place = journalPlace(args, console.env);
-    const journal = await openKnownJournal(place);
+    const journal = await openKnownJournal(place, console);
     try {
       const found = await findRun(args.words[0], journal, place.file);
       const today = todayOf(found);

@@ -36,12 +36,16 @@ export const runs: Command = {
       console.errorLine(`no runs yet; rondo run makes the journal ${place.file}`);
       return exitCodes.completed;
     }
-    const journal = await openKnownJournal(place);
+    let unreadable = 0;
+    const warn = (message: string): void => {
+      unreadable += 1;
+      console.warn(message);
+    };
+    const journal = await openKnownJournal(place, { warn });
     try {
       const sessions = await journal.list();
       const own = underParents(sessions.map(({ id }) => id));
       const shown = args.has("all") ? own : own.slice(0, limit ?? usualLimit);
-      let unreadable = 0;
       for (const { id, depth } of shown.flat()) {
         try {
           const summary = summaryOf(id, await journal.read(id));
@@ -57,7 +61,8 @@ export const runs: Command = {
         }
       }
       const more = own.length - shown.length;
-      if (sessions.length === 0) console.errorLine(`there are no runs in the journal ${place.file} yet`);
+      if (sessions.length === 0 && unreadable === 0)
+        console.errorLine(`there are no runs in the journal ${place.file} yet`);
       if (more > 0 && !args.has("json")) console.errorLine(`${counted(more, "older run")}; --all lists them`);
       return unreadable === 0 ? exitCodes.completed : exitCodes.error;
     } finally {

@@ -19,7 +19,7 @@ export const show: Command = {
   },
   async act(args, console) {
     const place = journalPlace(args, console.env);
-    const journal = await openKnownJournal(place);
+    const journal = await openKnownJournal(place, console);
     try {
       const { records } = await findRun(args.words[0], journal, place.file);
       if (args.has("json")) for (const record of records) console.line(jsonLine(record));
