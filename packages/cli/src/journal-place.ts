@@ -111,12 +111,13 @@ type Hearer = Pick<Console, "warn">;
 
 /** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
 export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
+  const warn = (message: string): void => hearer.warn(message);
   if (kind === "sqlite") return sqliteJournal(file);
-  return kind === "jsonl" ? jsonlJournal(file, { warn: (message) => hearer.warn(message) }) : onRestate(file);
+  return kind === "jsonl" ? jsonlJournal(file, { warn }) : onRestate(file, warn);
 }
 
 /** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
-async function onRestate(address: string): Promise<OpenJournal> {
+async function onRestate(address: string, warn: Hearer["warn"]): Promise<OpenJournal> {
   const { origin, pathname } = new URL(address);
   const namespace = pathname.replace(/^\/+|\/+$/g, "");
   let face: typeof import("@rondo/restate");
@@ -130,7 +131,7 @@ async function onRestate(address: string): Promise<OpenJournal> {
       },
     );
   }
-  return face.restateJournal({ ingress: origin, ...(namespace === "" ? {} : { namespace }) });
+  return face.restateJournal({ ingress: origin, warn, ...(namespace === "" ? {} : { namespace }) });
 }
 
 /** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
+import { mind, newestRecords, place, rondo, runWith, start } from "./command.ts";
 
 /** One clear line, nothing on stdout, no stack. */
 function expectLine(out: { stdout: string; stderr: string }, ...words: readonly string[]): void {
@@ -47,6 +47,18 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
       expect([out.code, out.stdout]).toEqual([1, ""]);
     },
   );
+
+  it("says early which server of Restate it waits for", async () => {
+    const { child, outcome } = start(place(), ["runs", "--journal", "restate:http://127.0.0.1:9"]);
+    let said = "";
+    for await (const piece of child.stderr ?? []) {
+      said += String(piece);
+      if (said.includes("\n")) break;
+    }
+    child.kill("SIGKILL");
+    await outcome;
+    expect(said).toBe("warning: waiting for the Restate server at http://127.0.0.1:9, for at most 30 s\n");
+  });
 
   it("--journal sqlite: needs a file", async () => {
     const out = await rondo(place(), ["run", "--journal", "sqlite:", "do it"]);

@@ -13,11 +13,19 @@ export interface Answered {
   text: string;
 }
 
+export interface Asking {
+  signal: AbortSignal | undefined;
+  /** How long a connection may take, in milliseconds. */
+  connectMs: number;
+  /** There is a connection: whatever the answer takes, somebody is there. */
+  connected(): void;
+}
+
 export function post(
   url: string,
   body: string,
   headers: { [name: string]: string },
-  signal: AbortSignal | undefined,
+  { signal, connectMs, connected }: Asking,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
@@ -46,6 +54,19 @@ export function post(
       },
     );
     sent.once("error", reject);
+    const late = setTimeout(
+      () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
+      connectMs,
+    );
+    sent.once("close", () => clearTimeout(late));
+    sent.once("socket", (socket) => {
+      const reached = (): void => {
+        clearTimeout(late);
+        connected();
+      };
+      if (sent.reusedSocket) reached();
+      else socket.once(isTls ? "secureConnect" : "connect", reached);
+    });
     sent.end(bytes);
   });
 }

@@ -10,6 +10,12 @@ import { post } from "./http.ts";
 /** How long a service is asked for that the server does not know, in milliseconds: a busy one takes seconds to hear of it. */
 const unknownMs = 10_000;
 
+/** How long a connection may take, in milliseconds. */
+const connectMs = 10_000;
+
+/** How long it may take to reach a server before that is told, in milliseconds. */
+const silentMs = 1_500;
+
 export interface IngressOptions {
   /** The server's ingress, e.g. `http://127.0.0.1:8080`; several of one cluster are tried in turn. */
   ingress: string | readonly string[];
@@ -17,6 +23,8 @@ export interface IngressOptions {
   headers?: { readonly [name: string]: string };
   /** How long a server that cannot be reached is asked again, in milliseconds; one that does not know the service, at most 10,000. Default: 30,000. */
   patienceMs?: number;
+  /** Hears, early and once, that a server that cannot be reached is waited for. Default: nobody does. */
+  warn?: (message: string) => void;
 }
 
 export interface CallOptions {
@@ -29,9 +37,11 @@ export class Ingress {
   readonly #urls: readonly string[];
   readonly #headers: { readonly [name: string]: string };
   readonly #patienceMs: number;
+  readonly #warn: (message: string) => void;
   #at = 0;
+  #told = false;
 
-  constructor({ ingress, headers = {}, patienceMs = 30_000 }: IngressOptions) {
+  constructor({ ingress, headers = {}, patienceMs = 30_000, warn = () => {} }: IngressOptions) {
     const urls = typeof ingress === "string" ? [ingress] : [...ingress];
     if (urls.length === 0) throw new RondoError("invalid_request", "ingress: name at least one address");
     for (const url of urls)
@@ -40,6 +50,7 @@ export class Ingress {
     this.#urls = urls.map((url) => url.replace(/\/+$/, ""));
     this.#headers = headers;
     this.#patienceMs = patienceMs;
+    this.#warn = warn;
   }
 
   /**
@@ -61,20 +72,44 @@ export class Ingress {
       ...this.#headers,
       ...(once ? { "idempotency-key": randomUUID() } : {}),
     };
+    let isReached = false;
+    const connected = (): void => {
+      isReached = true;
+    };
+    const late = setTimeout(() => {
+      if (!isReached) this.#tellThatItWaits();
+    }, silentMs);
     let since: number | undefined;
-    for (let attempt = 0; ; attempt += 1) {
-      signal?.throwIfAborted();
-      const url = this.#urls[this.#at % this.#urls.length] ?? "";
-      const came = await this.#ask(url + path, body, headers, signal);
-      if ("value" in came) return came.value as Out;
-      // A long call that breaks off is asked for again: the time counts from the last one that was reached.
-      since ??= Date.now();
-      // What was registered a moment ago is not known at every ingress yet.
-      const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
-      if (!came.again || Date.now() - since > patienceMs) throw came.error;
-      this.#at += 1;
-      await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        signal?.throwIfAborted();
+        const url = this.#urls[this.#at % this.#urls.length] ?? "";
+        const came = await this.#ask(url + path, body, headers, signal, connected);
+        if ("value" in came) {
+          this.#told = false;
+          return came.value as Out;
+        }
+        // A long call that breaks off is asked for again: the time counts from the last one that was reached.
+        since ??= Date.now();
+        const waited = Date.now() - since;
+        // What was registered a moment ago is not known at every ingress yet.
+        const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
+        if (!came.again || waited > patienceMs) throw came.error;
+        if (waited >= silentMs) this.#tellThatItWaits();
+        this.#at += 1;
+        await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
+      }
+    } finally {
+      clearTimeout(late);
     }
+  }
+
+  #tellThatItWaits(): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#warn(
+      `waiting for the Restate server at ${this.#urls.join(" or ")}, for at most ${this.#patienceMs / 1_000} s`,
+    );
   }
 
   async #ask(
@@ -82,9 +117,14 @@ export class Ingress {
     body: string,
     headers: { [name: string]: string },
     signal: AbortSignal | undefined,
+    connected: () => void,
   ): Promise<{ value: unknown } | { error: RondoError; again: boolean }> {
     try {
-      const response = await post(url, body, headers, signal);
+      const response = await post(url, body, headers, {
+        signal,
+        connectMs: Math.max(1_000, Math.min(connectMs, this.#patienceMs)),
+        connected,
+      });
       const { status, text } = response;
       if (status >= 200 && status < 300) return { value: text === "" ? undefined : JSON.parse(text) };
       return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
@@ -95,10 +135,11 @@ export class Ingress {
           again: false,
         };
       return {
-        error: new RondoError("network", `${url}: the server cannot be reached: ${messageOf(thrown)}`, {
-          cause: thrown,
-          retryable: true,
-        }),
+        error: new RondoError(
+          "network",
+          `${url}: the server cannot be reached: ${messageOf(thrown)}; is Restate running, and is this the address of its ingress?`,
+          { cause: thrown, retryable: true },
+        ),
         again: true,
       };
     }
