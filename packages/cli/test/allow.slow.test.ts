@@ -52,6 +52,20 @@ describe("rondo allow", { timeout: 60_000 }, () => {
     expect(started(at)).toBe(3);
   });
 
+  it("covers no other command with a wildcard of --like", async () => {
+    const at = place();
+    expect((await runWith(at, "touches")).code).toBe(5);
+    const { id } = newestRecords(at);
+    const mind = { MIND: "touches" };
+    const like = (command: string) => ["allow", id, "run_command", "--like", JSON.stringify({ command })];
+    for (const command of ["touch **", "touch touched.txt*"]) await rondo(at, like(command), mind);
+    expect((await rondo(at, ["resume", id], mind)).code).toBe(5);
+    expect(started(at)).toBe(0);
+    await rondo(at, like("touch *; pwd"), mind);
+    expect((await rondo(at, ["resume", id], mind)).code).toBe(0);
+    expect(started(at)).toBe(1);
+  });
+
   it("holds until its time, and not when it was revoked", async () => {
     const at = place();
     const id = await parked(at);

@@ -319,8 +319,8 @@ export {
   ToolResult,
   tool,
   toolResult,
-  toolWith,
 } from "./tool.ts";
+export { toolWith } from "./tool-with.ts";
 export type { UnknownKeys } from "./unknown-keys.ts";
 export {
   type AgentEventsOptions,

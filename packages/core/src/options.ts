@@ -40,7 +40,8 @@ import { defaultTexts, type Texts } from "./rules/texts.ts";
 import { textsDigest } from "./rules/texts-digest.ts";
 import { tree } from "./rules/tree.ts";
 import { compileSchema } from "./schema.ts";
-import { fitTool, type Tool, toolResult, toolsThere } from "./tool.ts";
+import { type Tool, toolResult, toolsThere } from "./tool.ts";
+import { fitTool } from "./tool-with.ts";
 
 /** Options, resolved. */
 export interface Resolved {
@@ -206,6 +207,7 @@ function ownReaders(): readonly Tool[] {
 
 function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
   const { definition, effect, permission, when, version, agent, timeoutMs = toolTimeoutMs } = tool;
+  const { shellArgs = [] } = tool;
   return {
     definition,
     effect,
@@ -213,6 +215,7 @@ function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
     timeoutMs,
     ...(when === undefined ? {} : { when }),
     ...(tool.reconcile === undefined ? {} : { reconciles: true }),
+    ...(shellArgs.length === 0 ? {} : { shellArgs: [...shellArgs] }),
     ...(version === undefined ? {} : { version }),
     ...(agent === undefined ? {} : { agent }),
   };

@@ -14,6 +14,7 @@ import {
   either,
   finite0,
   flag,
+  listOf,
   membersOf,
   needed,
   number,
@@ -213,6 +214,8 @@ export interface Tool {
   readonly when?: "capped";
   /** Resources a call touches: two calls that share one do not run together unless both only read. */
   readonly keys?: (args: never) => readonly string[];
+  /** Arguments that are handed to a shell as programs. */
+  readonly shellArgs?: readonly string[];
   /** Checks and coerces arguments as the model wrote them. */
   check(args: JsonObject, defaults?: ArgumentDefaults): ArgsCheck | Promise<ArgsCheck>;
   execute(args: never, context: ToolContext): unknown;
@@ -250,6 +253,11 @@ export interface ToolOptions<S extends SchemaLike = SchemaLike> {
   timeoutMs?: number;
   /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`). `deny`: the model reads that it may not. Default: `allow`. */
   permission?: Permission;
+  /**
+   * Names of arguments that are handed to a shell (`sh`, `bash`, `zsh`) as programs: in them a wildcard of a grant
+   * stands for words of the command alone, and never for `; rm -r x`. Default: none.
+   */
+  shellArgs?: readonly string[];
   /** Coerce arguments (`"3"` to 3, JSON in a string to an object) where the schema asks for it and only when they fail as they are. Default: the agent's, true. */
   coerce?: boolean;
   /** Keys the schema does not name. Default: the agent's, `allow`. */
@@ -288,6 +296,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   keys: callable,
   timeoutMs: finite0,
   permission,
+  shellArgs: listOf(text),
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
   reconcile: callable,
@@ -321,6 +330,8 @@ export function tool<const S extends SchemaLike>(
       `tool name ${JSON.stringify(name)} cannot be used: 1 to 64 letters, digits, "_" or "-" are allowed`,
     );
   const schema = compileSchema(options.inputSchema, `tool "${name}"`, options.coerce ?? true);
+  const { shellArgs = [] } = options;
+  checkShellArgs(shellArgs, schema.json, name);
   return {
     name,
     definition: { name, description: options.description, inputSchema: schema.json },
@@ -328,6 +339,7 @@ export function tool<const S extends SchemaLike>(
     permission: options.permission ?? "allow",
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.keys === undefined ? {} : { keys: options.keys as (args: never) => readonly string[] }),
+    ...(shellArgs.length === 0 ? {} : { shellArgs: [...shellArgs] }),
     check: ((args: JsonObject, defaults: ArgumentDefaults = {}) =>
       schema.check(args, {
         coerce: options.coerce ?? defaults.coerce ?? true,
@@ -342,62 +354,18 @@ export function tool<const S extends SchemaLike>(
   };
 }
 
+/** One that is misspelt would guard nothing. A schema that is made of others may name its arguments there. */
+function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonObject, tool: string): void {
+  const isWhole = !["allOf", "anyOf", "oneOf", "$ref"].some((word) => word in rest);
+  const known = Object.keys(Object(properties));
+  const unknown = names.find((one) => !known.includes(one));
+  if (unknown === undefined || !isWhole) return;
+  throw new RondoError(
+    "invalid_request",
+    `tool "${tool}": shellArgs names ${JSON.stringify(unknown)}, and its schema has ${known.length === 0 ? "no arguments" : known.join(", ")}`,
+  );
+}
+
 /** Which tools there are, for whoever names one that is not there. */
 export const toolsThere = (tools: ReadonlyMap<string, Tool>): string =>
   tools.size === 0 ? "there are no tools" : `there are ${[...tools.keys()].join(", ")}`;
-
-/** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
-export function fitTool(
-  tool: Tool,
-  defaults: Required<ArgumentDefaults>,
-  executeRaw: Tool["executeRaw"] | undefined,
-): Tool {
-  const { executeRaw: _raw, ...fitted } = toolWith(tool, { check: (args) => tool.check(args, defaults) });
-  return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
-}
-
-/** The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class. */
-export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
-  const {
-    name,
-    definition,
-    effect,
-    permission,
-    timeoutMs,
-    when,
-    keys,
-    executeRaw,
-    reconcile,
-    version,
-    agent,
-    endChild,
-    subAgent,
-  } = tool;
-  return {
-    name,
-    definition,
-    effect,
-    permission,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(when === undefined ? {} : { when }),
-    ...(keys === undefined ? {} : { keys: (args: never) => keys.call(tool, args) }),
-    check: (args, defaults) => tool.check(args, defaults),
-    execute: (args: never, context) => tool.execute(args, context),
-    ...(version === undefined ? {} : { version }),
-    ...(reconcile === undefined
-      ? {}
-      : {
-          reconcile: (key: string, args: never, context: ToolContext) =>
-            reconcile.call(tool, key, args, context),
-        }),
-    ...(executeRaw === undefined
-      ? {}
-      : { executeRaw: (raw: string, context: ToolContext) => executeRaw.call(tool, raw, context) }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(endChild === undefined
-      ? {}
-      : { endChild: (place: ChildPlace, reason: string) => endChild.call(tool, place, reason) }),
-    ...(subAgent === undefined ? {} : { subAgent }),
-    ...change,
-  };
-}

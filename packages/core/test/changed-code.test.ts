@@ -19,6 +19,8 @@ import { echo, quick, shortly } from "./support.ts";
 const ask = (options: Parameters<typeof echo>[1] = {}): Tool =>
   echo("guarded", { effect: "write", permission: "ask", ...options });
 
+const runs = { type: "object", properties: { run: { type: "string" } } } as const;
+
 /** A run that waits for an approval, under `was`, opened under `is`. */
 async function left(
   was: Partial<AgentOptions>,
@@ -71,6 +73,12 @@ describe("what changed", () => {
       "what a tool does to the world",
       {},
       { tools: [ask({ effect: "read" })] },
+      ["the tool guarded has changed"],
+    ],
+    [
+      "which arguments of a tool are programs",
+      {},
+      { tools: [ask({ shellArgs: ["run"], inputSchema: runs })] },
       ["the tool guarded has changed"],
     ],
     ["a tool's version", {}, { tools: [ask({ version: 2 })] }, ["the tool guarded has changed"]],

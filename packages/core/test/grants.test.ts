@@ -1,5 +1,9 @@
 // Leave given beforehand: what it covers, how often, how long, and that nothing else gets through.
 
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   Agent,
   type AgentOptions,
@@ -14,7 +18,8 @@ import {
 } from "@rondo/core";
 import { call, calls, hold, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { covers } from "../src/rules/grants.ts";
 import { deferred, echo } from "./support.ts";
 
 const anything = { type: "object", properties: {} } as const;
@@ -366,6 +371,148 @@ describe("patterns", () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe("programs for a shell", () => {
+  const inputSchema = { type: "object", properties: { run: { type: "string" } } } as const;
+  const shell = (ran: unknown[]): Tool => press(ran, { inputSchema, shellArgs: ["run"] });
+
+  test("a wildcard covers the words of a command, and another command is asked about", async () => {
+    const ran: unknown[] = [];
+    const model = scripted([
+      call("press", { run: "npm test a" }),
+      call("press", { run: "npm test a; rm b" }),
+    ]);
+    const journal = memoryJournal();
+    const session = await new Agent({ model, tools: [shell(ran)], journal }).open("s");
+    await session.allow({ tool: "press", args: { like: { run: "npm test *" } } });
+    await session.send("go");
+    expect([ran, session.pending[0]?.args]).toEqual([[{ run: "npm test a" }], { run: "npm test a; rm b" }]);
+    // What the tool says of its arguments stands in the records, for whoever folds them without it.
+    const started = (await records(journal)).find((one) => one.type === "run_started");
+    expect(started?.type === "run_started" && started.options?.tools[0]?.shellArgs).toEqual(["run"]);
+    const { firstDifference } = await session.replay();
+    expect(firstDifference).toBeUndefined();
+  });
+
+  test("a run that goes on under code that knows of programs is held to it, and what was run before stays run", async () => {
+    const journal = memoryJournal();
+    const ran: unknown[] = [];
+    const both = calls([
+      ["press", { run: "npm test; a" }],
+      ["press", { run: "npm test; b" }],
+    ]);
+    // Under the old code the first is covered, and let run; the second waits for the grant that comes later.
+    const old = new Agent({
+      model: scripted([both]),
+      tools: [press(ran, { inputSchema })],
+      journal,
+      toolOrder: "parallel",
+    });
+    const first = await old.open("s");
+    await first.allow({ tool: "press", args: { like: { run: "npm test*" } }, uses: 1 });
+    await first.send("go");
+    expect(ran).toEqual([{ run: "npm test; a" }]);
+    await first.allow({ tool: "press", args: { like: { run: "npm **" } } });
+    const today = new Agent({
+      model: scripted([say("done")]),
+      tools: [shell(ran)],
+      journal,
+      toolOrder: "parallel",
+    });
+    const session = await today.open("s");
+    await session.resume();
+    expect(session.grants).toMatchObject([{ used: 0 }]);
+    expect(session.state.grants[0]).toMatchObject({ used: 1 });
+    expect([session.status, ran.length, session.pending[0]?.args]).toEqual([
+      "parked",
+      1,
+      { run: "npm test; b" },
+    ]);
+    await session.approve(session.pending[0]?.id ?? "");
+    expect(ran).toHaveLength(2);
+  });
+
+  test("a name that is no argument of the schema guards nothing, and is refused; a schema made of others may have it there", () => {
+    expect(() => press([], { inputSchema, shellArgs: ["rum"] })).toThrow(
+      'tool "press": shellArgs names "rum", and its schema has run',
+    );
+    expect(() => press([], { shellArgs: ["rum"] })).toThrow("and its schema has no arguments");
+    expect(
+      press([], { inputSchema: { type: "object", allOf: [inputSchema] }, shellArgs: ["run"] }).shellArgs,
+    ).toEqual(["run"]);
+    expect(() => press([], { inputSchema, shellArgs: "run" as never })).toThrow(/shellArgs/);
+  });
+
+  test("property: whatever a wildcard stands for, a real shell runs no command but those of the pattern", ({
+    skip,
+  }) => {
+    if (process.platform === "win32") skip("there is no POSIX shell");
+    const folder = mkdtempSync(join(tmpdir(), "rondo-shell-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, "bin"));
+    mkdirSync(join(folder, "work"));
+    // Whoever runs `x` leaves a trace, and so does who writes a file.
+    writeFileSync(join(folder, "bin", "x"), `#!/bin/sh\n: > "${folder}/trace"\n`, { mode: 0o755 });
+    writeFileSync(join(folder, "bin", "say"), '#!/bin/sh\nfor one; do printf "%s\\n" "$one"; done\n', {
+      mode: 0o755,
+    });
+    const piece = fc.constantFrom(
+      ...[" ", "x", "a", "'", '"', "\\", "#", "-", "*", "~", "!", "{", "}", "[", "="],
+      ...[
+        "; x",
+        "& x",
+        "| x",
+        "\nx",
+        "`x`",
+        "$(x)",
+        "$x",
+        "<f",
+        ">f",
+        "<(x)",
+        "(x)",
+        "\r",
+        "\t",
+        "' ; x '",
+        '" ; x "',
+      ],
+    );
+    const text = fc.array(piece, { maxLength: 5 }).map((all) => all.join(""));
+    const pattern = fc.constantFrom(
+      "say **",
+      "say ** end",
+      "say 'a ** ; x **'",
+      'say "** && x" **',
+      "say 1 && say **",
+      "say ** \\\\; x",
+    );
+    let covered = 0;
+    fc.assert(
+      fc.property(pattern, text, text, (like, one, other) => {
+        const run = like.replace("**", () => one).replace("**", () => other);
+        const isCovered = covers(
+          { id: "g", tool: "press", args: { like: { run: like } } },
+          { name: "press", args: { run }, check: { ok: true }, tool: { shellArgs: ["run"] } },
+        );
+        if (!isCovered) return;
+        covered += 1;
+        rmSync(join(folder, "trace"), { force: true });
+        const { stdout } = spawnSync("/bin/sh", ["-c", run], {
+          cwd: join(folder, "work"),
+          env: { PATH: join(folder, "bin") },
+          encoding: "utf8",
+        });
+        expect(existsSync(join(folder, "trace")), run).toBe(false);
+        const written = readdirSync(join(folder, "work"));
+        for (const name of written) rmSync(join(folder, "work", name));
+        expect(written, run).toEqual([]);
+        // What follows a wildcard is still a word of its own.
+        if (like === "say ** end" && stdout !== "") expect(stdout, run).toMatch(/^end$/m);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(covered).toBeGreaterThan(50);
   });
 });
 

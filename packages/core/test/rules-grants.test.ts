@@ -67,6 +67,57 @@ describe("a glob", () => {
   });
 });
 
+describe("a glob for a program", () => {
+  test.each([
+    ["npm test", "npm test", true],
+    ["npm test *", "npm test --grep 'a b' -- x", true],
+    ["npm test *", 'npm test --grep "a b"', true],
+    ["npm test **", "npm test src/a.ts *.ts {a,b} ~/x !y a=b %^@", true],
+    ["npm test **", "npm test a\\ b # rest", true],
+    ["npm test **", "npm test é😀", true],
+    ...[
+      ";",
+      "&",
+      "|",
+      "<",
+      ">",
+      "(",
+      ")",
+      "$",
+      "`",
+      "\n",
+      "\r",
+      "\t",
+      "\0",
+      "\u0085",
+      "\u2028",
+      "\u2029",
+    ].flatMap((one) =>
+      ["npm test **", "npm test *", "npm test ?", "**", "npm ** test"].map((pattern) => {
+        const place = pattern === "npm ** test" ? `npm ${one} test` : `npm test ${one}`;
+        return [pattern, place, false] as const;
+      }),
+    ),
+    ["npm test **", "npm test 'a; b'", false],
+    // What stands in the pattern itself is said.
+    ["cd app && npm test *", "cd app && npm test a", true],
+    ["npm test a; rm b", "npm test a; rm b", true],
+    ["echo $HOME/*", "echo $HOME/a", true],
+    // Where more of the pattern follows it stays what it is: outside of quotes, or inside of its own, and no comment.
+    ["rm * --dry-run", "rm a b --dry-run", true],
+    ["rm * --dry-run", "rm / # --dry-run", false],
+    ["rm ** --dry-run **", "rm / ' --dry-run '", false],
+    ["rm ** --dry-run **", 'rm / " --dry-run "', false],
+    ["rm ** --dry-run", "rm / a\\ --dry-run", false],
+    ["git commit -m 'a * ; b *'", "git commit -m 'a x' ; b ''", false],
+    ["git commit -m 'a * ; b *'", "git commit -m 'a x ; b y'", true],
+    ["echo *?", "echo '", true],
+    ["* **", "echo '", true],
+  ] as const)("%j for %j: %j", (pattern, text, expected) => {
+    expect(matchesGlob(pattern, text, true)).toBe(expected);
+  });
+});
+
 describe("a grant holds", () => {
   test("as long as it is not revoked, its time has not come, and uses are left", () => {
     expect(isLiveGrant(held(), 5)).toBe(true);
@@ -137,6 +188,41 @@ describe("a grant covers", () => {
     [{ toString: "**" }, { other: "x" }, false],
   ])("%j like %j: %j", (like, given, expected) => {
     expect(does({ like: like as JsonObject }, given as JsonObject)).toBe(expected);
+  });
+
+  test("in an argument that is a program no other command, whoever says that it is one", () => {
+    const program = { shellArgs: ["run"] };
+    const grant = (args: ArgsPattern): Grant => ({ id: "g", tool: "press", args });
+    const asks = (args: JsonObject, tool?: { shellArgs?: string[] }) => ({
+      ...asking(args),
+      ...(tool === undefined ? {} : { tool }),
+    });
+    const one = grant({ like: { run: "a *", text: "*" } });
+    expect(covers(one, asks({ run: "a b", text: "x; y" }, program))).toBe(true);
+    const more = { run: "a b; c", text: "x" };
+    expect(covers(one, asks(more))).toBe(true);
+    expect(covers(one, asks(more, {}), {})).toBe(true);
+    expect(covers(one, asks(more, program))).toBe(false);
+    expect(covers(one, asks(more), program)).toBe(false);
+    expect(covers(one, asks(more, program), {})).toBe(false);
+    expect(grantFor([{ ...one, used: 0 }], asks(more), 5, program)).toBeUndefined();
+    // Wherever in it the text stands.
+    for (const [like, run] of [
+      [["a *"], ["a b; c"]],
+      [{ deep: ["a *"] }, { deep: ["a b; c"] }],
+    ] as const) {
+      const deep = grant({ like: { run: like as never } });
+      expect(covers(deep, asks({ run: run as never }))).toBe(true);
+      expect(covers(deep, asks({ run: run as never }, program))).toBe(false);
+    }
+    // A key of that name further in is no argument.
+    const inner = grant({ like: { text: { run: "a *" } } });
+    expect(covers(inner, asks({ text: { run: "a b; c" } }, program))).toBe(true);
+    // What is named whole is named.
+    expect(covers(grant({ exact: more }), asks(more, program))).toBe(true);
+    expect(covers(grant({ like: more }), asks(more, program))).toBe(true);
+    expect(covers(grant({ like: { text: "x" }, others: "any" }), asks(more, program))).toBe(true);
+    expect(covers({ id: "g", tool: "press" }, asks(more, program))).toBe(true);
   });
 
   test("keys that it does not name, where it says so, and only at the top", () => {

@@ -51,6 +51,7 @@ export function runCommand(options: RunCommandOptions): Tool {
     },
     effect: "write",
     permission: options.permission ?? "ask",
+    shellArgs: ["command"],
     timeoutMs: longest + 10_000,
     execute: (given, context) => {
       const { command, cwd = ".", timeoutMs = usual } = given as unknown as Args;

@@ -198,6 +198,8 @@ describe("execute_command", () => {
     const permission = (more?: ClassicToolsOptions): unknown =>
       classicTools(folder(), more).find(({ name }) => name === "execute_command")?.permission;
     expect([permission(), permission({ commandPermission: "allow" })]).toEqual(["ask", "allow"]);
+    const [one] = classicTools(folder()).filter(({ name }) => name === "execute_command");
+    expect(one?.shellArgs).toEqual(["command"]);
   });
 
   test("runs in the root, and only what can be run", async () => {

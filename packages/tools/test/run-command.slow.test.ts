@@ -479,6 +479,7 @@ describe("where there is no bubblewrap", () => {
 test("a command asks first, and touches everything", () => {
   const tool = runCommand({ root: folder() });
   expect([tool.permission, tool.effect, tool.keys]).toEqual(["ask", "write", undefined]);
+  expect(tool.shellArgs).toEqual(["command"]);
   expect(runCommand({ root: folder(), permission: "allow" }).permission).toBe("allow");
 });
 

@@ -49,7 +49,7 @@ export const allow: Command = {
     like: {
       type: "string",
       value: "JSON",
-      does: 'With arguments like these: the same keys, texts matched as globs, e.g. {"path":"notes/*"}',
+      does: 'With arguments like these: the same keys, texts matched as globs, e.g. {"path":"notes/*"}; in a shell command a wildcard is never another command',
     },
     ...holdOptions,
     ...options,

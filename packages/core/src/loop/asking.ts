@@ -8,6 +8,7 @@ import { type Action, record } from "./action.ts";
 import { inTurn, permissionOf } from "./batch.ts";
 import { openCalls } from "./closing.ts";
 import { wakeTime } from "./hearing.ts";
+import { toolNamed } from "./offered.ts";
 import type { Call, State } from "./state.ts";
 
 /** Asks about the calls that nobody was asked about yet. */
@@ -20,7 +21,8 @@ export function askLeave(state: State): Action | undefined {
 export function useGrant(state: State): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of withoutLeave(state)) {
-    const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now);
+    const today = toolNamed(state.options?.tools ?? [], call.name);
+    const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now, today);
     if (grant === undefined) continue;
     const approval = { answer: "approve", grant: grant.id } as const;
     return record({ type: "approval_given", call: call.key, approval });

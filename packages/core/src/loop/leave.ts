@@ -1,6 +1,7 @@
 // The room of leave: grants as they are given, used up and taken back.
 
 import { covers, type Grant } from "../rules/grants.ts";
+import { toolNamed } from "./offered.ts";
 import type { LogRecord } from "./records.ts";
 import type { Run, State } from "./state.ts";
 
@@ -30,7 +31,9 @@ export function useLeave(
   if (approval.grant === undefined)
     return approval.always === undefined ? state : allow(state, approval.always);
   const grant = state.grants.find((one) => one.id === approval.grant);
-  if (grant === undefined || grant.revoked || call.interrupted || !covers(grant, call)) return undefined;
+  const today = toolNamed(state.options?.tools ?? [], call.name);
+  if (grant === undefined || grant.revoked || call.interrupted || !covers(grant, call, today))
+    return undefined;
   if (grant.uses !== undefined && grant.used >= grant.uses) return undefined;
   return {
     ...state,

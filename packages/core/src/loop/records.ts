@@ -84,6 +84,8 @@ export interface ToolFacts {
   version?: number | string;
   /** It can find out what became of a call that was cut off. */
   reconciles?: true;
+  /** Arguments that are programs for a shell: what a wildcard of a grant stands for in them begins no other command. */
+  shellArgs?: string[];
   /** A call of it is a sub-agent: a session of its own, paid from what this run has left. */
   agent?: AgentFacts;
 }

@@ -33,8 +33,8 @@ import {
   TaskComplete,
   type Tool,
   type ToolContext,
-  toolWith,
 } from "../tool.ts";
+import { toolWith } from "../tool-with.ts";
 import { besides } from "./besides.ts";
 import { checkedArguments } from "./strategy-arguments.ts";
 import { strategyModel } from "./strategy-model.ts";

@@ -3,7 +3,8 @@
 // What JSON has is told as JSON, so nothing is `null`; what JSON cannot hold is told as its own text. Rondo elsewhere
 // says that there was no output, and puts what JSON lacks into words.
 
-import { type Tool, type ToolContext, ToolResult, toolWith } from "../tool.ts";
+import { type Tool, type ToolContext, ToolResult } from "../tool.ts";
+import { toolWith } from "../tool-with.ts";
 
 /** The tool, its results told in this system's words. */
 export function managedTool(tool: Tool): Tool {

@@ -32,7 +32,8 @@ import {
   stepLimited,
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
-import { type Tool, ToolResult, toolWith } from "../tool.ts";
+import { type Tool, ToolResult } from "../tool.ts";
+import { toolWith } from "../tool-with.ts";
 import { besides } from "./besides.ts";
 import { stepSequenceError } from "./step-sequence-errors.ts";
 import { retryPolicies } from "./step-sequence-retry.ts";

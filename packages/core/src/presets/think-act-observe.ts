@@ -14,7 +14,8 @@ import type { JsonObject } from "../message.ts";
 import { type Model, modelFace, type Settings } from "../model.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
-import { type ArgsCheck, type Tool, type ToolContext, toolResult, toolWith } from "../tool.ts";
+import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
+import { toolWith } from "../tool-with.ts";
 import { besides } from "./besides.ts";
 import { byStopReason } from "./think-act-observe-stop.ts";
 

@@ -3,6 +3,7 @@
 // `*` stands for any text without `/`, `\` and control characters, `**` for any text, `?` for one character as of `*`,
 // and a backslash takes the meaning from the star, question mark or backslash behind it. The whole text must match.
 // What wildcards match never climbs: a text with a `..` segment is matched only where no wildcard is in the pattern.
+// In a program for a shell they match nothing by which the shell would do more than the pattern says (`isWords`).
 // All places in the pattern are followed at once, so that no text makes it slow.
 
 /** A longer pattern is refused where it is given: time grows with both lengths. */
@@ -10,11 +11,15 @@ export const maxGlobLength = 1_000;
 
 type Token = { char: string } | { wild: "some" | "all" | "one" };
 
-/** Whether the whole text matches. Time: at most the product of both lengths. */
-export function matchesGlob(pattern: string, text: string): boolean {
+/**
+ * Whether the whole text matches. Time: at most the product of both lengths.
+ * @param isProgram the text is one for a shell: wildcards stand for words of the command, and never for another one
+ */
+export function matchesGlob(pattern: string, text: string, isProgram: boolean = false): boolean {
   const tokens = tokensOf(pattern);
   if (tokens.every((token) => "char" in token)) return tokens.map(({ char }) => char).join("") === text;
   if (text.split(/[/\\]/).includes("..")) return false;
+  const end = tokens.findLastIndex((token) => "char" in token);
   // Every place of the pattern that the text so far may have come to.
   let places = reached(new Set([0]), tokens);
   for (const char of text) {
@@ -24,7 +29,8 @@ export function matchesGlob(pattern: string, text: string): boolean {
       if (token === undefined) continue;
       if ("char" in token) {
         if (token.char === char) next.add(place + 1);
-      } else if (token.wild === "all" || isPlain(char)) next.add(token.wild === "one" ? place + 1 : place);
+      } else if ((token.wild === "all" || isPlain(char)) && (!isProgram || isWords(char, place > end)))
+        next.add(token.wild === "one" ? place + 1 : place);
     }
     places = reached(next, tokens);
   }
@@ -63,4 +69,13 @@ function tokensOf(pattern: string): Token[] {
 function isPlain(char: string): boolean {
   const code = char.charCodeAt(0);
   return char !== "/" && char !== "\\" && code >= 32 && code !== 127;
+}
+
+/**
+ * Whether a character joins, substitutes, redirects or ends nothing for a shell, in quotes or not. Where more of the
+ * pattern follows (`isLast` is false), it takes that not into quotes or a comment either, nor out of its own quotes.
+ */
+function isWords(char: string, isLast: boolean): boolean {
+  if (/[;&|<>()$`\p{Cc}\u2028\u2029]/u.test(char)) return false;
+  return isLast || !/["'\\#]/.test(char);
 }

@@ -15,7 +15,8 @@ import { matchesGlob, maxGlobLength } from "./glob.ts";
 /**
  * Which arguments a grant is for. `exact`: these, whatever the order of their keys. `like`: the same keys, each value
  * equal, or a text that its glob matches (`*` within a path segment or line, `**` anything, `?` one character, `\*` a
- * star); `others: "any"` lets keys be there that are not named.
+ * star); in an argument that its tool names in `shellArgs` no wildcard stands for what would be another command.
+ * `others: "any"` lets keys be there that are not named.
  */
 export type ArgsPattern = { exact: JsonObject } | { like: JsonObject; others?: "any" };
 
@@ -44,11 +45,23 @@ interface Asking {
   readonly args: JsonObject;
   /** Whether its arguments fit; `raw`: they could not be read. */
   readonly check: { readonly ok: boolean; readonly raw?: unknown };
+  /** The tool as it was when the call was made. */
+  readonly tool?: ShellFacts;
+}
+
+/** Which arguments of a tool are programs for a shell. */
+interface ShellFacts {
+  readonly shellArgs?: readonly string[];
 }
 
 /** The first grant that covers a call now. */
-export function grantFor(grants: readonly HeldGrant[], call: Asking, now: number): HeldGrant | undefined {
-  return grants.find((grant) => isLiveGrant(grant, now) && covers(grant, call));
+export function grantFor(
+  grants: readonly HeldGrant[],
+  call: Asking,
+  now: number,
+  today?: ShellFacts,
+): HeldGrant | undefined {
+  return grants.find((grant) => isLiveGrant(grant, now) && covers(grant, call, today));
 }
 
 /** Whether a grant can let any call run at all. */
@@ -57,32 +70,45 @@ export function isLiveGrant(grant: HeldGrant, now: number): boolean {
   return grant.uses === undefined || grant.used < grant.uses;
 }
 
-/** Whether a grant says that this call may run; whether it still holds is another question. */
-export function covers({ tool, args: pattern }: Grant, { name, args, check }: Asking): boolean {
+/**
+ * Whether a grant says that this call may run; whether it still holds is another question.
+ * @param today the call's tool as it is now, where that is other than it was: what either takes for a program is one
+ */
+export function covers({ tool, args: pattern }: Grant, call: Asking, today?: ShellFacts): boolean {
+  const { name, args, check } = call;
   if (name !== tool || !check.ok) return false;
   if (pattern === undefined) return true;
   // Arguments taken as they are written have no parts that could be told from each other.
   if (check.raw) return false;
   if ("exact" in pattern) return canonical(pattern.exact) === canonical(args);
-  return likeObject(pattern.like, args, pattern.others === "any");
+  const isProgram = (key: string): boolean =>
+    [call.tool, today].some((facts) => facts?.shellArgs?.includes(key) === true);
+  return likeObject(pattern.like, args, pattern.others === "any", isProgram);
 }
 
-function like(pattern: Json, value: Json): boolean {
-  if (typeof pattern === "string") return typeof value === "string" && matchesGlob(pattern, value);
+function like(pattern: Json, value: Json, isProgram: boolean): boolean {
+  if (typeof pattern === "string") return typeof value === "string" && matchesGlob(pattern, value, isProgram);
   if (Array.isArray(pattern))
     return (
       Array.isArray(value) &&
       value.length === pattern.length &&
-      pattern.every((one, at) => like(one, value[at] as Json))
+      pattern.every((one, at) => like(one, value[at] as Json, isProgram))
     );
   if (!isObject(pattern)) return pattern === value;
-  return isObject(value) && likeObject(pattern, value, false);
+  return isObject(value) && likeObject(pattern, value, false, () => isProgram);
 }
 
-function likeObject(pattern: JsonObject, value: JsonObject, othersToo: boolean): boolean {
+function likeObject(
+  pattern: JsonObject,
+  value: JsonObject,
+  othersToo: boolean,
+  isProgram: (key: string) => boolean,
+): boolean {
   const named = Object.keys(pattern);
   if (!othersToo && Object.keys(value).length !== named.length) return false;
-  return named.every((key) => Object.hasOwn(value, key) && like(pattern[key] as Json, value[key] as Json));
+  return named.every(
+    (key) => Object.hasOwn(value, key) && like(pattern[key] as Json, value[key] as Json, isProgram(key)),
+  );
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -38,6 +38,7 @@ export function executeCommand(
     },
     effect: "write",
     permission,
+    shellArgs: ["command"],
     timeoutMs: longest * 1_000 + 10_000,
     execute: (given, context) => {
       const { command, timeout = usual } = given as unknown as { command: string; timeout?: number };
