@@ -155,7 +155,8 @@ export async function copyBlobs(
 function refsIn(records: readonly LogRecord[]): Map<string, BlobOrigin> {
   const refs = new Map<string, BlobOrigin>();
   for (const record of records) {
-    if (record.type !== "tool_finished" || record.result.ref === undefined) continue;
+    if (record.type !== "tool_finished" && record.type !== "hook_answered") continue;
+    if (!("result" in record) || record.result?.ref === undefined) continue;
     const { ref, isError } = record.result;
     if (!refs.has(ref)) refs.set(ref, { callId: record.call, tool: "", isError });
   }

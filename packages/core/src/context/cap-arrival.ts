@@ -5,7 +5,7 @@
 import type { BlobStore } from "../blobs.ts";
 import { messageOf } from "../errors.ts";
 import type { CallResult } from "../loop/records.ts";
-import { type CapPlace, capResult, textToKeep } from "./cap.ts";
+import { type CapPlace, capResult, isTooLarge, textToKeep } from "./cap.ts";
 import type { CapFacts } from "./cap-facts.ts";
 
 /** Where whole texts go, and who is told when they cannot. */
@@ -43,4 +43,22 @@ export function capArrival(
   } catch (thrown) {
     return finish(lost(messageOf(thrown)));
   }
+}
+
+/**
+ * The same for a result that a hook gave. What it was made of may have been cut already: then only what the hook adds
+ * is measured, or its word under a result of full length would cost the note that says where the rest is.
+ * @param made the result that it stands in place of, where there was one
+ */
+export function capGiven(
+  given: CallResult,
+  made: CallResult | undefined,
+  cap: CapFacts | undefined,
+  place: CapPlace,
+  keeping: Keeping,
+): CallResult | Promise<CallResult> {
+  if (cap === undefined) return given;
+  if (made?.capped !== undefined && !isTooLarge(given, cap, place, made.content)) return given;
+  const { ref: _ref, capped: _capped, ...own } = given;
+  return capArrival(own, cap, place, keeping);
 }

@@ -4,6 +4,7 @@
 // conversation gets in its place. A result that fits is the same object.
 
 import type { CallResult } from "../loop/records.ts";
+import type { ContentPart } from "../message.ts";
 import { cutContent, joinedText, projection, textLength, withOneText } from "./cap-content.ts";
 import { type CapFacts, maxBytes } from "./cap-facts.ts";
 import { maxResultChars } from "./cap-head-tail.ts";
@@ -55,11 +56,18 @@ function cappedFrom(whole: CallResult, kept: string): NonNullable<CallResult["ca
   return { bytes: byteLength(text), lines: lineCount(text), keptBytes: byteLength(kept) };
 }
 
-function isTooLarge(result: CallResult, cap: CapFacts, place: CapPlace): boolean {
+/** Whether a result must be cut. @param beyond texts that it may be longer than by as much as a result may have */
+export function isTooLarge(
+  result: CallResult,
+  cap: CapFacts,
+  place: CapPlace,
+  beyond: readonly ContentPart[] = [],
+): boolean {
   if (cap.exempt.includes(place.tool)) return false;
   if (cap.withFiles === "leave" && result.content.some((part) => part.type !== "text")) return false;
-  if (cap.mode === "head_tail") return textLength(result.content) > maxResultChars(place.window, cap);
+  if (cap.mode === "head_tail")
+    return textLength(result.content) > maxResultChars(place.window, cap) + textLength(beyond);
   const [only] = result.content;
   const text = result.content.length === 1 && only?.type === "text" ? only.text : joinedText(result.content);
-  return exceedsBytes(text, maxBytes(cap, place.window));
+  return exceedsBytes(text, maxBytes(cap, place.window) + byteLength(joinedText(beyond)));
 }

@@ -3,6 +3,7 @@
 // A pure function from a record and the states around it to live events. Deltas and tool progress, which are no
 // records, are the only events made elsewhere.
 
+import { canonical } from "../digest.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { offersOutput } from "../output/ways.ts";
 import type { LeftChild, WaitingCall } from "./child-facts.ts";
@@ -100,7 +101,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
           message,
           hook: "onFinish",
         }));
-      return stepEnds(before, after, step);
+      return [...cutByHook(record, before), ...stepEnds(before, after, step)];
     case "trimmed": {
       const { stage, before: was, after: is, note } = record;
       return [{ type: "context", stage, before: was, after: is, note }];
@@ -260,6 +261,14 @@ function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
   const { bytes: before, keptBytes: after, lines } = capped;
   const note = `the result of ${call.name} was cut: it had ${before} bytes in ${lines} lines${ref === undefined ? "" : `, kept as ${ref}`}`;
   return [{ type: "context", stage: "cap", before, after, note }];
+}
+
+/** The same for a result that a hook gave: one that the tool's had already was told. */
+function cutByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
+  const result = "result" in record ? record.result : undefined;
+  const call = "call" in record ? find(before, record.call) : undefined;
+  if (call === undefined || result === undefined) return [];
+  return canonical(result.capped) === canonical(call.result?.capped) ? [] : cappedBy(result, call);
 }
 
 /** A step ends when its turn has settled and left the open state. */

@@ -3,7 +3,9 @@
 // The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
 // as a fact, and what nobody waits for any more is told so by its signal.
 
-import { capArrival } from "../context/cap-arrival.ts";
+import type { CapPlace } from "../context/cap.ts";
+import { capArrival, capGiven, type Keeping } from "../context/cap-arrival.ts";
+import type { CapFacts } from "../context/cap-facts.ts";
 import { resolver } from "../dependency.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
@@ -241,7 +243,7 @@ export class AtWork {
     cap: (whole: CallResult) => CallResult | Promise<CallResult>;
     warn: (code: string, message: string) => void;
   } {
-    const { session, blobs, clock, given, redact } = this.#shell;
+    const { session, blobs, clock, given } = this.#shell;
     const controller = new AbortController();
     this.#toolCalls.set(key, controller);
     const context: ToolContext = {
@@ -262,18 +264,36 @@ export class AtWork {
         () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
       ),
     };
+    const { clean, facts, place, keeping } = this.#capping(key, call);
+    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
+      capArrival(clean(whole), facts, place, keeping);
+    return { controller, context, cap, warn: keeping.warn };
+  }
+
+  /** What a result of a call is cut by, and kept with. */
+  #capping(
+    key: CallKey,
+    call: Call,
+  ): {
+    clean: (result: CallResult) => CallResult;
+    facts: CapFacts | undefined;
+    place: CapPlace;
+    keeping: Keeping;
+  } {
+    const { session, blobs, redact } = this.#shell;
     const warn = (code: string, message: string): void =>
       this.#driving.tell({ type: "warning", code, message });
-    const place = { tool: call.name, callId: call.id, window: windowOf(this.#state) };
-    const facts = this.#state.options?.context?.cap;
     // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
     const clean = (result: CallResult): CallResult => {
       const fact = { type: "tool_finished", call: key, result } as const;
       return redact === undefined ? result : (redact(fact) as typeof fact).result;
     };
-    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
-      capArrival(clean(whole), facts, place, { session, blobs, warn });
-    return { controller, context, cap, warn };
+    return {
+      clean,
+      facts: this.#state.options?.context?.cap,
+      place: { tool: call.name, callId: call.id, window: windowOf(this.#state) },
+      keeping: { session, blobs, warn },
+    };
   }
 
   /** Posts what comes of something that is started now; once that was given up, nothing. */
@@ -286,7 +306,16 @@ export class AtWork {
 
   /** Asks a hook, unless it is at that already. */
   askHook(ask: HookAsk): void {
-    this.ask(askKey(ask), () => askHook(ask, this.#state, this.#shell.hooks));
+    this.ask(askKey(ask), async () => this.#cut(await askHook(ask, this.#state, this.#shell.hooks)));
+  }
+
+  /** A result that a hook gave is cut like a tool's. */
+  async #cut(fact: Fact): Promise<Fact> {
+    if (fact.type !== "hook_answered" || !("result" in fact) || fact.result === undefined) return fact;
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === fact.call);
+    if (call === undefined) return fact;
+    const { clean, facts, place, keeping } = this.#capping(fact.call, call);
+    return { ...fact, result: await capGiven(clean(fact.result), call.result, facts, place, keeping) };
   }
 
   /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */

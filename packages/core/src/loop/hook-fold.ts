@@ -3,7 +3,7 @@
 import { canonical } from "../digest.ts";
 import type { LogRecord } from "./records.ts";
 import { type Call, type Run, type State, working } from "./state.ts";
-import { changeCall } from "./turn.ts";
+import { changeCall, isOver, noteKept } from "./turn.ts";
 
 /** A hook has answered. */
 export function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_answered" }): State {
@@ -29,7 +29,7 @@ export function hookAnswered(state: State, run: Run, record: LogRecord & { type:
       return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));
     }
     case "beforeTool":
-      return changeCall(state, run, record.call, (call) => ({
+      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
         ...call,
         prepared: true,
         ...unapproved(call, record),
@@ -41,7 +41,7 @@ export function hookAnswered(state: State, run: Run, record: LogRecord & { type:
         ...(record.result === undefined ? {} : { result: record.result, settled: true }),
       }));
     case "afterTool":
-      return changeCall(state, run, record.call, (call) => ({
+      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
         ...call,
         settled: true,
         ...(record.result === undefined ? {} : { result: record.result }),
@@ -68,6 +68,18 @@ export function hookAnswered(state: State, run: Run, record: LogRecord & { type:
       return { ...state, history: state.history.push(...record.messages), run: working(asked) };
     }
   }
+}
+
+/** Where the whole of what a hook gave is kept. What the tool did, and where its own text is, is known already. */
+function noteGiven(
+  state: State,
+  run: Run,
+  { call: key, result }: LogRecord & { type: "hook_answered"; hook: "beforeTool" | "afterTool" },
+): State {
+  const call = run.turn?.calls.find((one) => one.key === key && !isOver(one));
+  if (call === undefined || result?.ref === undefined || result.ref === call.result?.ref) return state;
+  const { ledger: _ledger, ...given } = result;
+  return noteKept(state, run, call, given);
 }
 
 /** Who approved a call approved what it was to run with: for anything else somebody is asked again. */

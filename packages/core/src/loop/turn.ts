@@ -128,16 +128,21 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
   };
-  const { ref, ledger: entries = [] } = result;
-  const cut = result.capped !== undefined && ref !== undefined;
+  const known = noteKept(leaveChild(state, run, call, result), run, call, result);
+  return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
+}
+
+/** What is known from a result beside the conversation: where its whole text is kept, and what its tool did. */
+export function noteKept(state: State, run: Run, call: Call, result: CallResult): State {
+  const { ref, capped, ledger: entries = [] } = result;
+  const cut = capped !== undefined && ref !== undefined;
   const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
-  const known: State = {
-    ...leaveChild(state, run, call, result),
+  return {
+    ...state,
     ledger: foldLedger(state.ledger, noted, run.steps),
     ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
     ...(cut ? { readable: true as const } : {}),
   };
-  return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
 function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
@@ -203,7 +208,7 @@ export function changeCall(state: State, run: Run, key: CallKey, change: (call: 
 }
 
 /** Nothing changes a call any more that has its result and was seen by the afterTool hook. */
-function isOver(call: Call): boolean {
+export function isOver(call: Call): boolean {
   return call.result !== undefined && call.settled;
 }
 
