@@ -6,6 +6,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Journal, messageOf } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Arguments } from "./arguments.ts";
@@ -40,7 +41,7 @@ const jsonl = "jsonl:";
 const sqlite = "sqlite:";
 const restate = "restate:";
 
-/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file, which may be called `sqlite:FILE`. */
+/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file, which may be called `sqlite:FILE`. A path may be a `file://` address. */
 export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
   if (name.startsWith(restate)) {
     const url = name.slice(restate.length);
@@ -51,12 +52,30 @@ export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
   if (name.startsWith(sqlite)) {
     const file = name.slice(sqlite.length);
     if (file.trim() === "") throw new UsageError("sqlite: names no file; write sqlite:FILE");
-    return { file: resolve(file), kind: "sqlite" };
+    return { file: pathOf(file), kind: "sqlite" };
   }
-  if (!name.startsWith(jsonl)) return { file: resolve(name), kind: "sqlite" };
+  if (!name.startsWith(jsonl)) return { file: pathOf(name), kind: "sqlite" };
   const folder = name.slice(jsonl.length);
   if (folder.trim() === "") throw new UsageError("jsonl: names no folder; write jsonl:DIR");
-  return { file: resolve(folder), kind: "jsonl" };
+  return { file: pathOf(folder), kind: "jsonl" };
+}
+
+/** The path that is meant. Taken for one, an address would be a folder called `http:`. */
+function pathOf(name: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return resolve(name);
+  if (/^https?:/i.test(name))
+    throw new UsageError(
+      `${JSON.stringify(name)} names no file; write restate:${name} for a server of Restate`,
+    );
+  if (!/^file:/i.test(name))
+    throw new UsageError(
+      `${JSON.stringify(name)} names no journal: a SQLite file, jsonl:DIR and restate:URL can be used`,
+    );
+  try {
+    return fileURLToPath(name);
+  } catch (thrown) {
+    throw new UsageError(`${JSON.stringify(name)} names no file: ${messageOf(thrown)}`, { cause: thrown });
+  }
 }
 
 /** The place as `--journal` names it. */
@@ -106,13 +125,28 @@ function knownFolder(folder: string): string {
   return above === folder || existsSync(folder) ? folder : knownFolder(above);
 }
 
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whoever opens it says why.
+    return false;
+  }
+}
+
 /** Who hears what is not an error, but should be known. */
 type Hearer = Pick<Console, "warn">;
 
 /** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
 export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
   const warn = (message: string): void => hearer.warn(message);
-  if (kind === "sqlite") return sqliteJournal(file);
+  if (kind === "sqlite") {
+    if (isFolder(file))
+      throw new Failure(
+        `${file} is a folder; write jsonl:${file} for a journal of text files, or name a file`,
+      );
+    return sqliteJournal(file);
+  }
   return kind === "jsonl" ? jsonlJournal(file, { warn }) : onRestate(file, warn);
 }
 

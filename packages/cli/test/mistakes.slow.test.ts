@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { mind, newestRecords, place, rondo, runWith, start } from "./command.ts";
 
@@ -33,6 +34,12 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
     [["run", "--view", "trace", "--json"], "--view and --json exclude each other"],
     [["resume", "--view", "live", "--quiet"], "--view and --quiet exclude each other"],
     [["runs", "extra"], 'rondo runs cannot use "extra"'],
+    [["run", "--journal", "http://localhost:8080", "x"], "write restate:http://localhost:8080"],
+    [
+      ["runs", "--journal", "postgres://db/x"],
+      '"postgres://db/x" names no journal: a SQLite file, jsonl:DIR',
+    ],
+    [["runs", "--journal", "file://elsewhere/x.db"], '"file://elsewhere/x.db" names no file'],
   ])("%j is a usage error", async (args, words) => {
     const out = await rondo(place(), args);
     expectLine(out, words);
@@ -58,6 +65,19 @@ describe("mistakes on the command line", { timeout: 60_000 }, () => {
     child.kill("SIGKILL");
     await outcome;
     expect(said).toBe("warning: waiting for the Restate server at http://127.0.0.1:9, for at most 30 s\n");
+  });
+
+  it("a folder for a SQLite journal is refused with how it is named; an address of a file is that file", async () => {
+    const at = place();
+    const out = await rondo(at, ["run", "--journal", ".", "do it"]);
+    expectLine(out, `${at.root} is a folder; write jsonl:${at.root} for a journal of text files`);
+    expect(out.code).toBe(1);
+    for (const kind of ["", "sqlite:", "jsonl:"]) {
+      const named = `${kind}${pathToFileURL(join(at.root, `a b${kind.slice(0, -1)}`)).href}`;
+      expect((await runWith(at, "answers", ["--journal", named, "do it"])).code).toBe(0);
+      expect((await rondo(at, ["runs", "--journal", named])).stdout).toContain("do it");
+    }
+    expect(readdirSync(at.root).toSorted()).toEqual(["a b", "a bjsonl", "a bsqlite"]);
   });
 
   it("--journal sqlite: needs a file", async () => {
