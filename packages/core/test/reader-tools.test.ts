@@ -218,6 +218,31 @@ describe("the reader tools", () => {
     ]);
   });
 
+  test("all outputs are searched although one of them cannot be read, and that is told", async () => {
+    const wholes = [numberedLines(100), numberedLines(200)];
+    const good = memoryBlobs();
+    const blobs: BlobStore = {
+      ...good,
+      get: (session, ref) => {
+        if (ref === blobRef(wholes[0] ?? "")) throw new Error(`the text ${ref} is damaged`);
+        return good.get(session, ref);
+      },
+    };
+    let at = 0;
+    const tools = [echo("big", { execute: () => wholes[at++ % 2] ?? "" })];
+    const model = scripted([
+      [call("big"), call("big")],
+      call("search_output", { pattern: "line 150" }),
+      call("search_output", { pattern: "line 300" }),
+      say("done"),
+    ]);
+    const { messages } = await new Agent({ model, tools, blobs, context: { cap } }).run("go");
+    const [, , found, none] = messages.filter((one): one is ToolMessage => one.role === "tool");
+    const lost = `(One output could not be searched: the text ${blobRef(wholes[0] ?? "")} is damaged)`;
+    expect(textOf(found as ToolMessage)).toBe(`ref:${blobRef(wholes[1] ?? "")}\n  150  line 150\n\n${lost}`);
+    expect(textOf(none as ToolMessage)).toBe(`No matches for: line 300\n\n${lost}`);
+  });
+
   test("a fork that can keep nothing of its own fails, and can be made again", async () => {
     const good = memoryBlobs();
     let full = true;

@@ -4,6 +4,7 @@
 // They read through the context of their call, so they see the texts of their own session and no other.
 
 import { safeRef } from "../blobs.ts";
+import { messageOf } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts";
 import type { ReaderOptions } from "./cap-facts.ts";
@@ -111,18 +112,30 @@ export function readerTools(options: Required<ReaderOptions>): Tool[] {
           return toolResult(text, { isError: true });
         }
       };
-      return ask.ref_id === undefined
-        ? find(allKept(read, context))
-        : withKept(ask.ref_id, read, context, find);
+      if (ask.ref_id !== undefined) return withKept(ask.ref_id, read, context, find);
+      const lost: string[] = [];
+      const found = await find(allKept(read, context, lost));
+      const [why] = lost;
+      if (why === undefined || typeof found !== "string") return found;
+      const count = lost.length === 1 ? "One output" : `${lost.length} outputs`;
+      return `${found}\n\n(${count} could not be searched: ${why})`;
     },
   });
   return [reader, searcher].map((one): Tool => ({ ...one, when: "capped" }));
 }
 
-/** All texts of the session, oldest first. What its store has let go of is passed over. */
-async function* allKept(readTool: string, context: ToolContext): AsyncIterable<Kept> {
+/**
+ * All texts of the session, oldest first. What its store has let go of is passed over.
+ * @param lost takes why others cannot be read: they must not hide the rest
+ */
+async function* allKept(readTool: string, context: ToolContext, lost: string[]): AsyncIterable<Kept> {
   for (const name of new Set(context.outputs?.() ?? [])) {
-    const text = await context.output?.(name);
+    let text: string | undefined;
+    try {
+      text = await context.output?.(name);
+    } catch (thrown) {
+      lost.push(messageOf(thrown));
+    }
     if (text !== undefined) yield { text, ref: name, readTool };
   }
 }
