@@ -1,7 +1,8 @@
-// The room of checking a SQLite journal: its pages, its tables, its records.
+// The room of checking a SQLite journal: its pages, its tables, its records, and the whole texts of cut results.
 
 import { statSync } from "node:fs";
-import { formatVersion, type LogRecord, messageOf } from "@rondo/core";
+import type { DatabaseSync } from "node:sqlite";
+import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
 import { FoldCheck } from "./check-fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./check-report.ts";
 import { loadSqlite, sqliteError } from "./sqlite-database.ts";
@@ -26,7 +27,7 @@ export function checkSqlite(
     if (report.findings.length < mostFindings)
       report.findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
   };
-  let db: InstanceType<ReturnType<typeof loadSqlite>> | undefined;
+  let db: DatabaseSync | undefined;
   try {
     db = new (loadSqlite())(file, { readOnly: true, timeout: busyTimeoutMs });
     // One view of it all, while others may write on.
@@ -46,6 +47,7 @@ export function checkSqlite(
       report.records += whole.records;
       if (whole.whole) report.sessions += 1;
     }
+    checkTexts(db, found);
   } catch (thrown) {
     found(sqliteError(file, "check", thrown).message);
   } finally {
@@ -99,6 +101,14 @@ function checkSession(
   const unpaired = fold.end();
   if (unpaired !== undefined) found(`${name}: ${unpaired}`, id);
   return { records: due, whole: due === length && unpaired === undefined };
+}
+
+/** A text is named by its digest. A journal that never kept one has no table for them. */
+function checkTexts(db: DatabaseSync, found: (message: string, session: string) => void): void {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get() === undefined) return;
+  for (const { session, ref, text } of db.prepare("SELECT session, ref, text FROM blobs").iterate())
+    if (!(text instanceof Uint8Array) || blobRef(Buffer.from(text).toString("utf8")) !== ref)
+      found(`session ${JSON.stringify(session)}: its whole text ${String(ref)} is damaged`, String(session));
 }
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -16,10 +16,10 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { formatVersion, type RondoError } from "@rondo/core";
+import { blobRef, formatVersion, type RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { refusal } from "./refusal.ts";
 
 let folder: string;
@@ -298,6 +298,24 @@ describe("a damaged journal", () => {
     expect(change("DELETE FROM records WHERE seq = 1").message).toContain('record 1 of session "s"');
     expect(change("DELETE FROM records WHERE seq = 0").message).toContain('record 0 of session "s"');
     expect(change("DELETE FROM records").message).toContain('record 0 of session "s"');
+  });
+});
+
+test("a whole text of a cut result that is damaged is found by the check", () => {
+  const file = made();
+  const journal = sqliteJournal(file);
+  const origin = { callId: "call_1", tool: "shell", isError: false };
+  for (const text of ["one", "two", "three"]) void journal.blobs.put("s", text, origin);
+  journal.close();
+  expect(checkJournal(file)).toMatchObject({ findings: [], sessions: 1 });
+  const db = new DatabaseSync(file);
+  db.exec(`UPDATE blobs SET text = x'00' WHERE ref = '${blobRef("two")}'`);
+  db.close();
+  expect(checkJournal(file)).toMatchObject({
+    findings: [
+      { what: "damage", session: "s", message: `session "s": its whole text ${blobRef("two")} is damaged` },
+    ],
+    sessions: 1,
   });
 });
 
