@@ -338,6 +338,27 @@ describe("how a response ended", () => {
     });
   });
 
+  test.each([
+    ["completed", {}, "end_turn", "completed"],
+    ["incomplete", {}, "max_tokens", "incomplete"],
+    ["incomplete", { incomplete_details: { reason: "server_timeout" } }, "max_tokens", "server_timeout"],
+    ["incomplete", { status: "in_progress" }, "max_tokens", "incomplete"],
+    ["completed", { status: "queued" }, "end_turn", "completed"],
+    ["completed", { status: "incomplete" }, "max_tokens", "incomplete"],
+  ])(
+    "a response that says nothing of its end has the one its event says: %s, %j",
+    (word, response, wire, raw) => {
+      const end = { type: `response.${word}`, response };
+      expect(read([done(0, said("x")), end]).stop).toEqual({ kind: wire, wire, raw });
+    },
+  );
+
+  test("and one that was cancelled is no answer", () => {
+    expect(thrown([done(0, said("x")), { type: "response.cancelled", response: {} }])).toMatchObject({
+      kind: "server_error",
+    });
+  });
+
   test("a call that was cut never runs (F029)", () => {
     const cut = call({ arguments: '{"a":', status: "incomplete" });
     const message = read([

@@ -102,7 +102,7 @@ export class ResponsesDecoder implements Decoder {
       case "response.incomplete":
       case "response.cancelled":
       case "response.done":
-        this.#end(objectIn(event.response) ?? { status: type.slice("response.".length) });
+        this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
         return;
       case "response.created":
       case "response.in_progress":
@@ -131,6 +131,15 @@ export class ResponsesDecoder implements Decoder {
     this.#failed = true;
     return error;
   }
+}
+
+/** The response that an event ended: some leave it to the event to say how, or keep the status it began with. */
+function ended(response: JsonObject, as: string): JsonObject {
+  const status = textIn(response.status);
+  const isOpen = status === undefined || status === "in_progress" || status === "queued";
+  // A `done` says nothing of how.
+  const { status: _, ...rest } = response;
+  return !isOpen ? response : as === "done" ? rest : { ...rest, status: as };
 }
 
 /** Incomplete for a reason nobody knows is cut all the same: that reading executes nothing. */
