@@ -9,6 +9,7 @@ import { History } from "./openai-history.ts";
 import { jsonOf } from "./openai-json.ts";
 import { nameTable } from "./openai-names.ts";
 import {
+  calledResult,
   customResult,
   type ResponsesPiece,
   type ResponsesRoom,
@@ -26,6 +27,8 @@ interface Joined {
   begun: boolean;
   /** Calls that went out as custom tool calls. */
   custom: Set<string>;
+  /** Who made the last answer's calls, where it was a program. */
+  callers: Map<string, JsonObject>;
   /** Files of results that wait for the last result of their turn. */
   files: JsonObject[];
 }
@@ -38,6 +41,13 @@ function append(joined: Joined, json: string): void {
 function flush(joined: Joined): void {
   if (joined.files.length > 0) append(joined, userItem(joined.files).json);
   joined.files = [];
+}
+
+/** A result as the call was that it answers. */
+function asItsCall(callId: string, json: string, { custom, callers }: Joined): string {
+  const caller = callers.get(callId);
+  const called = caller === undefined ? json : calledResult(json, caller);
+  return custom.has(callId) ? customResult(called) : called;
 }
 
 const onward: string = userItem([{ type: "input_text", text: "Continue." }]).json;
@@ -80,7 +90,13 @@ export class ResponsesEncoder implements Encoder {
 
   #input(request: ModelRequest): { beginning: Beginning; tail: string } {
     const stored = isStored(request, this.#room.target);
-    const fresh = (): Joined => ({ items: new KeptText(), begun: false, custom: new Set(), files: [] });
+    const fresh = (): Joined => ({
+      items: new KeptText(),
+      begun: false,
+      custom: new Set(),
+      callers: new Map(),
+      files: [],
+    });
     const held = this.#history.take(request.messages, String(stored), fresh, (to, message) =>
       this.#add(to, message, stored),
     );
@@ -95,8 +111,8 @@ export class ResponsesEncoder implements Encoder {
     if (piece === undefined) return;
     if (piece.role !== "tool") flush(joined);
     for (const id of piece.custom ?? []) joined.custom.add(id);
-    const isCustom = message.role === "tool" && joined.custom.has(message.callId);
-    append(joined, isCustom ? customResult(piece.json) : piece.json);
+    if (piece.role === "assistant") joined.callers = new Map(piece.callers);
+    append(joined, message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json);
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
   }
 

@@ -1,8 +1,9 @@
 // The room of one message on its way to the Responses API: a canonical message in, input items out.
 //
 // A reasoning item and the item after it are one unit (F111): the server refuses either alone. So reasoning waits until
-// an item follows it and is dropped when none does; and an item whose reasoning was dropped goes out without its id,
-// which is what ties the two together. Ids and reasoning mean something to their own origin only.
+// an item follows it and is dropped when none does; and an item whose reasoning was dropped, here or out of the history
+// before, goes out without its id, which is what ties the two together. Ids and reasoning mean something to their own
+// origin only.
 
 import type {
   AssistantMessage,
@@ -27,6 +28,8 @@ export interface ResponsesPiece {
   json: string;
   /** Ids of its calls that went out as custom tool calls: their results are of another type. */
   custom?: string[];
+  /** Who made its calls, by the calls' ids, where it was a program of the model's: their results say so too. */
+  callers?: readonly (readonly [callId: string, caller: JsonObject])[];
   /** Files that must follow the results of the turn, where results can hold text only. */
   files?: JsonObject[];
 }
@@ -58,9 +61,7 @@ export function responsesPiece(
         : {
             role: "assistant",
             json: items.map((item) => jsonOf(item)).join(","),
-            custom: message.content.flatMap((part) =>
-              part.type === "tool_call" && isCustom(part, sameOrigin(message, room.target)) ? [part.id] : [],
-            ),
+            ...ofResults(message, sameOrigin(message, room.target)),
           };
     }
     case "tool":
@@ -103,6 +104,21 @@ export function customResult(json: string): string {
   return json.replace(plainOutput, "custom_tool_call_output");
 }
 
+/** A result's item, for a call that a program made. */
+export function calledResult(json: string, caller: JsonObject): string {
+  return `${json.slice(0, -1)},"caller":${jsonOf(caller)}}`;
+}
+
+/** What the results of a message's calls must be like. */
+function ofResults(message: AssistantMessage, own: boolean): Pick<ResponsesPiece, "custom" | "callers"> {
+  const calls = message.content.filter((part) => part.type === "tool_call");
+  const callers = calls.flatMap((call) => {
+    const caller = own ? objectIn(call.opaque?.caller) : undefined;
+    return caller === undefined ? [] : [[call.id, caller] as const];
+  });
+  return { custom: calls.flatMap((call) => (isCustom(call, own) ? [call.id] : [])), callers };
+}
+
 function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
   const id = wireId(message.callId, responsesIds);
   const parts = message.content.flatMap((part) => userPart(part, room));
@@ -127,6 +143,7 @@ function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
 /** A message under construction: consecutive texts of one output message are its content parts. */
 interface OpenMessage {
   id: string | undefined;
+  after: Json | undefined;
   phase: Json | undefined;
   content: JsonObject[];
 }
@@ -146,16 +163,20 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   /** Reasoning before this place was dropped: the ids of what it led to must go too. */
   let untied = false;
   let open: OpenMessage | undefined;
+  /** Whether the reasoning that led to an item is here: it may have been left out of the history since. */
+  const isLed = (after: Json | undefined): boolean =>
+    after === undefined ||
+    [...items, ...waiting].some(({ type, id }) => type === "reasoning" && id === after);
 
-  const add = (item: JsonObject, id: string | undefined, keepsReasoning = true): void => {
+  const add: Add = (item, id, after, keepsReasoning = true) => {
     if (keepsReasoning) items.push(...waiting);
     else if (waiting.length > 0) untied = true;
-    items.push(untied || id === undefined ? item : { ...item, id });
     waiting = [];
+    items.push(untied || id === undefined || !isLed(after) ? item : { ...item, id });
   };
   const close = (): void => {
     if (open === undefined) return;
-    const { id, phase, content } = open;
+    const { id, after, phase, content } = open;
     open = undefined;
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
     // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
@@ -171,6 +192,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
         ...(phase === undefined ? {} : { phase }),
       },
       known,
+      after,
     );
   };
 
@@ -178,12 +200,13 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   const addNative = (opaque: JsonObject): void => {
     const item = objectIn(opaque.item);
     // A compaction stands for all that was before it, and is tied to nothing.
-    if (item === undefined || (untied && item.type !== "compaction")) return;
+    if (item === undefined) return;
+    if (item.type !== "compaction" && (untied || !isLed(opaque.after))) return;
     if (unfinished.has(String(item.status))) {
       // It was under way when the answer broke off: neither it nor what led to it can be told.
       waiting = [];
       untied = true;
-    } else add(item, undefined);
+    } else add(item, undefined, undefined);
   };
 
   for (const part of message.content) {
@@ -191,7 +214,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       const opaque = part.type === "text" && own ? part.opaque : undefined;
       const id = part.type === "refusal" ? open?.id : textIn(opaque?.id);
       if (open !== undefined && open.id !== id) close();
-      open ??= { id, phase: opaque?.phase, content: [] };
+      open ??= { id, after: opaque?.after, phase: opaque?.phase, content: [] };
       open.content.push(
         part.type === "refusal"
           ? { type: "refusal", refusal: part.text }
@@ -219,11 +242,15 @@ function isCustom(call: ToolCallPart, own: boolean): boolean {
   return own && call.opaque?.custom === true && call.argsError === undefined;
 }
 
-function addCall(
-  call: ToolCallPart,
-  own: boolean,
-  add: (item: JsonObject, id: string | undefined, keepsReasoning?: boolean) => void,
-): void {
+/** `after`: the id of the reasoning that led to the item. */
+type Add = (
+  item: JsonObject,
+  id: string | undefined,
+  after: Json | undefined,
+  keepsReasoning?: boolean,
+) => void;
+
+function addCall(call: ToolCallPart, own: boolean, add: Add): void {
   const opaque = own ? call.opaque : undefined;
   const callId = wireId(call.id, responsesIds);
   const name = wireName(call.name);
@@ -234,17 +261,20 @@ function addCall(
     add(
       { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
       form(id, "ctc"),
+      opaque?.after,
     );
     return;
   }
+  // Where its tool is declared and who made it hold for a broken call as well: it is refused without them.
   const rest: JsonObject = {};
   for (const member of ["namespace", "caller"]) {
     const value = opaque?.[member];
-    if (value !== undefined && !broken) rest[member] = value;
+    if (value !== undefined) rest[member] = value;
   }
   add(
     { type: "function_call", call_id: callId, name, arguments: argumentsText(call), ...rest },
     broken ? undefined : form(id, "fc"),
+    opaque?.after,
     !broken,
   );
 }

@@ -37,6 +37,8 @@ export class ResponseItems {
   /** Places of items by output index: one each, but where an index came again for another item. */
   readonly #places = new Map<number, number[]>();
   #last = -1;
+  /** The id of the reasoning that ended last: what follows is tied to it. */
+  #reasoned: string | undefined;
 
   constructor(answer: Answer, target: Target, alive: () => void) {
     this.#answer = answer;
@@ -220,15 +222,24 @@ export class ResponseItems {
       case "custom_tool_call":
         // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
         if (this.#isOurs(given)) this.#callOpened(item, given);
-        else this.#answer.native(item.key, type, { item: given });
+        else this.#native(item, type, given);
         break;
       case "function_call":
         this.#callOpened(item, given);
         break;
       default:
-        this.#answer.native(item.key, type, { item: given });
+        this.#native(item, type, given);
     }
     return item;
+  }
+
+  #native(item: Item, type: string, given: JsonObject): void {
+    this.#answer.native(item.key, type, { item: given, ...this.#led() });
+  }
+
+  /** What says of an item that reasoning led to it, so that its id goes when the reasoning does. */
+  #led(): JsonObject {
+    return this.#reasoned === undefined ? {} : { after: this.#reasoned };
   }
 
   #done(index: number, given: JsonObject): void {
@@ -247,18 +258,19 @@ export class ResponseItems {
           this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
         }
         this.#answer.attach(item.key, { opaque: { item: given } });
+        this.#reasoned = textIn(given.id) ?? this.#reasoned;
         return;
       case "function_call":
         if (given.arguments !== undefined && given.arguments !== null)
           this.#answer.argsWhole(item.key, given.arguments);
-        this.#answer.attach(item.key, { opaque: callOpaque(given, {}) });
+        this.#answer.attach(item.key, { opaque: callOpaque(given, this.#led()) });
         this.#settleCall(item, given);
         return;
       case "custom_tool_call":
         if (!this.#isOurs(given)) return;
         // Free text is what such a tool takes: it stands under one name among the arguments.
         this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
-        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true }) });
+        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
         this.#settleCall(item, given);
         return;
     }
@@ -294,7 +306,7 @@ export class ResponseItems {
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
       } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
-      const opaque: JsonObject = {};
+      const opaque: JsonObject = given.id === undefined || given.id === null ? {} : this.#led();
       for (const member of ["id", "phase"]) {
         const value = given[member];
         if (value !== undefined && value !== null) opaque[member] = value;
