@@ -306,6 +306,51 @@ describe("errors inside a successful response", () => {
     expect(openaiChat.answerOf?.({ status: 400, header: () => null, body: "" }, origin)).toBeUndefined();
   });
 
+  test("words in place of a call that was forced are the answer, where Groq refuses them (F151)", () => {
+    const error = (failed_generation: string): Loose => ({
+      error: {
+        message: "Tool choice is required, but model did not call a tool",
+        type: "invalid_request_error",
+        code: "tool_use_failed",
+        failed_generation,
+      },
+    });
+    const words = {
+      content: [{ type: "text", text: "Paris." }],
+      stop: { kind: "end_turn", wire: "end_turn", raw: "tool_use_failed" },
+    };
+    const answered = (body: Loose): unknown =>
+      openaiChat.answerOf?.({ status: 400, header: () => null, body: JSON.stringify(body) }, origin);
+    expect(answered(error("Paris."))).toMatchObject(words);
+    expect(answered(error(""))).toBeUndefined();
+    const stream = (...chunks: Loose[]): string =>
+      `${chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")}event: error\ndata: ${JSON.stringify(error(""))}\n\n`;
+    const { message } = decodeStream(
+      openaiChat,
+      origin,
+      stream(chunk({ content: "Par" }), chunk({ content: "is." })),
+    );
+    expect(message).toMatchObject(words);
+    expect(() => decodeStream(openaiChat, origin, stream(chunk({ reasoning: "Hm" })))).toThrow(
+      expect.objectContaining({ kind: "malformed_tool_call" }),
+    );
+  });
+
+  test("an answer that was cut is no error where it is told so once more as one", () => {
+    const told = {
+      error: { code: 400, message: "Token limit reached" },
+      choices: [],
+      usage: { prompt_tokens: 3 },
+    };
+    const message = read([chunk({ content: "Hel" }), finish("length"), told as Loose]);
+    expect(message).toMatchObject({
+      content: [{ type: "text", text: "Hel" }],
+      stop: { kind: "max_tokens", raw: "length" },
+      usage: { inputTokens: 3 },
+    });
+    expect(thrown([chunk({ content: "Hel" }), finish("stop"), told as Loose]).message).toMatch(/Token limit/);
+  });
+
   test("a whole body that is an error is an error, whatever its shape (F154)", () => {
     const flat = { code: "The service is currently unavailable", error: "Timed out waiting for first token" };
     expect(() => openaiChat.decodeWhole(flat, origin, () => {})).toThrow(

@@ -19,13 +19,14 @@ import {
   endOf,
   failureOf,
   isBroken,
+  isCut,
   isGrave,
   wasCut,
   wireOf,
 } from "./openai-chat-end.ts";
 import { HarmonySplitter } from "./openai-chat-harmony.ts";
 import { ThinkSplitter } from "./openai-chat-think.ts";
-import { refusedCall, streamError, unreadable } from "./openai-errors.ts";
+import { refusedAnswer, streamError, unreadable } from "./openai-errors.ts";
 import { listIn, objectIn, parsed, textIn } from "./openai-json.ts";
 import { type NameTable, nameTable } from "./openai-names.ts";
 import { settle } from "./openai-settle.ts";
@@ -124,6 +125,8 @@ export class ChatDecoder implements Decoder {
     const failed = isError || told(chunk.error) || told(choice?.error) || isFlatError(chunk);
     if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
     if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
+    // Of an answer that was cut some tell once more, as an error, that its limit was reached.
+    if (failed && isCut(this.#word)) return;
     if (failed) {
       // A whole answer says beside its error what there was before it.
       this.#choice(choice, 0);
@@ -339,7 +342,8 @@ export class ChatDecoder implements Decoder {
 
   #fail(body: JsonObject): void {
     for (const key of [...this.#calls.keys, ...this.#leaked]) this.#answer.drop(key);
-    const refused = refusedCall(body, this.#target, this.#answer);
+    (this.#harmony ?? this.#think)?.end();
+    const refused = refusedAnswer(body, this.#target, this.#answer);
     if (refused === undefined) throw streamError(body, this.#target, this.#answer);
     this.#refused = refused;
   }

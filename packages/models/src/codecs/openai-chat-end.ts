@@ -21,6 +21,10 @@ export const wireOf = ({ word }: ChatEnd): StopKind =>
 export const isGrave = (word: string | undefined): boolean =>
   word !== undefined && grave.has(stopOf(openaiChatStops, word));
 
+/** A word that says that the limit of output was reached. */
+export const isCut = (word: string | undefined): boolean =>
+  word !== undefined && stopOf(openaiChatStops, word) === "max_tokens";
+
 const grave: ReadonlySet<StopKind> = new Set([
   "max_tokens",
   "context_overflow",

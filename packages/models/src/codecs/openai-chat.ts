@@ -6,7 +6,7 @@ import { classifyHttpError } from "../transport/errors.ts";
 import { ChatDecoder } from "./openai-chat-decode.ts";
 import { ChatEncoder } from "./openai-chat-encode.ts";
 import { learned } from "./openai-chat-learns.ts";
-import { refusedCall, speaker } from "./openai-errors.ts";
+import { refusedAnswer, speaker } from "./openai-errors.ts";
 import { listIn, objectIn, parseJson } from "./openai-json.ts";
 import { settle } from "./openai-settle.ts";
 import { withRepair } from "./with-repair.ts";
@@ -52,7 +52,7 @@ export const openaiChat: Codec = {
   learned,
 
   answerOf(response: ErrorResponse, target: Target): AssistantMessage | undefined {
-    const refused = refusedCall(parseJson(response.body) ?? null, target);
+    const refused = refusedAnswer(parseJson(response.body) ?? null, target);
     return refused === undefined ? undefined : settle(refused);
   },
 };

@@ -1,8 +1,8 @@
 // The room of errors in the OpenAI protocols: in a stream, in a body of status 200, and in a call the server refused.
 //
 // What an error means is decided in one place for all providers (the transport's); this adds what only a decoder
-// knows: what had arrived before it. And it finds the attempted call in Groq's refusal, which is an answer of the model
-// and no fault of the request (F151).
+// knows: what had arrived before it. And it finds the attempted call in Groq's refusal, or the words in place of a call
+// that was forced: both are an answer of the model and no fault of the request (F151).
 
 import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
@@ -31,14 +31,22 @@ export function unreadable(data: string, target: Target, answer: Answer): RondoE
   return answer.failed(error);
 }
 
-/** The call in a Groq refusal, as an answer with a call that must not run; undefined when there is none to be read. */
-export function refusedCall(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
+/** A call was forced, and the model spoke instead. */
+const noCall: RegExp = /\bdid not call a tool\b/i;
+
+/** What a Groq refusal holds of the model's: a call that must not run, or words; undefined when there is neither. */
+export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
   const error = objectIn(objectIn(body)?.error);
-  const attempt = objectIn(parseJson(textIn(error?.failed_generation) ?? ""));
-  const name = textIn(attempt?.name);
-  if (name === undefined || name === "") return undefined;
-  const args = attempt?.arguments ?? attempt?.parameters ?? ({} as JsonObject);
+  const said = textIn(error?.failed_generation) ?? "";
   const whole = answer ?? new Answer(target.origin, () => {});
+  const attempt = objectIn(parseJson(said));
+  const name = textIn(attempt?.name);
+  if (name === undefined || name === "") {
+    if (error?.code !== "tool_use_failed" || !noCall.test(textIn(error.message) ?? "")) return undefined;
+    if (said !== "") whole.textWhole("text", "text", said);
+    return whole.has("text") ? whole.finish({ wire: "end_turn", raw: error.code }) : undefined;
+  }
+  const args = attempt?.arguments ?? attempt?.parameters ?? ({} as JsonObject);
   whole.call("refused", { id: freshId(), name: nameTable(target.origin).own(name) });
   whole.argsWhole("refused", args);
   whole.callFault("refused", textIn(error?.message) ?? "the server refused the call's arguments");
