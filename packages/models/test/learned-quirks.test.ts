@@ -103,6 +103,8 @@ describe("a refusal tells of a quirk", () => {
     "Failed to initialize samplers: failed to parse grammar",
     "Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true",
     "Unsupported JSON schema fields: {'minItems', 'items'}",
+    "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.x': when using anyOf, type should be defined in anyOf items instead of the parent schema>",
+    "Invalid schema for function 'look': In context=('properties', 'at'), 'pattern' is not permitted.",
   ])("that a grammar says less than schemas do: %s", (message) => {
     expect(told({ message })).toEqual({ plainSchemas: true });
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
@@ -146,6 +148,13 @@ describe("a refusal tells of a quirk", () => {
       });
     expect(learned({})).toEqual({ encryptedReasoning: false });
     expect(learned({ encryptedReasoning: false })).toBeUndefined();
+  });
+
+  it("that reasoning goes back as it came where Responses has it in plain words", () => {
+    const message = "The `reasoning_text` in the thinking mode must be passed back to the API.";
+    const by = toldBy(openaiResponses);
+    expect(by({ message })).toEqual({ plainReasoning: true });
+    expect(by({ message }, { plainReasoning: true })).toBeUndefined();
   });
 
   it("that a setting is not known, where the code says so; a value that is refused is no quirk", () => {

@@ -43,6 +43,7 @@ describe("a refusal that is about the schema of an output says so in the error",
 
   it.each([
     "Invalid schema for function 'look': In context=(), object schema missing properties.",
+    "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.x': items must be an object>",
     "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
     "output_config.effort: Extra inputs are not permitted",
     "the model m does not exist",

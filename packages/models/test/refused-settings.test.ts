@@ -29,6 +29,7 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["Value error, current model does not support parameter `enable_thinking`.", "reasoning"],
     ["thinking: adaptive thinking is not supported on this model", "reasoning"],
     ["invalid temperature: only 1 is allowed for this model", "temperature"],
+    ["invalid thinking: only type=enabled is allowed for this model", "reasoning"],
     ["Model grok-4-0709 does not support parameter reasoningEffort.", "reasoning"],
     ["Model grok-4-0709 does not support parameter stop.", "stop"],
     ["Reasoning is mandatory for this endpoint and cannot be disabled.", "reasoning"],

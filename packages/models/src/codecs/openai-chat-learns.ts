@@ -30,9 +30,9 @@ const noForcing: RegExp =
 /** Tools and thinking, each taken without the other. */
 const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
 
-/** Schemas of tools that the server's grammar cannot say (F137, F142). */
+/** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
 const noGrammar: RegExp =
-  /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)/i;
+  /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 
 /** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
 const noEmptyContent: RegExp =

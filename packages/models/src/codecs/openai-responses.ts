@@ -50,6 +50,10 @@ export const openaiResponses: Codec = {
 const noEncrypted: RegExp =
   /encrypted[ _]content[`'"\\]*[^{}]{0,20} (?:is )?not supported|reasoning\.encrypted_content[^{}]{0,60}(?:not (?:supported|allowed|permitted)|unsupported|unknown)|(?:unsupported|invalid|unknown)[^{}]{0,60}reasoning\.encrypted_content/i;
 
+/** DeepSeek, which gives its reasoning as it is, wants it back so (F104). */
+const missingReasoning: RegExp =
+  /reasoning_(?:text|content)\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/i;
+
 /** What a refusal teaches of the server behind this protocol: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
   if (status !== 400 && status !== 422) return undefined;
@@ -57,6 +61,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const words = complaintOf(body);
   if (compat.encryptedReasoning && noEncrypted.test(words))
     return { ...target.compat, encryptedReasoning: false };
+  if (!compat.plainReasoning && missingReasoning.test(words))
+    return { ...target.compat, plainReasoning: true };
   const systemRole = refusedSystemRole(words, compat.systemRole);
   return systemRole === "system" ? { ...target.compat, systemRole } : undefined;
 }

@@ -4,7 +4,7 @@
 // all of them. A reasoning that is missing ("must be passed back") is another complaint, which leaving out more would make
 // worse.
 
-/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112). */
+/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112): what reasoning led to loses its id with it. */
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
@@ -13,7 +13,7 @@ const blocks: readonly RegExp[] = [
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,
   /of type [`'"\\]*reasoning[`'"\\]* was provided without its required following item/i,
   /was provided without its required [`'"\\]*reasoning[`'"\\]* item/i,
-  /duplicate item found with id [`'"\\]*rs_/i,
+  /duplicate item found with id [`'"\\]*[a-z]{2,5}_/i,
   /item with id [`'"\\]*rs_\w* ?[`'"\\]* not found/i,
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} could not be (?:verified|decrypted|parsed)/i,
 ];

@@ -9,7 +9,8 @@ const field: RegExp =
 const refused: RegExp =
   /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b/i;
 /** Tools have schemas as well, which another way to the output would not mend. */
-const ofTools: RegExp = /\btools?[.[]\d|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
+const ofTools: RegExp =
+  /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A grammar that some servers fail to make; where a tool's is meant, the output is asked for in another way in vain, once. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
 /** Words between what is refused and why. */

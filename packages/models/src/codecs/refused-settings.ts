@@ -46,7 +46,7 @@ const field: RegExp = new RegExp(
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only [\d.]+ is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
   `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be`,
