@@ -12,6 +12,7 @@ import {
   call as asked,
   assistant,
   type Loose,
+  request,
   responses,
   responsesBody,
   result,
@@ -139,4 +140,45 @@ test("the result of a call that a program made says which program", () => {
     { type: "function_call_output", call_id: "call_2" },
   ]);
   expect(input[5]).not.toHaveProperty("caller");
+});
+
+test("reasoning goes back in OpenAI's form, whatever a gateway put into it", () => {
+  const back = (item: Loose): unknown => responsesBody([user("x"), answer(item, text)]).input[1];
+  const { summary, ...bare } = thought("rs_1");
+  expect(back({ ...bare, status: "completed", content: null })).toEqual({ ...bare, summary });
+  const { id, ...nameless } = thought("rs_1");
+  for (const own of ["", "item_9f", "rs_1:4"]) expect(back({ ...nameless, id: own })).toEqual(nameless);
+  // Copilot wraps the ids, and knows its own again.
+  const wrapped = { ...nameless, id: `${"Uw+9/".repeat(20)}==` };
+  const { body } = openaiResponses.encoder(responses()).encode(request([user("x"), answer(wrapped, text)]));
+  expect(JSON.parse(body).input[1]).toEqual(wrapped);
+  const plain = { ...thought("rs_1"), content: [{ type: "reasoning_text", text: "hm" }] };
+  expect(back(plain)).toEqual(plain);
+});
+
+test("an id that the API would not take goes back with no message", () => {
+  for (const id of [`msg_${"1".repeat(61)}`, "msg_1:2", "chatcmpl-1", ""])
+    expect(sent(answer({ ...text, id }))).toEqual([["message", undefined]]);
+});
+
+test("what comes inside of a reasoning item that ends last is tied to it (OpenRouter)", () => {
+  const decoder = openaiResponses.decoder(responses(), () => {});
+  const told: [type: string, index: number, item: Loose][] = [
+    ["added", 0, thought("rs_1")],
+    ["added", 1, text],
+    ["done", 1, text],
+    ["done", 0, thought("rs_1")],
+  ];
+  for (const [type, output_index, item] of told)
+    decoder.push({
+      event: undefined,
+      data: JSON.stringify({ type: `response.output_item.${type}`, output_index, item }),
+    });
+  decoder.push({ event: undefined, data: '{"type":"response.completed","response":{"status":"completed"}}' });
+  const message = decoder.end();
+  expect(sent(message)).toEqual([
+    ["reasoning", "rs_1"],
+    ["message", "msg_1"],
+  ]);
+  expect(sent(without(message, ({ type }) => type === "reasoning"))).toEqual([["message", undefined]]);
 });

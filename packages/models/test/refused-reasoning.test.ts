@@ -82,6 +82,7 @@ describe("a refusal that is about reasoning in the history says so in the error"
   it.each([
     "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+    "Invalid 'input[2].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
     "Duplicate item found with id msg_1. Remove duplicate items from your input and try again.",
     "The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
   ])("in the words of OpenAI Responses (F109, F111): %s", (message) => {

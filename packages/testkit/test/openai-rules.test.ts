@@ -139,6 +139,19 @@ describe("the rules themselves", () => {
       [{ type: "function_call", call_id: "a".repeat(446), name: "f", arguments: "{}" }],
       /got a string with length 446/,
     ],
+    [
+      "an id with a colon",
+      [{ type: "message", id: "msg_1:2", role: "assistant", content: [{ type: "output_text", text: "x" }] }],
+      /letters, numbers, underscores, or dashes/,
+    ],
+    [
+      "a status of reasoning",
+      [
+        { type: "reasoning", id: "rs_1", summary: [], status: "completed" },
+        { role: "assistant", content: "x" },
+      ],
+      /Unknown parameter: 'input\[0\].status'/,
+    ],
     ["a reference to what is not stored", [{ type: "item_reference", id: "rs_1" }], /not persisted/],
   ])("Responses refuses %s", (_, input, words) => {
     expect(

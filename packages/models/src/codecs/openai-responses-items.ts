@@ -17,7 +17,7 @@ import type {
 import type { Target } from "../codec.ts";
 import { argumentsText, sameOrigin } from "./openai-chat-messages.ts";
 import { fileText, wireFile } from "./openai-files.ts";
-import { jsonOf, objectIn, textIn } from "./openai-json.ts";
+import { jsonOf, listIn, objectIn, textIn } from "./openai-json.ts";
 import { responsesIds, wireId, wireName } from "./openai-names.ts";
 import type { OpenaiResponsesCompat } from "./openai-responses-settings.ts";
 import type { Warning } from "./openai-settings.ts";
@@ -181,7 +181,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
     // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
     // own then: the strict ones (vLLM) take no parts in it.
-    const known = id?.startsWith("msg") ? id : undefined;
+    const known = form(id, "msg");
     const plain = known === undefined && content.every(({ type }) => type === "output_text");
     add(
       {
@@ -229,13 +229,27 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
         item !== undefined &&
         (typeof item.encrypted_content === "string" || stored || room.compat.plainReasoning)
       )
-        waiting.push(item);
+        waiting.push(reasoningItem(item));
       else untied = true;
     } else if (part.type === "tool_call") addCall(part, own, add);
     else if (part.type === "native" && own) addNative(part.opaque);
   }
   close();
   return items;
+}
+
+/**
+ * A reasoning item as a request has it. Gateways put into answers what OpenAI refuses to take back (a status, an id of
+ * their own), leave out what it asks for, and say null for what is not there, which xAI refuses. What is encrypted needs
+ * no id; one that is longer than OpenAI's stays, as Copilot's are.
+ */
+function reasoningItem({ status: _, ...item }: JsonObject): JsonObject {
+  const sent: JsonObject = {};
+  for (const [member, value] of Object.entries(item)) if (value !== null) sent[member] = value;
+  const id = textIn(item.id) ?? "";
+  if (typeof item.encrypted_content === "string" && id.length <= 64 && form(id, "rs") === undefined)
+    delete sent.id;
+  return { ...sent, summary: listIn(item.summary) };
 }
 
 function isCustom(call: ToolCallPart, own: boolean): boolean {
@@ -279,6 +293,7 @@ function addCall(call: ToolCallPart, own: boolean, add: Add): void {
   );
 }
 
+/** An id that the API takes for an item of a kind. */
 function form(id: string | undefined, prefix: string): string | undefined {
-  return id?.startsWith(prefix) && id.length <= 64 ? id : undefined;
+  return id?.startsWith(prefix) && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }

@@ -37,7 +37,7 @@ export class ResponseItems {
   /** Places of items by output index: one each, but where an index came again for another item. */
   readonly #places = new Map<number, number[]>();
   #last = -1;
-  /** The id of the reasoning that ended last: what follows is tied to it. */
+  /** The id of the reasoning that was told last: what follows is tied to it. */
   #reasoned: string | undefined;
 
   constructor(answer: Answer, target: Target, alive: () => void) {
@@ -218,6 +218,7 @@ export class ResponseItems {
         break;
       case "reasoning":
         this.#answer.reasoning(item.key, "");
+        this.#reasoned = textIn(given.id) ?? this.#reasoned;
         break;
       case "custom_tool_call":
         // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
@@ -258,7 +259,6 @@ export class ResponseItems {
           this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
         }
         this.#answer.attach(item.key, { opaque: { item: given } });
-        this.#reasoned = textIn(given.id) ?? this.#reasoned;
         return;
       case "function_call":
         if (given.arguments !== undefined && given.arguments !== null)

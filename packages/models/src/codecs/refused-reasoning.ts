@@ -15,6 +15,7 @@ const blocks: readonly RegExp[] = [
   /was provided without its required [`'"\\]*reasoning[`'"\\]* item/i,
   /duplicate item found with id [`'"\\]*[a-z]{2,5}_/i,
   /item with id [`'"\\]*rs_\w* ?[`'"\\]* not found/i,
+  /\binput\[\d+\]\.content[`'"\\]*: array too long[^{}]{0,80}maximum length 0\b/i,
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} could not be (?:verified|decrypted|parsed)/i,
 ];
 /** A member of a message that the server does not know (F105). The setting `reasoning` stands in no message. */

@@ -61,34 +61,30 @@ function checkItem(item: JsonObject, at: number, body: JsonObject, say: Say): vo
       `${path}.id`,
       `Invalid '${path}.id': '${String(item.id)}'. Expected an ID that begins with '${prefix}'.`,
     );
-  if (typeof item.id === "string" && type === "function_call" && item.id.length > 64)
-    say(
-      `${path}.id`,
-      `Invalid '${path}.id': string too long. Expected a string with maximum length 64, but got a string with length ${item.id.length} instead.`,
-    );
+  else if (typeof item.id === "string" && prefix !== undefined) checkId(item.id, `${path}.id`, say);
   if (type === "message") checkMessage(item, path, say);
   if (type === "function_call") {
     checkName(String(item.name ?? ""), `${path}.name`, say);
     checkArguments(item.arguments, `${path}.arguments`, say);
   }
   if (type === "function_call" || type === "custom_tool_call" || outputs.has(type))
-    checkCallId(item, path, say);
+    checkId(String(item.call_id ?? ""), `${path}.call_id`, say);
   if (outputs.has(type)) checkOutput(item.output, path, say);
-  if (type === "reasoning" && !Array.isArray(item.summary))
-    say(`${path}.summary`, `Missing required parameter: '${path}.summary'.`);
+  if (type !== "reasoning") return;
+  if (!Array.isArray(item.summary)) say(`${path}.summary`, `Missing required parameter: '${path}.summary'.`);
+  if (item.status !== undefined) say(`${path}.status`, `Unknown parameter: '${path}.status'.`);
 }
 
-function checkCallId(item: JsonObject, path: string, say: Say): void {
-  const id = String(item.call_id ?? "");
+function checkId(id: string, path: string, say: Say): void {
   if (id.length > 64)
     say(
-      `${path}.call_id`,
-      `Invalid '${path}.call_id': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`,
+      path,
+      `Invalid '${path}': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`,
     );
   else if (!/^[A-Za-z0-9_-]+$/.test(id))
     say(
-      `${path}.call_id`,
-      `Invalid '${path}.call_id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes.`,
+      path,
+      `Invalid '${path}': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes.`,
     );
 }
 
