@@ -1,3 +1,4 @@
+import type { Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiChatStops } from "../src/codecs/openai-stops.ts";
@@ -468,16 +469,39 @@ describe("text, reasoning and numbers", () => {
     });
   });
 
-  test("reasoning that is counted beside the completion is counted in", () => {
-    const counted = {
-      prompt_tokens: 291,
-      completion_tokens: 26,
-      total_tokens: 513,
-      completion_tokens_details: { reasoning_tokens: 196 },
-    };
-    expect(
-      read([chunk({ content: "x" }), finish("stop"), { choices: [], usage: counted }, "[DONE]"]).usage,
-    ).toMatchObject({ outputTokens: 222, reasoningTokens: 196 });
+  test.each<[name: string, told: Loose, read: Usage]>([
+    [
+      "reasoning beside the completion (xAI)",
+      { total_tokens: 40, completion_tokens_details: { reasoning_tokens: 25 } },
+      { outputTokens: 30, reasoningTokens: 25 },
+    ],
+    [
+      "reasoning that stands in the total alone (Gemini)",
+      { total_tokens: 40, prompt_tokens_details: { cached_tokens: 4 } },
+      { outputTokens: 30, reasoningTokens: 25, cachedInputTokens: 4 },
+    ],
+    [
+      "what a gateway to Claude writes to its cache (LiteLLM)",
+      {
+        prompt_tokens_details: { cached_tokens: 0, cache_creation_tokens: 8 },
+        cache_creation_input_tokens: 8,
+      },
+      { outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 8 },
+    ],
+    [
+      "a cache that is told as Claude's is",
+      { cache_read_input_tokens: 6, cache_creation_input_tokens: 2 },
+      { outputTokens: 5, cachedInputTokens: 6, cacheWriteTokens: 2 },
+    ],
+    [
+      "a cache that the total has beside the prompt, which is no reasoning",
+      { total_tokens: 23, cache_read_input_tokens: 6, cache_creation_input_tokens: 2 },
+      { outputTokens: 5, cachedInputTokens: 6, cacheWriteTokens: 2 },
+    ],
+  ])("usage has %s (F084)", (_, told, counted) => {
+    const last = { choices: [], usage: { ...usage, ...told } };
+    const message = read([chunk({ content: "x" }), finish("stop"), last, "[DONE]"]);
+    expect(message.usage).toEqual({ inputTokens: 10, ...counted });
   });
 
   test.each(["reasoning_content", "reasoning"])("%s is reasoning and no answer (F034)", (field) => {

@@ -532,6 +532,24 @@ describe("how a response ended", () => {
     ).toMatchObject({ kind, partial: { content: [{ text: "a" }] } });
   });
 
+  test("usage has the cache that a gateway to Claude tells, and reasoning beside the output", () => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 5,
+      total_tokens: 22,
+      input_tokens_details: { cache_creation_input_tokens: 4, cache_read_input_tokens: 3 },
+      output_tokens_details: { reasoning_tokens: 7 },
+    };
+    const body = { status: "completed", output: [said("hi")], usage };
+    expect(openaiResponses.decodeWhole(body, origin, () => {}).usage).toEqual({
+      inputTokens: 10,
+      outputTokens: 12,
+      cachedInputTokens: 3,
+      cacheWriteTokens: 4,
+      reasoningTokens: 7,
+    });
+  });
+
   test("a whole body is a response, an error, or nothing", () => {
     const whole = openaiResponses.decodeWhole(
       {
