@@ -171,6 +171,28 @@ describe("Chat Completions requests", () => {
     }
   });
 
+  test("a name goes out with a letter first, as Kimi and Gemini want it, and the same in tools, calls and the choice", () => {
+    const name = "21st_magic";
+    const odd: ModelRequest["tools"][number] = {
+      name,
+      description: "D.",
+      inputSchema: { type: "object", properties: {} },
+    };
+    const body = chatBody(
+      [user("x"), assistant([call("a", { name })]), result("a")],
+      {},
+      {
+        tools: [odd, { ...odd, name: "_x" }, { ...odd, name: "-x" }],
+        toolChoice: { tool: name },
+      },
+    );
+    const sent = (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+    expect(new Set(sent).size).toBe(3);
+    for (const out of sent) expect(out).toMatch(/^tool_[\w-]+$/);
+    expect(body.tool_choice).toMatchObject({ function: { name: sent[0] } });
+    expect(body.messages[1]!.tool_calls).toMatchObject([{ function: { name: sent[0] } }]);
+  });
+
   test("tool choice, parallel calls and an empty list of tools", () => {
     const choice = (toolChoice: ModelRequest["toolChoice"], compat: JsonObject = {}): Json | undefined =>
       chatBody([user("x")], compat, { tools, toolChoice }).tool_choice;

@@ -6,14 +6,15 @@
 import { digest } from "./openai-json.ts";
 
 const nameLimit = 64;
-const nameForm: RegExp = /^[a-zA-Z0-9_-]{1,64}$/;
+// OpenAI takes any of these first; Kimi a letter alone, and Gemini, which others stand before, no digit and no dash.
+const nameForm: RegExp = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
 
 /** A tool's name as it goes out: itself where it fits, else cleaned, with a digest that keeps it distinct (F059, F060). */
 export function wireName(name: string): string {
   if (nameForm.test(name)) return name;
   const mark = `_${digest(name, 8)}`;
-  const clean = name.replace(/[^a-zA-Z0-9_-]+/g, "_").slice(0, nameLimit - mark.length);
-  return `${clean === "" ? "tool" : clean}${mark}`;
+  const clean = name.replace(/[^a-zA-Z0-9_-]+/g, "_").replace(/^(?![a-zA-Z])[_-]*/, "tool_");
+  return `${clean.slice(0, nameLimit - mark.length)}${mark}`;
 }
 
 /** Which names went out under an alias. One table serves every encoder and decoder of a model. */
