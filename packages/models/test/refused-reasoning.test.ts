@@ -89,6 +89,23 @@ describe("a refusal that is about reasoning in the history says so in the error"
     expect(repairOf(openaiResponses, openai(message))).toBe("reasoning");
   });
 
+  it.each([
+    [400, "Could not decrypt the provided encrypted_content. Ensure that it is not modified."],
+    [400, "Could not decode the compaction blob. Ensure that it is not modified."],
+    [422, "Failed to deserialize the JSON body: data did not match any variant of untagged enum ModelInput"],
+  ])("in the words of xAI, with a status of %i: %s", (status, error) => {
+    expect(repairOf(openaiResponses, { code: "invalid-argument", error }, status)).toBe("reasoning");
+  });
+
+  it.each([400, 401])(
+    "in the words of Copilot, whose ids are a connection's own, with a status of %i",
+    (status) => {
+      const body = { error: { message: "input item ID does not belong to this connection", code: "" } };
+      const refusal = openaiResponses.errorOf({ status, header: () => null, body: JSON.stringify(body) });
+      expect([refusal.kind, refusal.repair]).toEqual(["invalid_request", "reasoning"]);
+    },
+  );
+
   it("where the item was not kept, which is a 404", () => {
     const message =
       "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";

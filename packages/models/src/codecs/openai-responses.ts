@@ -10,6 +10,7 @@ import { objectIn } from "./openai-json.ts";
 import { ResponsesDecoder } from "./openai-responses-decode.ts";
 import { ResponsesEncoder } from "./openai-responses-encode.ts";
 import { responsesCompat } from "./openai-responses-settings.ts";
+import { refusesReasoning } from "./refused-reasoning.ts";
 import { refusedSystemRole } from "./refused-roles.ts";
 import { withRepair } from "./with-repair.ts";
 
@@ -40,7 +41,11 @@ export const openaiResponses: Codec = {
   },
 
   errorOf(response: ErrorResponse): RondoError {
-    return withRepair(classifyHttpError(response), response);
+    // Copilot calls an id of another connection unauthorized: that is a matter of the request, and no other token mends it.
+    const told =
+      response.status === 401 && refusesReasoning(complaintOf(response.body)) ? 400 : response.status;
+    const refused = { ...response, status: told };
+    return withRepair(classifyHttpError(refused), refused);
   },
 
   learned,

@@ -4,7 +4,7 @@
 // all of them. A reasoning that is missing ("must be passed back") is another complaint, which leaving out more would make
 // worse.
 
-/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112): what reasoning led to loses its id with it. */
+/** Claude's words, which proxies hand on (F100, F102); OpenAI's, of items that are not whole or not theirs (F109, F111, F112), Copilot's and xAI's: what reasoning led to loses its id with it. */
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
@@ -17,6 +17,9 @@ const blocks: readonly RegExp[] = [
   /item with id [`'"\\]*rs_\w* ?[`'"\\]* not found/i,
   /\binput\[\d+\]\.content[`'"\\]*: array too long[^{}]{0,80}maximum length 0\b/i,
   /invalid_encrypted_content|encrypted[ _]content[^{}]{0,120} could not be (?:verified|decrypted|parsed)/i,
+  /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,
+  /\bitem id does not belong to this connection/i,
+  /any variant of untagged enum ModelInput\b/,
 ];
 /** A member of a message that the server does not know (F105). The setting `reasoning` stands in no message. */
 const field: RegExp =
