@@ -87,6 +87,8 @@ describe("a refusal tells of a quirk", () => {
     const order = "conversation roles must alternate user and assistant roles except for tool calls";
     expect(told({ message: order })).toEqual({ alternate: true, systemFirstOnly: true });
     expect(told({ message: order }, { alternate: true })).toBeUndefined();
+    const doubled = "Consecutive messages with the same role are not allowed.";
+    expect(told({ message: doubled })).toEqual({ alternate: true, systemFirstOnly: true });
   });
 
   it.each([
@@ -102,6 +104,8 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "Failed to initialize samplers: failed to parse grammar",
     "Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true",
+    "Unable to generate parser for this template. Automatic parser generation failed: error parsing grammar",
+    "Invalid JSON schema: regex lookaround is not supported. Found at $.properties.email.pattern.",
     "Unsupported JSON schema fields: {'minItems', 'items'}",
     "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.x': when using anyOf, type should be defined in anyOf items instead of the parent schema>",
     "Invalid schema for function 'look': In context=('properties', 'at'), 'pattern' is not permitted.",
@@ -117,6 +121,18 @@ describe("a refusal tells of a quirk", () => {
     const none = "'messages.2' : for 'role:assistant' [('messages.2.content' : value must be a string)]";
     expect(told({ message: none })).toEqual({ nullContent: false });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
+  });
+
+  it.each([
+    { message: "tool message content must be a string" },
+    { message: "Param Incorrect", param: "text is not set" },
+    {
+      message:
+        "messages[3]: data did not match any variant of untagged enum ChatCompletionRequestToolMessageContent",
+    },
+  ])("that a tool's message holds no files: %j", (error) => {
+    expect(told(error, { toolImages: true })).toEqual({ toolImages: false });
+    expect(told(error) ?? {}).not.toHaveProperty("toolImages");
   });
 
   it("that calls must be signed", () => {

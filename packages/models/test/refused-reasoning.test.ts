@@ -83,6 +83,8 @@ describe("a refusal that is about reasoning in the history says so in the error"
     "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
     "Invalid 'input[2].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
+    "Conflicting authenticated continuation identities.",
+    "Upstream request failed: [invalid_request_error] reasoning `encrypted_content` was not issued to this caller",
     "Duplicate item found with id msg_1. Remove duplicate items from your input and try again.",
     "The encrypted content gAAA... could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
   ])("in the words of OpenAI Responses (F109, F111): %s", (message) => {
@@ -105,6 +107,13 @@ describe("a refusal that is about reasoning in the history says so in the error"
       expect([refusal.kind, refusal.repair]).toEqual(["invalid_request", "reasoning"]);
     },
   );
+
+  it("by its code alone, and as Kimi's details of a type that it does not know", () => {
+    const stale = { error: { message: "It is no longer valid.", code: "thinking_signature_invalid" } };
+    expect(repairOf(openaiResponses, stale)).toBe("reasoning");
+    const details = openai("the reasoning_details at position 3 entry 0 has an invalid type");
+    expect(repairOf(openaiChat, details)).toBe("reasoning");
+  });
 
   it("where the item was not kept, which is a 404", () => {
     const message =

@@ -26,6 +26,7 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["`temperature` and `top_p` cannot both be specified for this model. Please use only one.", "topP"],
     ["top_k: Extra inputs are not permitted", "topK"],
     ["`temperature` is deprecated for this model.", "temperature"],
+    ["This model doesn't support the temperature field. Remove temperature and try again.", "temperature"],
     ["Value error, current model does not support parameter `enable_thinking`.", "reasoning"],
     ["thinking: adaptive thinking is not supported on this model", "reasoning"],
     ["invalid temperature: only 1 is allowed for this model", "temperature"],

@@ -32,7 +32,7 @@ const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\
 
 /** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
 const noGrammar: RegExp =
-  /failed to parse grammar|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 
 /** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
 const noEmptyContent: RegExp =
@@ -40,11 +40,16 @@ const noEmptyContent: RegExp =
 const noNullContent: RegExp =
   /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null)|'NoneType' object is not iterable/i;
 
+/** Files in a tool's message, where a text alone is taken. */
+const noToolFiles: RegExp =
+  /\btool\b[^{}]{0,60}(?:must be a string|should be a valid string)|ToolMessageContent\b|\btext is not set\b/i;
+
 /** Text and calls, each taken without the other. */
 const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
 
 /** What a template says, whatever status it fails with. */
-const noAlternation: RegExp = /\broles must alternate\b/i;
+const noAlternation: RegExp =
+  /\broles? must alternate\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
 
 /** Settings that a model does not know at all, under the name the refusal gives them. */
 const plain: ReadonlySet<string> = new Set([
@@ -76,6 +81,7 @@ export function learned(
   }
   if (status !== 400 && status !== 422) return undefined;
   if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
+  if (compat.toolImages && noToolFiles.test(words)) return { ...target.compat, toolImages: false };
   if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
     return { ...target.compat, nullContent: !compat.nullContent };
   if (!compat.signCalls && lacksSignature.test(words)) return { ...target.compat, signCalls: true };

@@ -42,11 +42,11 @@ const settings: { readonly [field: string]: Repair } = {
 const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
 /** A field in quotes, after a colon, at the start of the words, or behind a word that a field follows. */
 const field: RegExp = new RegExp(
-  `(?:[\`'"]|: ?|^|\\b(?:parameter|argument|invalid|support|range of) )(${named})(?!\\w|\\.\\w)`,
+  `(?:[\`'"]|: ?|^|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does not support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
   `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be`,

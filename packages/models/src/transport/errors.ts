@@ -144,7 +144,10 @@ function kindOfWords(
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text)) return "capability";
-  if (/(?:payload|body) size exceeds the limit: \d+ bytes/i.test(text)) return "payload_too_large";
+  if (/(?:payload|body) size exceeds the limit: \d+ bytes|payload is below \d+ bytes/i.test(text))
+    return "payload_too_large";
+  // Whatever status Alibaba, or who stands before it, says it with.
+  if (/request rate increased too quickly/i.test(text)) return "rate_limit";
   if (status === 413) return "payload_too_large";
   if (status !== undefined) return moneyWords.test(text) ? "quota_exhausted" : "invalid_request";
   if (byCode !== undefined) return byCode;
@@ -214,6 +217,7 @@ const overflowWords = new RegExp(
     "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
     "(?:prompt|input|request) has [\\d,]+ tokens?, but",
     "max tokens of \\d+ exceeded",
+    "tokens in (?:the )?request more than max",
     "range of input length should be",
     "max_new_tokens[`'\"]* must be <=",
     "reduce the length of the (?:messages|prompt|input)",
@@ -229,11 +233,11 @@ const overflowWords = new RegExp(
 const rateWords =
   /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
 const moneyWords =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
 const keyWords =
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
 const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容/i;
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b/i;
 const capabilityWords =
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|missing data required for image/i;
 /**
@@ -281,7 +285,14 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     billing_hard_limit_reached: "quota_exhausted",
     billing_not_active: "quota_exhausted",
     insufficient_credits: "quota_exhausted",
+    insufficient_credits_for_paid_model: "quota_exhausted",
     insufficient_balance: "quota_exhausted",
+    balance_depleted: "quota_exhausted",
+    credit_balance_exhausted: "quota_exhausted",
+    organization_spend_limit_exceeded: "quota_exhausted",
+    organization_usage_limit_exceeded: "quota_exhausted",
+    project_spend_limit_exceeded: "quota_exhausted",
+    terminal_quota_exhausted: "quota_exhausted",
     quota_exceeded: "quota_exhausted",
     usage_limit_reached: "quota_exhausted",
     usage_not_included: "quota_exhausted",
@@ -293,6 +304,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     rate_limit_exceeded: "rate_limit",
     rate_limit_error: "rate_limit",
     rate_limited: "rate_limit",
+    limit_burst_rate: "rate_limit",
     too_many_requests: "rate_limit",
     too_many_tokens_error: "rate_limit",
     token_quota_exceeded: "rate_limit",
@@ -302,6 +314,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     overloaded_error: "overloaded",
     engine_overloaded_error: "overloaded",
     slow_down: "overloaded",
+    server_overload: "overloaded",
+    upstream_unavailable: "overloaded",
     server_is_overloaded: "overloaded",
     service_unavailable_error: "overloaded",
     unavailable: "overloaded",
