@@ -42,6 +42,21 @@ const pieces = [
   "\\n",
   "Observation: x",
   "é",
+  "<function=list>",
+  "<parameter=a>x</parameter>",
+  "</function>",
+  '<x:invoke name="list">',
+  "<x_tool_call>",
+  "<x:tool_call>",
+  "list<arg_key>a</arg_key><arg_value>1</arg_value>",
+  "[TOOL_CALLS]",
+  "list{}",
+  "[list(a=1)]",
+  "<|tool_call>call:list{a:1}<tool_call|>",
+  "<｜tool▁call▁begin｜>",
+  "functools[",
+  "[THINK]",
+  "<turn|>",
 ];
 const answers = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join(""));
 
@@ -159,6 +174,16 @@ describe("hostile text", () => {
     ["names and blanks", `{"name"${" ".repeat(100_000)}"name"`.repeat(3)],
     ["backslashes", `{"response":"${"\\".repeat(200_001)}`],
     ["lists", "[".repeat(200_000)],
+    ["elements that never close", "x <function=rm>\n<parameter=a>\n".repeat(30_000)],
+    ["elements with no end", "x <function=rm>\n".repeat(60_000)],
+    ["elements of unknown names", "x <function=rm>{\n".repeat(30_000)],
+    ["Python that never closes", "x <|tool_call_start|>[list(a=[\n".repeat(30_000)],
+    ["Python in Python", "[list(a=[".repeat(30_000)],
+    ["Python's quotes", "x <|tool_call_start|>[list(a='\n".repeat(30_000)],
+    ["Gemma's braces", "x <|tool_call>call:list{a:{\n".repeat(30_000)],
+    ["pairs", `<tool_call>list${"<arg_key>a</arg_key><arg_value>".repeat(30_000)}`],
+    ["names of calls", "x [TOOL_CALLS]list[ARGS]{\n".repeat(30_000)],
+    ["half a prefix", "<abc".repeat(60_000)],
   ])("%s cost one pass", async (_, says) => {
     const { calls } = await heard(says, { mind: { chunk: 1000 } });
     expect(calls.length).toBeLessThan(2);

@@ -232,16 +232,30 @@ describe("control tokens in text that others wrote (F237)", () => {
     "[gMASK]",
     '<|"|>',
     "<|reserved_special_token_12|>",
+    "<|turn>",
+    "<tool_call|>",
+    "<start_function_call>",
+    "<escape>",
+    "<seed:bos>",
+    "[/THINK]",
   ])("%s is one of them", (token) => {
     expect(neutralised(`a${token}b`)).toBe(`a${token[0]} ${token.slice(1)}b`);
   });
 
-  it.each(["a < b", "[1, 2]", "<div>", "x <| y |> z\n", "<string>", "[INSTALL]", "<strong>"])(
-    "%j is none",
-    (text) => {
-      expect(neutralised(text)).toBe(text);
-    },
-  );
+  it.each([
+    "a < b",
+    "[1, 2]",
+    "<div>",
+    "x <| y |> z\n",
+    "<string>",
+    "a <|> b",
+    "x <|y",
+    "[ARGS]",
+    "[INSTALL]",
+    "<strong>",
+  ])("%j is none", (text) => {
+    expect(neutralised(text)).toBe(text);
+  });
 
   it("are broken up for a model with tools of its own too, and arguments stay JSON", async () => {
     const model = speaking("ok");

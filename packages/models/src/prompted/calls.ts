@@ -14,6 +14,22 @@ export interface WrittenCall {
   fault?: string;
 }
 
+/** A call in a family's own words, as it was written. */
+export interface OwnCall {
+  name: string;
+  args: Json;
+  /** Where it ends. */
+  end: number;
+  /** Its end was written as well: it cannot go on. */
+  closed: boolean;
+}
+
+/** A call that the end of the text broke off. */
+export interface CutCall {
+  name: string;
+  args?: undefined;
+}
+
 /** What a JSON value of an answer is. */
 export type Meaning =
   | { kind: "calls"; explicit: boolean; calls: WrittenCall[]; thought: string; response?: string }
@@ -25,12 +41,15 @@ export type Meaning =
 const nameKeys = ["name", "tool", "tool_name", "action", "recipient_name", "function"] as const;
 const argKeys = ["input", "arguments", "parameters", "args", "tool_input", "action_input", "params"] as const;
 /** Members that say nothing about whether it is a call. */
-const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "index"]);
+const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "tool_call_id", "index"]);
 const parallel = "multi_tool_use.parallel";
 
-/** @param known names of the tools there are */
-export function meaningOf(value: Json, known: ReadonlySet<string>): Meaning {
-  if (Array.isArray(value)) return meaningOfList(value, known);
+/**
+ * @param known names of the tools there are
+ * @param tagged whether it stands where nothing but calls does: there a name of no tool is a call as well
+ */
+export function meaningOf(value: Json, known: ReadonlySet<string>, tagged: boolean = false): Meaning {
+  if (Array.isArray(value)) return meaningOfList(value, known, tagged);
   if (!isObject(value)) return { kind: "other" };
   const thought = textIn(member(value, "thought"));
   for (const key of ["tool_call", "tool_calls", "function_call"]) {
@@ -57,17 +76,17 @@ export function meaningOf(value: Json, known: ReadonlySet<string>): Meaning {
   );
   if (response !== undefined && isEnvelope) return { kind: "response", text: shown(response) };
   if (isEnvelope && thought !== "") return { kind: "response", text: thought };
-  const bare = isBare(value, known) ? callsIn(value, known) : undefined;
+  const bare = isBare(value, known, tagged) ? callsIn(value, known) : keyed(value, known, tagged);
   return bare === undefined ? { kind: "other" } : { kind: "calls", explicit: false, calls: bare, thought };
 }
 
-function meaningOfList(list: readonly Json[], known: ReadonlySet<string>): Meaning {
+function meaningOfList(list: readonly Json[], known: ReadonlySet<string>, tagged: boolean): Meaning {
   const calls: WrittenCall[] = [];
   const thoughts: string[] = [];
   let explicit = list.length > 0;
   for (const one of list) {
     if (!isObject(one)) return { kind: "other" };
-    const meaning = meaningOf(one, known);
+    const meaning = meaningOf(one, known, tagged);
     if (meaning.kind !== "calls") return { kind: "other" };
     explicit &&= meaning.explicit;
     if (meaning.thought !== "") thoughts.push(meaning.thought);
@@ -78,10 +97,17 @@ function meaningOfList(list: readonly Json[], known: ReadonlySet<string>): Meani
     : { kind: "calls", explicit, calls, thought: thoughts.join("\n") };
 }
 
+/** `{"name": {…}}`, as Apertus writes it between its tokens. */
+function keyed(value: JsonObject, known: ReadonlySet<string>, tagged: boolean): WrittenCall[] | undefined {
+  const [[name = "", args = null] = [], another] = Object.entries(value);
+  return tagged && another === undefined && known.has(name) && isObject(args) ? [{ name, args }] : undefined;
+}
+
 /** Nothing but a known name and arguments. */
-function isBare(value: JsonObject, known: ReadonlySet<string>): boolean {
+function isBare(value: JsonObject, known: ReadonlySet<string>, tagged: boolean): boolean {
   const name = nameIn(value);
-  if (name === undefined || !(known.has(plainName(name, known)) || name === parallel)) return false;
+  if (name === undefined) return false;
+  if (!tagged && !known.has(plainName(name, known)) && name !== parallel) return false;
   return Object.keys(value).every(
     (key) =>
       besides.has(key) ||
@@ -136,7 +162,7 @@ function argsIn(value: JsonObject): Json {
 }
 
 /** A name without what was glued to it: control tokens (F064), or a `functions.` that names no tool of ours. */
-function plainName(told: string, known: ReadonlySet<string>): string {
+export function plainName(told: string, known: ReadonlySet<string>): string {
   const name = told.trim();
   if (known.has(name)) return name;
   const cut = name.indexOf("<|");

@@ -31,7 +31,8 @@ import { AnswerWatch } from "./watch.ts";
 export interface PromptedOptions {
   /**
    * `strict` is the protocol by the letter: its own system prompt in place of yours, one call an answer, an answer that is
-   * no JSON is text. `tolerant` forgives what models really write. Default: `tolerant`.
+   * no JSON is text. `tolerant` forgives what models really write, and takes calls in the words that their families were
+   * taught. Default: `tolerant`.
    */
   mode?: "tolerant" | "strict";
   /** Break up control tokens of chat templates in what users, tools and files say. Default: true. */

@@ -1,13 +1,14 @@
 // The room of reading an answer that came as text, forgivingly.
 //
 // What may run, in this order of trust: a call under the protocol's own key or tag, first in the message or alone at
-// its end; a bare call with a known name, when the whole message is calls. An example in prose, or in a fence inside
-// prose, is prose. After the first calls the message is over: a result the model wrote itself is invention (F238).
-// One pass over the text, never back (F243).
+// its end; a call in the words of the model's own family (`own-calls.ts`); a bare call with a known name, when the whole
+// message is calls. An example in prose, or in a fence inside prose, is prose. After the first calls the message is over: a
+// result the model wrote itself is invention (F238). One pass over the text, never back (F243).
 
 import type { StopKind } from "@rondo/core";
-import { type Meaning, meaningOf, type WrittenCall } from "./calls.ts";
+import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
+import { around, closing, opening, opensCalls, ownCall, pythonCalls } from "./own-calls.ts";
 import { parsed, valueEnd } from "./scan.ts";
 
 export interface Reading {
@@ -45,12 +46,12 @@ interface Run {
   malformed?: string;
 }
 
-const separator: RegExp =
-  /\s+|[,;]|```[A-Za-z_]*|<\/?(?:tool_calls?|function_calls?|tools)>|<\|(?:python_tag|tool_call|tool_calls|constrain|message)\|>|\[TOOL_CALLS\]/y;
-const toolTag = /<(?:tool_call|function_call)>/;
 /** What a model writes when it goes on to invent the result, or another's turn. */
 const invented: RegExp =
   /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
+
+/** Characters in which a call that cannot be read must name its tool. */
+const farthestName = 400;
 
 class AnswerReader {
   readonly #body: string;
@@ -80,31 +81,50 @@ class AnswerReader {
       const more = after === "" || invented.test(rest) ? [] : [after];
       return this.#said([...first.texts, ...more].join("\n"));
     }
-    return this.#inProse() ?? this.#plain();
+    return this.#inProse() ?? this.#attempt() ?? this.#plain();
+  }
+
+  /** It begins as nothing but a call does and names a tool: what it meant cannot be read, but an answer it is not. */
+  #attempt(): Reading | undefined {
+    const text = this.#body;
+    if (!opensCalls(text)) return undefined;
+    const name = /\b[\w.-]{1,128}\b/g;
+    for (const [word] of text.slice(0, farthestName).matchAll(name))
+      if (this.#context.known.has(word))
+        return this.#malformed({ texts: [], malformed: `what it says of ${word} is no call` });
+    return undefined;
   }
 
   /** Values one after another from here on, fences and tags between them skipped. */
-  #run(from: number, tagged: boolean = false): Run {
+  #run(from: number): Run {
     const text = this.#body;
     const run: Run = { calls: [], texts: [], explicit: true, fenced: false, end: from, seen: from };
     let at = from;
-    let inTag = tagged;
+    let inTag = false;
     let inFence = false;
     for (;;) {
-      separator.lastIndex = at;
-      for (let found = separator.exec(text); found !== null; found = separator.exec(text)) {
+      around.lastIndex = at;
+      for (let found = around.exec(text); found !== null; found = around.exec(text)) {
         const [word] = found;
         // Between values, never before the first: a text may begin with a comma.
         if ((word === "," || word === ";") && run.end === from) break;
-        at = separator.lastIndex;
+        at = around.lastIndex;
         if (word.startsWith("```")) {
           inFence = !inFence;
+          inTag = inFence && word === "```tool_code";
           run.fenced = true;
-        } else if (word.startsWith("</")) inTag = false;
-        else if (toolTag.test(word)) inTag = true;
+        } else if (closing.test(word)) inTag = false;
+        else if (opening.test(word)) inTag = true;
       }
       if (run.end !== from) run.end = at;
       const opens = text.charAt(at);
+      const own = ownCall(text, at, inTag) ?? (opens === "[" ? pythonCalls(text, at) : undefined);
+      if (own !== undefined) {
+        const ends = this.#own(run, own, text.slice(at), inTag);
+        if (ends === undefined) break;
+        at = ends;
+        continue;
+      }
       if (opens !== "{" && opens !== "[") break;
       const end = valueEnd(text, at);
       run.seen = end === -1 ? text.length : end;
@@ -116,7 +136,7 @@ class AnswerReader {
       const meaning: Meaning =
         value === undefined
           ? this.#broken(text.slice(at, end), inTag)
-          : meaningOf(value, this.#context.known);
+          : meaningOf(value, this.#context.known, inTag);
       // After a call nothing but calls belongs to the message.
       if (meaning.kind === "other" || (meaning.kind === "response" && run.calls.length > 0)) break;
       run.end = end;
@@ -140,6 +160,48 @@ class AnswerReader {
     return run;
   }
 
+  /** Calls in a family's own words: where they end, or undefined where nothing more belongs to the run. */
+  #own(
+    run: Run,
+    own: OwnCall | CutCall | { calls: OwnCall[]; end: number },
+    rest: string,
+    inTag: boolean,
+  ): number | undefined {
+    const { known, wire } = this.#context;
+    if ("calls" in own) {
+      // Python's calls alone are like any list, and the names must be those of tools.
+      run.seen = own.end;
+      if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return undefined;
+      run.explicit &&= inTag;
+      for (const { name, args } of own.calls) run.calls.push({ name: plainName(name, known), args });
+      run.end = own.end;
+      return own.end;
+    }
+    const name = plainName(own.name, known);
+    if (own.args === undefined) {
+      run.seen = this.#body.length;
+      if (!known.has(name)) return undefined;
+      this.#cut(run, name, rest);
+      return undefined;
+    }
+    const fault =
+      !own.closed && wire === "max_tokens" && !/\S/.test(this.#body.slice(own.end))
+        ? "the answer was cut off before the call was closed"
+        : undefined;
+    run.calls.push({ name, args: own.args, ...(fault === undefined ? {} : { fault }) });
+    run.seen = own.end;
+    run.end = own.end;
+    return own.end;
+  }
+
+  /** A call that breaks off: the limit's doing, or no call at all. */
+  #cut(run: Run, name: string, rest: string): void {
+    run.end = this.#body.length;
+    if (this.#context.wire === "max_tokens")
+      run.calls.push({ name, args: rest, fault: "the call was cut off at the output limit" });
+    else if (run.calls.length === 0) run.malformed = `the call of ${name} is not closed`;
+  }
+
   /** Brackets that never close: a call that was cut, a response that was cut, or no JSON at all. */
   #unclosed(run: Run, rest: string, inTag: boolean): void {
     const name = attemptedName(rest, this.#context.known, inTag);
@@ -154,10 +216,7 @@ class AnswerReader {
       }
       return;
     }
-    run.end = this.#body.length;
-    if (this.#context.wire === "max_tokens")
-      run.calls.push({ name, args: rest, fault: "the call was cut off at the output limit" });
-    else if (run.calls.length === 0) run.malformed = `the JSON of a call of ${name} is not closed`;
+    this.#cut(run, name, rest);
   }
 
   /** Balanced, but no JSON. */
@@ -194,10 +253,10 @@ class AnswerReader {
   /** A reading; where to look on; `over` when nothing can come any more. */
   #onLine(line: string, head: string, at: number, start: number): Reading | number | "over" | undefined {
     const text = this.#body;
-    const tag = toolTag.exec(line);
+    const tag = opening.exec(line);
     if (tag !== null && !line.slice(0, tag.index).includes("`")) {
       const from = at + tag.index;
-      const run = this.#run(from + tag[0].length, true);
+      const run = this.#run(from);
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
       if (run.calls.length > 0) return this.#called(run, text.slice(0, from), text.slice(run.end));
       return run.seen;
@@ -261,7 +320,7 @@ class AnswerReader {
     return { text: said, calls: run.calls, warnings: this.#warnings };
   }
 
-  #malformed(run: Run, before: string = ""): Reading {
+  #malformed(run: Pick<Run, "texts" | "malformed">, before: string = ""): Reading {
     const why = run.malformed ?? "";
     if (!this.#context.tools) return this.#plain();
     this.#warn("prompted_json_invalid", `the answer tries to call a tool and cannot be read: ${why}`);
@@ -296,7 +355,7 @@ function joined(before: string, texts: readonly string[]): string {
 /** The tool that JSON which cannot be parsed was meant for; undefined when it does not look like a call. */
 function attemptedName(text: string, known: ReadonlySet<string>, inTag: boolean): string | undefined {
   const explicit = inTag || /"(?:tool_calls?|function_call)"\s*:/.test(text);
-  const name = /"(?:name|tool|tool_name|action)"\s*:\s*"([^"\\]{1,128})"/.exec(text)?.[1];
+  const name = /["'](?:name|tool|tool_name|action)["']\s*:\s*["']([^"'\\]{1,128})["']/.exec(text)?.[1];
   if (name !== undefined && (explicit || known.has(name))) return name;
   return undefined;
 }

@@ -58,6 +58,12 @@ function withEscapedControls(text: string): string {
   return kept === 0 ? text : out + text.slice(kept);
 }
 
+/** What a sticky or global pattern finds from a place on. */
+export function found(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
 /** A member of an object that the text itself has; never one of the prototype. */
 export function member(object: { [key: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;

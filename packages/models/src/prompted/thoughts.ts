@@ -1,12 +1,32 @@
-// The room of thoughts that a server left in the text: `<think>…</think>` at the head of an answer.
+// The room of thoughts that a server left in the text: `<think>…</think>` at the head of an answer, or what a family of
+// models writes in its place.
 //
 // Only a leading block is thought; a tag later on is part of what the answer says (F113). What stands in a thought never
 // runs, however much it looks like a call (F114). Tags may be cut anywhere between two pieces.
 
-const names = ["think", "thinking", "thought", "reasoning"] as const;
-const openers: readonly string[] = names.map((name) => `<${name}>`);
-const closers: readonly string[] = names.map((name) => `</${name}>`);
-const longest = Math.max(...closers.map((tag) => tag.length));
+import { opensCalls } from "./own-calls.ts";
+
+const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map((name) => ({
+  open: `<${name}>`,
+  close: `</${name}>`,
+}));
+const tags: readonly Tags[] = [
+  ...named,
+  // Magistral, Command, Seed, Gemma, Kimi.
+  { open: "[THINK]", close: "[/THINK]" },
+  { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
+  { open: "<seed:think>", close: "</seed:think>" },
+  { open: "<|channel>thought", close: "<channel|>" },
+  { open: "◁think▷", close: "◁/think▷" },
+];
+const openers: readonly string[] = tags.map(({ open }) => open);
+const closers: readonly string[] = tags.map(({ close }) => close);
+const longest = Math.max(...[...openers, ...closers].map((tag) => tag.length));
+
+interface Tags {
+  open: string;
+  close: string;
+}
 
 /** What a piece turned out to be. */
 export interface Split {
@@ -49,11 +69,11 @@ export class ThoughtSplitter {
 
   #begin(over: boolean): Split {
     const head = this.#held.trimStart();
-    const opener = openers.find((tag) => head.startsWith(tag));
-    if (opener !== undefined) {
+    const opened = tags.find(({ open }) => head.startsWith(open));
+    if (opened !== undefined) {
       this.#state = "thought";
-      this.#closer = [`</${opener.slice(1)}`];
-      this.#held = head.slice(opener.length);
+      this.#closer = [opened.close];
+      this.#held = head.slice(opened.open.length);
       return this.#think();
     }
     const mayOpen = head.length < longest && openers.some((tag) => tag.startsWith(head));
@@ -98,7 +118,8 @@ export class ThoughtSplitter {
  * an answer of the protocol: there the tag is a word inside it.
  */
 export function splitStray(body: string): Split {
-  if (/^\s*(?:[[{`]|<(?:tool_call|function_call))/.test(body)) return { reasoning: "", body };
+  const head = body.trimStart();
+  if (/^[[{`]/.test(head) || opensCalls(head)) return { reasoning: "", body };
   for (const tag of closers) {
     const at = body.indexOf(tag);
     if (at === -1) continue;

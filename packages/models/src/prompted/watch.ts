@@ -10,17 +10,32 @@ const stops: readonly string[] = [
   "</tool",
   "<function_call",
   "</function_call",
+  "<function=",
+  "<invoke name=",
+  "<TOOLCALL>",
+  "<start_function_call>",
   "<|",
   "<｜",
+  "[TOOL_CALLS]",
+  "[TOOL_REQUEST]",
+  "functools[",
+  "function call{",
   "</think>",
   "</thinking>",
   "</thought>",
   "</reasoning>",
+  "</seed:think>",
+  "[/THINK]",
+  "<channel|>",
+  "◁/think▷",
   "<start_of_turn>",
   "<end_of_turn>",
+  "<turn|>",
   "<s>",
   "</s>",
 ];
+/** The same with a prefix of a family's own. */
+const prefixed: readonly string[] = ["tool_call", "function_call", "invoke name="];
 const action = "Action:";
 const fence = "```";
 
@@ -64,7 +79,7 @@ export class AnswerWatch {
   #take(char: string): string {
     if (this.#mark === "") return this.#fresh(char);
     const mark = this.#mark + char;
-    const wanted = this.#wanted(mark.charAt(0));
+    const wanted = this.#wanted(mark);
     if (!wanted.some((stop) => stop.startsWith(mark))) {
       // It was none: its first character is text, and a new mark may begin at any later one.
       this.#mark = "";
@@ -93,14 +108,20 @@ export class AnswerWatch {
       this.#mode = "held";
       return "";
     }
-    const mayStop = char === "<" || (this.#lineStart && (char === "`" || (char === "A" && !this.#inFence)));
+    const mayStop =
+      "<[f◁".includes(char) || (this.#lineStart && (char === "`" || (char === "A" && !this.#inFence)));
     if (!mayStop) return this.#out(char);
     this.#mark = char;
     return "";
   }
 
-  #wanted(first: string): readonly string[] {
-    return first === "<" ? stops : first === "`" ? [fence] : [action];
+  #wanted(mark: string): readonly string[] {
+    const first = mark.charAt(0);
+    if (first === "`") return [fence];
+    if (first === "A") return [action];
+    const own = /^<[a-z]{1,24}(?:[:_]|$)/.exec(mark)?.[0];
+    if (own === undefined) return stops;
+    return [...stops, ...(/[:_]$/.test(own) ? prefixed.map((name) => own + name) : [`${own}:`])];
   }
 
   #out(text: string): string {

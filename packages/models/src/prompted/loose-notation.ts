@@ -1,0 +1,183 @@
+// The room of notations that are no JSON: Python's calls, and the one that Gemma was taught.
+//
+// Written by models that learnt to call in them, so they are read strictly, and only where a call is expected: what does
+// not fit is no call. One pass, bounded depth. A text that ends in the middle is told apart from one that is wrong.
+
+import type { Json, JsonObject } from "@rondo/core";
+import type { CutCall, OwnCall } from "./calls.ts";
+import { found } from "./scan.ts";
+
+const deepest = 64;
+const pythonName = /[A-Za-z_][\w.-]{0,127}(?=\s{0,9}\()/y;
+const gemmaName = /:?call:([\w.:-]{1,128})(?=\{)/y;
+const blank = /\s*/y;
+const key = /[A-Za-z_][\w.-]{0,127}/y;
+const number = /-?\d{1,400}(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?(?![\w.])/y;
+const word = /(?:[Tt]rue|[Ff]alse|None|null)(?!\w)/y;
+/** Quotes that no text holds: Gemma's own. */
+const tokens: readonly string[] = ['<|"|>', "<escape>"];
+/** Text in no quotes, as Gemma writes it now and then. Python has none. */
+const bare = /[^{}[\],<>"']{1,4096}/y;
+const escapes: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+const coded = /u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}/y;
+
+/** `name(key=value, …)` at a place; undefined where there is none. */
+export function pythonCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const name = found(pythonName, text, at)?.[0];
+  if (name === undefined) return undefined;
+  return new Notation(text, text.indexOf("(", at) + 1, false).call(name, ")", "=");
+}
+
+/** `call:name{key:value, …}` at a place. */
+export function gemmaCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const head = found(gemmaName, text, at);
+  if (head === null) return undefined;
+  return new Notation(text, at + head[0].length + 1, true).call(head[1] ?? "", "}", ":");
+}
+
+/** Thrown where a text is wrong; `over` where it merely ended. */
+class NoCall extends Error {
+  readonly over: boolean;
+
+  constructor(over: boolean) {
+    super("no call");
+    this.over = over;
+  }
+}
+
+class Notation {
+  readonly #text: string;
+  readonly #bare: boolean;
+  #at: number;
+
+  constructor(text: string, at: number, allowsBare: boolean) {
+    this.#text = text;
+    this.#at = at;
+    this.#bare = allowsBare;
+  }
+
+  call(name: string, close: string, between: string): OwnCall | CutCall | undefined {
+    try {
+      const args = this.#members(close, between, 0);
+      return { name, args, end: this.#at, closed: true };
+    } catch (thrown) {
+      if (!(thrown instanceof NoCall)) throw thrown;
+      return thrown.over ? { name } : undefined;
+    }
+  }
+
+  /** The next character that is no blank. There must be one. */
+  #next(): string {
+    this.#at += found(blank, this.#text, this.#at)?.[0].length ?? 0;
+    if (this.#at >= this.#text.length) throw new NoCall(true);
+    return this.#text.charAt(this.#at);
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    const taken = found(pattern, this.#text, this.#at)?.[0];
+    if (taken !== undefined) this.#at += taken.length;
+    return taken;
+  }
+
+  #closes(close: string): boolean {
+    if (this.#next() !== close) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** Behind an item stands a comma, or the end. */
+  #comma(close: string): void {
+    const char = this.#next();
+    if (char === ",") this.#at += 1;
+    else if (char !== close) throw new NoCall(false);
+  }
+
+  #members(close: string, between: string, depth: number): JsonObject {
+    const members: JsonObject = {};
+    while (!this.#closes(close)) {
+      const name = this.#string() ?? this.#take(key);
+      if (name === undefined || this.#next() !== between) throw new NoCall(false);
+      this.#at += 1;
+      const value = this.#value(depth + 1);
+      // Defined, never assigned: `__proto__` is a name like any other.
+      Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
+      this.#comma(close);
+    }
+    return members;
+  }
+
+  #items(close: string, depth: number): Json[] {
+    const items: Json[] = [];
+    while (!this.#closes(close)) {
+      items.push(this.#value(depth + 1));
+      this.#comma(close);
+    }
+    return items;
+  }
+
+  #value(depth: number): Json {
+    if (depth > deepest) throw new NoCall(false);
+    const opens = this.#next();
+    const string = this.#string();
+    if (string !== undefined) return string;
+    if (opens === "{" || opens === "[" || opens === "(") {
+      this.#at += 1;
+      if (opens === "{") return this.#members("}", ":", depth);
+      return this.#items(opens === "[" ? "]" : ")", depth);
+    }
+    const named = this.#take(word);
+    if (named !== undefined) return /^n/i.test(named) ? null : named.endsWith("rue");
+    const digits = this.#take(number);
+    if (digits !== undefined) return exact(digits);
+    const text = this.#bare ? this.#take(bare)?.trim() : undefined;
+    if (text === undefined || text === "") throw new NoCall(false);
+    return text;
+  }
+
+  /** A text in quotes; undefined where none begins. */
+  #string(): string | undefined {
+    const text = this.#text;
+    const token = tokens.find((one) => text.startsWith(one, this.#at));
+    if (token !== undefined) {
+      const end = text.indexOf(token, this.#at + token.length);
+      if (end === -1) throw new NoCall(true);
+      const value = text.slice(this.#at + token.length, end);
+      this.#at = end + token.length;
+      return value;
+    }
+    const single = text.charAt(this.#at);
+    if (single !== '"' && single !== "'") return undefined;
+    const quote = text.startsWith(single.repeat(3), this.#at) ? single.repeat(3) : single;
+    let value = "";
+    let kept = this.#at + quote.length;
+    for (let at = kept; at < text.length; at++) {
+      if (text.startsWith(quote, at)) {
+        this.#at = at + quote.length;
+        return value + text.slice(kept, at);
+      }
+      if (text.charAt(at) !== "\\") continue;
+      const code = found(coded, text, at + 1)?.[0];
+      value += text.slice(kept, at);
+      value +=
+        code === undefined
+          ? escaped(text.charAt(at + 1))
+          : String.fromCharCode(Number.parseInt(code.slice(1), 16));
+      at += code?.length ?? 1;
+      kept = at + 1;
+    }
+    throw new NoCall(true);
+  }
+}
+
+/** What a letter behind a backslash stands for. Python leaves alone what it does not know. */
+function escaped(letter: string): string {
+  if (letter === "\n") return "";
+  if (/["'\\/]/.test(letter)) return letter;
+  return Object.hasOwn(escapes, letter) ? (escapes[letter] ?? "") : `\\${letter}`;
+}
+
+/** What a number would lose stays as it was written: the tool's schema says what becomes of it. */
+function exact(digits: string): Json {
+  const value = Number(digits);
+  return Number.isFinite(value) && (!/^-?\d+$/.test(digits) || Number.isSafeInteger(value)) ? value : digits;
+}

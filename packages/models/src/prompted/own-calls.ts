@@ -1,0 +1,85 @@
+// The room of the ways to call that model families were taught, where they write them in spite of the protocol.
+//
+// A server without tools for a model hands its words on as they are, and a model falls back to what it was trained on.
+// Here is told what such a call says and where it ends; whether it may run is for who reads the answer (`read-answer.ts`).
+
+import type { CutCall, OwnCall } from "./calls.ts";
+import { elementCall, pairedCall } from "./element-calls.ts";
+import { gemmaCall, pythonCall } from "./loose-notation.ts";
+import { found, parsed, valueEnd } from "./scan.ts";
+
+/** What opens calls, whatever stands in it: in prose nothing else is looked at. */
+export const opening: RegExp =
+  /<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function=|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
+
+/** Whether a text begins with what opens calls. */
+export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
+
+/** What stands around and between calls and says nothing by itself. */
+export const around: RegExp =
+  /\s+|[,;]|```[A-Za-z_]*|<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>|<\/?TOOLCALL>|<\/?｜DSML｜(?:tool|function)_calls>|<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>|<\|tool_call>|<tool_call\|>|<(?:start|end)_function_call>|<｜tool▁calls▁(?:begin|end)｜>|\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])|\[(?:END_)?TOOL_REQUEST\]|functools(?=\[)|function call(?=\{)/y;
+
+/** Of those, what closes. */
+export const closing: RegExp = /^(?:<\/|<\|\/|.*(?:end|END|suffix)|<tool_call\|>)/;
+
+/** A name and JSON, with tokens around them. */
+const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
+  {
+    head: /<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]{1,128})(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>\s*(?=\{)/y,
+    tail: /\s*<\|tool_call_end\|>/y,
+  },
+  {
+    head: /<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.:-]{1,128})(?:<｜tool▁sep｜>)?\s*(?:```(?:json)?\s*)?(?=\{)/y,
+    tail: /\s*(?:```\s*)?<｜tool▁call▁end｜>/y,
+  },
+  {
+    head: /\[TOOL_CALLS\]\s{0,9}([A-Za-z_][\w.-]{0,127})(?:\[CALL_ID\][\w-]{1,64})?(?:\[ARGS\])?\s*(?=\{)/y,
+    tail: /(?!)/y,
+  },
+];
+
+/**
+ * The call in a family's own words at a place; undefined where there is none.
+ * @param inside something that opens calls stands before it
+ */
+export function ownCall(text: string, at: number, inside: boolean): OwnCall | CutCall | undefined {
+  const told = elementCall(text, at) ?? tokenCall(text, at);
+  if (told !== undefined || !inside) return told;
+  return gemmaCall(text, at) ?? pairedCall(text, at) ?? pythonCall(text, at);
+}
+
+function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
+  for (const { head, tail } of tokenForms) {
+    const begun = found(head, text, at);
+    if (begun === null) continue;
+    const name = begun[1] ?? "";
+    const from = at + begun[0].length;
+    const end = valueEnd(text, from);
+    if (end === -1) return { name };
+    const over = found(tail, text, end);
+    const args = text.slice(from, end);
+    // What is no JSON stays the text it is, which is judged where all arguments are.
+    return { name, args: parsed(args) ?? args, end: end + (over?.[0].length ?? 0), closed: true };
+  }
+  return undefined;
+}
+
+/** A list of Python's calls, which is nothing else; undefined where there is none. */
+export function pythonCalls(
+  text: string,
+  at: number,
+): { calls: OwnCall[]; end: number } | CutCall | undefined {
+  const calls: OwnCall[] = [];
+  for (let here = at + 1; ; ) {
+    const from = here + (found(/\s*/y, text, here)?.[0].length ?? 0);
+    const call = pythonCall(text, from);
+    if (call === undefined) return undefined;
+    if (call.args === undefined) return call;
+    calls.push(call);
+    const next = call.end + (found(/\s*/y, text, call.end)?.[0].length ?? 0);
+    if (next >= text.length) return { name: call.name };
+    if (text.charAt(next) === "]") return { calls, end: next + 1 };
+    if (text.charAt(next) !== ",") return undefined;
+    here = next + 1;
+  }
+}
