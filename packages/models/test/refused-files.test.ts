@@ -38,6 +38,18 @@ describe("a refusal that is about a file in the history says so in the error", (
     ],
     [bedrockConverse, "too many images and documents: 52 > 50"],
     [googleGenerativeAi, "Unable to process input image. Please retry or report in troubleshooting"],
+    [googleGenerativeAi, "Unsupported MIME type: application/x-tar"],
+    [
+      googleGenerativeAi,
+      "Unable to submit request because it has a mimeType parameter with value application/zip, which is not supported. Update the mimeType and try again.",
+    ],
+    [googleGenerativeAi, "Image input modality is not enabled for models/gemma-3-1b-it"],
+    [googleGenerativeAi, "The document has no pages."],
+    [googleGenerativeAi, "Unsupported file uri: https://example.com/a"],
+    [
+      googleGenerativeAi,
+      "Cannot fetch content from the provided URL. Please ensure the URL is valid and accessible by Vertex AI.",
+    ],
     [openaiResponses, "Invalid image data in input[3].content[1].image_url."],
     [
       openaiChat,
@@ -57,8 +69,10 @@ describe("a refusal that is about a file in the history says so in the error", (
     "messages: text content blocks must be non-empty",
     "Invalid 'tools[3].function.name': string too long.",
     "tools.12.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
+    "The model is not configured to generate images. Image generation is not enabled",
+    "Unsupported response mime type: text/csv",
   ])("and is told apart from other complaints: %s", (message) => {
-    expect(repairOf(openaiChat, message)).toBeUndefined();
+    expect(repairOf(openaiChat, message)).not.toBe("files");
   });
 
   it("and only by a status that means the request", () => {

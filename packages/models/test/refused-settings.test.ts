@@ -37,6 +37,16 @@ describe("a refusal that is about a setting says so in the error", () => {
     ["reasoning_effort must be one of `none` or `default`", "reasoning"],
     ["<400> InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]", "topP"],
     ['"qwen2.5-coder:7b" does not support thinking', "reasoning"],
+    [
+      "Unable to submit request because it has a topK value of 64 but the supported range is from 1 (inclusive) to 41 (exclusive). Update the value and try again.",
+      "topK",
+    ],
+    ["The thinking budget 50000 is invalid. Please choose a value between 128 and 32768.", "reasoning"],
+    ["The thinking budget (52428) is invalid.", "reasoning"],
+    [
+      "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config': Cannot find field.",
+      "seed",
+    ],
   ])("%s", (message, setting) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
   });

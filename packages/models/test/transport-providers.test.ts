@@ -206,6 +206,32 @@ describe("each provider's path, key and protocol", () => {
     });
   });
 
+  it.each([
+    ["global", "https://aiplatform.googleapis.com"],
+    ["europe-west4", "https://europe-west4-aiplatform.googleapis.com"],
+    ["eu", "https://aiplatform.eu.rep.googleapis.com"],
+    ["us", "https://aiplatform.us.rep.googleapis.com"],
+  ])("vertex asks in %s at the host of that place", async (location, host) => {
+    for (const name of ["gemini-3-pro", "claude-sonnet-5"]) {
+      const asked: string[] = [];
+      const fetch = async (url: unknown): Promise<Response> => {
+        asked.push(String(url));
+        return new Response("{}", { status: 400 });
+      };
+      const model = vertex(name, { project: "p", location, credentials: () => "t", fetch: fetch as never });
+      await errorFrom(says(model));
+      expect(asked[0]?.startsWith(`${host}/v1/projects/p/locations/${location}/`)).toBe(true);
+    }
+  });
+
+  it.each(["evil.example.com/#", "user@internal:8080/#", "us east 1", "region\n"])(
+    "vertex sends no token to a host that a location makes up: %j",
+    (location) => {
+      expect(() => vertex("gemini-3-pro", { project: "p", location })).toThrow("no location");
+      expect(() => vertex("m", { project: "p", location, baseURL: "https://proxy.example" })).not.toThrow();
+    },
+  );
+
   it.each<[name: string, make: () => Model, variable: string]>([
     ["anthropic", () => anthropic("m"), "ANTHROPIC_API_KEY"],
     ["openai", () => openai("m"), "OPENAI_API_KEY"],

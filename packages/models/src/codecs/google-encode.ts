@@ -46,7 +46,8 @@ export class GoogleEncoder implements Encoder {
     const members: string[] = [];
 
     const prompts = [...(request.system ? [request.system] : []), ...system];
-    if (prompts.length > 0 && !cached)
+    const bySystem = this.#traits.systemRole === "system";
+    if (prompts.length > 0 && !cached && bySystem)
       members.push(`"systemInstruction":${jsonText({ parts: prompts.map((text) => ({ text })) })}`);
     if (!cached) members.push(...this.#toolMembers(request, options, warn));
     const generation = this.#generation(request, options, warn);
@@ -61,7 +62,7 @@ export class GoogleEncoder implements Encoder {
       path: this.#traits.path,
       headers: { "content-type": "application/json", ...request.settings.headers },
       // The history with +, which copies nothing: a join would copy it once more than sending it does.
-      body: `{${[...members, ""].join(",")}"contents":[${turns}]}`,
+      body: `{${[...members, ""].join(",")}"contents":[${cached || bySystem ? "" : saidByUser(prompts)}${turns}]}`,
       warnings,
     };
   }
@@ -144,7 +145,12 @@ export class GoogleEncoder implements Encoder {
       frequencyPenalty: settings.frequencyPenalty,
       presencePenalty: settings.presencePenalty,
     };
-    for (const [name, value] of Object.entries(numbers)) if (value !== undefined) generation[name] = value;
+    for (const [name, value] of Object.entries(numbers)) {
+      if (value === undefined) continue;
+      if (this.#traits.penalties || !name.endsWith("Penalty")) generation[name] = value;
+      else
+        warn("unsupported_setting", `${this.#target.origin.model} takes no penalties; ${name} was left out`);
+    }
     if (settings.stop !== undefined && settings.stop.length > 0) {
       generation.stopSequences = settings.stop.slice(0, maxStops);
       if (settings.stop.length > maxStops)
@@ -198,6 +204,12 @@ export class GoogleEncoder implements Encoder {
     warn("unsupported_setting", `${name} is an option of ${theirs}, not of ${ours}; it was left out`);
     return false;
   }
+}
+
+/** The system prompt as a turn of the user's, before all others. */
+function saidByUser(prompts: readonly string[]): string {
+  const parts = prompts.map((text) => ({ text }));
+  return parts.length === 0 ? "" : `${jsonText({ role: "user", parts })},`;
 }
 
 const handledKeys: ReadonlySet<string> = new Set(["generationConfig", "tools", "toolConfig"]);

@@ -31,6 +31,14 @@ export interface GoogleCompat {
   ownSignatures?: boolean;
   /** How thinking is asked for. Default: by level from Gemini 3 on, by budget in Gemini 2.5, before that not at all. */
   thinking?: "level" | "budget" | "none";
+  /** Levels of thinking that the model does not have, e.g. `["MINIMAL"]`. Default: by its name. */
+  lacksLevels?: readonly string[];
+  /** Whether a budget of 0 is refused. Default: of Pro models. */
+  alwaysThinks?: boolean;
+  /** Whether penalties for what was said are taken. Default: true. */
+  penalties?: boolean;
+  /** Who says the system prompt: `user` where a model takes none (Gemma before its fourth). Default: `system`. */
+  systemRole?: "system" | "user";
   /** Call ids: echoed where they were received (default), always sent (Claude and gpt-oss behind Google), never sent. */
   callIds?: "echo" | "always" | "never";
   /** Vertex: stream the arguments of calls. */
@@ -47,8 +55,10 @@ export interface GoogleTraits {
   needsSignatures: boolean;
   ownSignatures: boolean;
   thinking: "level" | "budget" | "none";
-  /** Pro models cannot stop thinking. */
-  pro: boolean;
+  lacksLevels: readonly string[];
+  alwaysThinks: boolean;
+  penalties: boolean;
+  systemRole: "system" | "user";
   callIds: "echo" | "always" | "never";
   streamArguments: boolean;
   resultKey: "output" | "result";
@@ -78,6 +88,8 @@ export function googleTraits(target: Target): GoogleTraits {
   const version = geminiVersion(model);
   const current = version >= 3;
   const vertex = compat.variant === "vertex";
+  // Pro models cannot stop thinking.
+  const pro = /-pro\b/i.test(model);
   return {
     vertex,
     path: pathOf(target, compat, vertex),
@@ -86,7 +98,13 @@ export function googleTraits(target: Target): GoogleTraits {
     needsSignatures: compat.needsSignatures ?? current,
     ownSignatures: compat.ownSignatures ?? true,
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
-    pro: /-pro\b/i.test(model),
+    lacksLevels: compat.lacksLevels ?? [
+      ...(pro ? ["MINIMAL"] : []),
+      ...(/gemini-3-pro/i.test(model) ? ["MEDIUM"] : []),
+    ],
+    alwaysThinks: compat.alwaysThinks ?? pro,
+    penalties: compat.penalties ?? true,
+    systemRole: compat.systemRole ?? "system",
     callIds: compat.callIds ?? "echo",
     resultKey: compat.resultKey ?? "output",
     streamArguments: vertex && compat.streamArguments === true,

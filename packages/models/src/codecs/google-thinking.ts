@@ -1,6 +1,7 @@
 // The room of thinking: one word for effort into what a Gemini of its time understands.
 //
-// Gemini 3 takes levels, Gemini 2.5 takes budgets, earlier models do not think. Pro models cannot be told not to.
+// Gemini 3 takes levels, Gemini 2.5 takes budgets, earlier models do not think. Pro models cannot be told not to, and each
+// model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
 import type { GoogleTraits, Warn } from "./google-target.ts";
@@ -25,21 +26,25 @@ export function googleThinking(
   }
   const byLevel = traits.thinking === "level";
   if (reasoning === "off") {
-    if (!byLevel && !traits.pro) return { thinkingBudget: 0 };
-    const least = byLevel ? (traits.pro ? "LOW" : "MINIMAL") : `a budget of ${leastPro}`;
+    if (!byLevel && !traits.alwaysThinks) return { thinkingBudget: 0 };
+    const least = byLevel ? nearest("MINIMAL", traits.lacksLevels) : `a budget of ${leastPro}`;
     warn("adjusted_setting", `${model} cannot stop thinking; it was asked for the least, ${least}`);
     return byLevel ? { thinkingLevel: least } : { thinkingBudget: leastPro };
   }
   const include = { includeThoughts: true };
   if (typeof reasoning === "object") return { ...include, thinkingBudget: reasoning.budgetTokens };
   if (!byLevel) return { ...include, thinkingBudget: budgets[reasoning] };
-  if (reasoning === "minimal" && traits.pro) {
-    warn("adjusted_setting", `${model} has no minimal thinking; it was asked for LOW`);
-    return { ...include, thinkingLevel: "LOW" };
-  }
-  if (reasoning === "medium" && /gemini-3-pro/i.test(model)) {
-    warn("adjusted_setting", `${model} has no medium thinking; it was asked for HIGH`);
-    return { ...include, thinkingLevel: "HIGH" };
-  }
-  return { ...include, thinkingLevel: reasoning.toUpperCase() };
+  const level = nearest(reasoning.toUpperCase(), traits.lacksLevels);
+  if (level !== reasoning.toUpperCase())
+    warn("adjusted_setting", `${model} has no ${reasoning} thinking; it was asked for ${level}`);
+  return { ...include, thinkingLevel: level };
+}
+
+const levels: readonly string[] = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
+
+/** The level itself, the next above it that there is, or the next below. */
+function nearest(level: string, lacking: readonly string[]): string {
+  const at = levels.indexOf(level);
+  const there = (one: string): boolean => !lacking.includes(one);
+  return levels.slice(at).find(there) ?? levels.slice(0, at).findLast(there) ?? level;
 }

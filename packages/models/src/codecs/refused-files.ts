@@ -2,9 +2,9 @@
 // this server takes none. It stays in the history, so that every later request would be refused as well (F117, F118).
 
 const file: RegExp =
-  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b/i;
+  /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
-  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required/i;
+  /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a multimodal|missing data required|modality is not enabled|no pages/i;
 /** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
   /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;

@@ -36,6 +36,8 @@ const settings: { readonly [field: string]: Repair } = {
   "thinking.type": "settings.reasoning",
   enable_thinking: "settings.reasoning",
   thinking_budget: "settings.reasoning",
+  "thinking budget": "settings.reasoning",
+  thinkingconfig: "settings.reasoning",
   parallel_tool_calls: "settings.parallelToolCalls",
 };
 
@@ -46,17 +48,17 @@ const field: RegExp = new RegExp(
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|deprecated|unknown (?:parameter|argument|field)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
-  `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be`,
+  `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be|\\bhas an? (${named}) value of \\S+ but the supported range\\b|\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
   "i",
 );
 
 /** The setting that the words of a refused request complain of, as what may be left out. The last of several: temperature and top_p exclude each other. */
 export function refusedSetting(words: string): Repair | undefined {
-  const [, before = "", behind = before] = value.exec(words) ?? [];
-  const wrong = settings[behind.toLowerCase()];
+  const [, ...places] = value.exec(words) ?? [];
+  const wrong = settings[places.find((one) => one !== undefined)?.toLowerCase() ?? ""];
   if (wrong !== undefined && wrong !== outputLimit) return wrong;
   if (!refused.test(words)) return undefined;
   // What is said to be used instead is no complaint.

@@ -15,7 +15,7 @@ import { claudeOutput, googleOutput } from "./output.ts";
 export interface VertexOptions extends ProviderOptions {
   /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */
   project?: string;
-  /** E.g. `europe-west4`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
+  /** E.g. `europe-west4`, or `eu` and `us` for what lies within them. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */
   location?: string;
 }
 
@@ -38,10 +38,13 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
       "invalid_request",
       `vertex/${model} needs a Google Cloud project: pass project, or set GOOGLE_CLOUD_PROJECT`,
     );
-  const host =
-    location === "global"
-      ? "https://aiplatform.googleapis.com"
-      : `https://${location}-aiplatform.googleapis.com`;
+  // It becomes part of a host that tokens are sent to.
+  if (rest.baseURL === undefined && !/^[a-z][a-z0-9-]{0,62}$/.test(location))
+    throw new RondoError(
+      "invalid_request",
+      `${JSON.stringify(location)} is no location of Google Cloud's: give one like "europe-west4", "eu" or "global"`,
+    );
+  const host = `https://${hostOf(location)}`;
   const place = `/v1/projects/${encodeURIComponent(project ?? "")}/locations/${encodeURIComponent(location)}`;
   const tokens = rest.credentials ?? (expressKey ? undefined : () => tokenOf(`vertex/${model}`));
   return createModel({
@@ -60,6 +63,14 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     authorize,
     keyVariables,
   });
+}
+
+/** Places that hold several regions have hosts of another form. */
+function hostOf(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com";
+  return location === "eu" || location === "us"
+    ? `aiplatform.${location}.rep.googleapis.com`
+    : `${location}-aiplatform.googleapis.com`;
 }
 
 /** An express key stands in a header of its own, a token is a bearer. */
