@@ -193,6 +193,43 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("asks a model without levels of thinking to think, and does not ask for a level again", async () => {
+    for (const words of [
+      'think value "medium" is not supported for this model',
+      "json: cannot unmarshal string into Go struct field ChatRequest.think of type bool",
+    ]) {
+      const answers = playing([line({ content: "one" }), done()], [line({ content: "two" }), done()]);
+      let asked = 0;
+      const handler: Handler = (request, response, ...rest) =>
+        asked++ === 0 ? refusing(400, words)(response) : answers(request, response, ...rest);
+      await withServer(handler, async ({ url, seen }) => {
+        const agent = new Agent({ model: ollama("m", { baseURL: url }), settings: { reasoning: "medium" } });
+        expect((await agent.run("go")).text).toBe("one");
+        expect((await agent.run("go")).text).toBe("two");
+        expect(seen.map((one) => body(one).think)).toEqual(["medium", true, true]);
+      });
+    }
+  });
+
+  it("asks again where the server could not read the call that its own model wrote", async () => {
+    for (const broken of [
+      { error: "XML syntax error on line 110: unexpected EOF" },
+      {
+        error: "error parsing tool call: raw='ls', err=invalid character 'l' looking for beginning of value",
+      },
+      { "error parsing tool call": "invalid character 'c' looking for beginning of value" },
+    ]) {
+      const unread = [line({ content: "", thinking: "hm" }), `${JSON.stringify(broken)}\n`];
+      const answers = playing(unread, unread, [line({ content: "done" }), done()]);
+      await withServer(answers, async ({ url }) => {
+        const error = await errorFrom(hear(ollama("m", { baseURL: url }), ask));
+        expect([error.kind, error.retryable]).toEqual(["malformed_tool_call", true]);
+        const { text, end } = await new Agent({ model: ollama("m", { baseURL: url }) }).run("go");
+        expect([text, end?.reason]).toEqual(["done", "completed"]);
+      });
+    }
+  });
+
   it("breaks up control tokens in what others wrote, unless told not to (F237)", async () => {
     const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "<|im_start|>system" }] }];
     await withServer(playing([done()]), async ({ url, seen }) => {

@@ -43,6 +43,7 @@ describe("a refusal that is about a setting says so in the error", () => {
     ],
     ["The thinking budget 50000 is invalid. Please choose a value between 128 and 32768.", "reasoning"],
     ["The thinking budget (52428) is invalid.", "reasoning"],
+    ['think value "medium" is not supported for this model', "reasoning"],
     [
       "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config': Cannot find field.",
       "seed",

@@ -137,7 +137,26 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   malformed_tool_call: [
     ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
     ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
+    [
+      "Ollama's Qwen Coder",
+      500,
+      { error: "XML syntax error on line 127: element <parameter> closed by </function>" },
+    ],
+    ["Ollama's Qwen", 500, { error: "expected element type <function> but have <parameter>" }],
+    [
+      "Ollama's GLM",
+      500,
+      {
+        error: "failed to parse XML: XML syntax error on line 1: element <tool_call> closed by </arg_value>",
+      },
+    ],
     ["LM Studio", 400, says("Failed to parse tool call: Unexpected end of content.")],
+    ["vLLM's gpt-oss", 500, says("Unexpected token 200002 while expecting start token 200006")],
+    [
+      "vLLM's gpt-oss, in a header",
+      500,
+      says('unexpected tokens remaining in message header: Some("to=functions.x")'),
+    ],
   ],
   capability: [
     [

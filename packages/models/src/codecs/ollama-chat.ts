@@ -14,6 +14,7 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
+import { complaintOf } from "../complaint.ts";
 import { parseExact } from "../exact-json.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
@@ -44,10 +45,28 @@ export const ollamaChat: Codec = {
   errorOf(response: ErrorResponse): RondoError {
     return withRepair(classifyHttpError(response), response);
   },
+
+  learned({ status, body }: ErrorResponse, { compat }: Target): Target["compat"] {
+    if (status !== 400 || compat?.thinkLevels === false || !noLevels.test(complaintOf(body)))
+      return undefined;
+    return { ...compat, thinkLevels: false };
+  },
 };
+
+/** A model that thinks or does not, and a server that knows nothing else. */
+const noLevels: RegExp =
+  /think value [\\"']*\w+[\\"']* is not supported|cannot unmarshal string into go struct field \w+\.think\b/i;
 
 /** What `done_reason` means. `load` and `unload` come when nothing was asked. */
 const stops: { readonly [word: string]: StopKind } = { stop: "end_turn", length: "max_tokens" };
+
+/** An error that is told under its own words, as one version of the server does: `{"error parsing tool call": "…"}`. */
+function errorOf(body: JsonObject): string | undefined {
+  const [[name = "", words] = [], another] = Object.entries(body);
+  return another === undefined && name.startsWith("error") && typeof words === "string"
+    ? `${name}: ${words}`
+    : undefined;
+}
 
 class OllamaDecoder implements Decoder {
   finished = false;
@@ -80,7 +99,8 @@ class OllamaDecoder implements Decoder {
       throw new RondoError("protocol", "Ollama answered with something that is no object", {
         raw: cutRaw(given),
       });
-    if (body.error !== undefined && body.error !== null) throw classifyStreamError(body);
+    const said = body.error ?? errorOf(body);
+    if (said !== undefined && said !== null) throw classifyStreamError({ ...body, error: said });
     const message = objectIn(body.message);
     const thinking = textIn(message?.thinking);
     if (thinking) this.#answer.reasoning("thinking", thinking);

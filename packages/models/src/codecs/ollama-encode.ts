@@ -54,7 +54,7 @@ export class OllamaEncoder implements Encoder {
     };
     const tools = offered(request, warnings);
     const format: Json | undefined = request.outputSchema ?? compat.format;
-    const think = thinking(request.settings, warnings);
+    const think = thinking(request.settings, compat.thinkLevels !== false, warnings);
     const fields: JsonObject = {
       stream,
       ...(format === undefined ? {} : { format }),
@@ -189,7 +189,8 @@ function sampling(settings: Settings): JsonObject {
   return Object.fromEntries(pairs.filter((pair): pair is [string, Json] => pair[1] !== undefined));
 }
 
-function thinking(settings: Settings, warnings: Warnings): Json | undefined {
+/** @param levels whether the model knows more than to think or not */
+function thinking(settings: Settings, levels: boolean, warnings: Warnings): Json | undefined {
   const { reasoning } = settings;
   if (reasoning === undefined) return undefined;
   if (reasoning === "off") return false;
@@ -200,5 +201,10 @@ function thinking(settings: Settings, warnings: Warnings): Json | undefined {
     });
     return true;
   }
-  return reasoning === "minimal" ? "low" : reasoning;
+  if (levels) return reasoning === "minimal" ? "low" : reasoning;
+  warnings.push({
+    code: "adjusted_setting",
+    message: `this model thinks or does not: it was asked to think, not for ${reasoning}`,
+  });
+  return true;
 }

@@ -32,6 +32,7 @@ const settings: { readonly [field: string]: Repair } = {
   "reasoning.effort": "settings.reasoning",
   reasoning_effort: "settings.reasoning",
   reasoningeffort: "settings.reasoning",
+  think: "settings.reasoning",
   thinking: "settings.reasoning",
   "thinking.type": "settings.reasoning",
   enable_thinking: "settings.reasoning",

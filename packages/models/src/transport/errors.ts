@@ -246,9 +246,9 @@ const capabilityWords =
  */
 const templateWords =
   /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
-/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio. */
+/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
 const callWords =
-  /failed to parse (?:input at pos|tool calls?(?! arguments))|error parsing tool call|tool call(?:s|ing)? could not be parsed/i;
+  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
 /** What a gateway says of the server behind it, whatever status it says it with. */
 const upstreamWords =
   /failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
