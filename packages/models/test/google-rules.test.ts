@@ -28,6 +28,25 @@ describe("what Google has nothing against", () => {
         ],
       },
     ],
+    [
+      "files in a result, as bytes and by address",
+      {
+        contents: [
+          hi,
+          model(call("f")),
+          user({
+            functionResponse: {
+              name: "f",
+              response: { output: "ok" },
+              parts: [
+                { inlineData: { mimeType: "image/png", data: "AAAA" } },
+                { fileData: { mimeType: "application/pdf", fileUri: "gs://bucket/a.pdf" } },
+              ],
+            },
+          }),
+        ],
+      },
+    ],
     ["a tool in either form", declared({ parametersJsonSchema: { type: "object", $schema: "x" } })],
     ["a tool without arguments", declared({})],
   ])("%s", (_name, body) => {

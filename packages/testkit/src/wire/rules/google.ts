@@ -179,15 +179,22 @@ function onePart(part: unknown, at: string, say: Say): void {
         say(`${at}.functionResponse.response`, "Invalid value: response is a Struct");
       if (response.parts !== undefined)
         listOf(response.parts).forEach((inner, i) => {
-          blob((inner as Obj).inlineData, `${at}.functionResponse.parts[${i}]`, say);
+          media(inner, `${at}.functionResponse.parts[${i}]`, say);
         });
     }
   }
   if (inlineData !== undefined) blob(inlineData, at, say);
-  if (
-    fileData !== undefined &&
-    (!isObject(fileData) || typeof fileData.fileUri !== "string" || !fileData.fileUri)
-  )
+  if (fileData !== undefined) address(fileData, at, say);
+}
+
+/** In a result: bytes, or where they are. */
+function media(value: unknown, at: string, say: Say): void {
+  if (isObject(value) && value.fileData !== undefined) address(value.fileData, at, say);
+  else blob(isObject(value) ? value.inlineData : undefined, at, say);
+}
+
+function address(value: unknown, at: string, say: Say): void {
+  if (!isObject(value) || typeof value.fileUri !== "string" || !value.fileUri)
     say(at, "fileData needs a fileUri");
 }
 
