@@ -37,6 +37,7 @@ const families: readonly [string, string][] = [
     claude.replaceAll(/(<\/?)/g, "$1｜DSML｜").replace('"city"', '"city" string="true"'),
   ],
   ["Claude's", claude],
+  ["MiniCPM's", '<function name="weather"><param name="city"><![CDATA[Oslo]]></param></function>'],
   ["MiniMax's", claude.replaceAll("function_calls", "minimax:tool_call")],
   ["Mistral's", `[TOOL_CALLS]weather${json}`],
   ["Mistral's with its marks", `[TOOL_CALLS]weather[CALL_ID]aBcDeFgHi[ARGS]${json}`],
@@ -47,6 +48,9 @@ const families: readonly [string, string][] = [
   ["LFM's", '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>'],
   ["Gemma's in a fence", '```tool_code\nweather(city="Oslo")\n```'],
   ["Gemma's", '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>'],
+  ["Gemma's with another end", '<|tool_call>:call:weather{city:<|"|>Oslo<|"|>}<turn|>'],
+  ["Gemma's alone", 'call:weather{city:<|"|>Oslo<|"|>}'],
+  ["Gemma's behind a thought", '<|channel>thought\nI look.\n<channel|>call:weather{city:<|"|>Oslo<|"|>}'],
   ["FunctionGemma's", "<start_function_call>call:weather{city:<escape>Oslo<escape>}<end_function_call>"],
   ["Phi's", `functools[${bare}]`],
   ["Granite's", `<|tool_call|>[${bare}]`],
@@ -71,7 +75,7 @@ describe("a call in the words of its family", () => {
     }
   });
 
-  it.each(families.filter(([name]) => !/fence|in Python$|Command/.test(name)))(
+  it.each(families.filter(([name]) => !/fence|in Python$|Command|alone|behind a thought/.test(name)))(
     "is a call below prose, which is its text: %s",
     async (_, says) => {
       for (const chunk of [1, 10_000]) {
@@ -81,7 +85,7 @@ describe("a call in the words of its family", () => {
     },
   );
 
-  it.each(families.filter(([name]) => !/fence|in Python$|Command/.test(name)))(
+  it.each(families.filter(([name]) => !/fence|in Python$|Command|alone|behind a thought/.test(name)))(
     "is no call in a fence inside prose, nor in backticks, and the answer as it stands (F233): %s",
     async (_, says) => {
       for (const example of [

@@ -57,6 +57,8 @@ const pieces = [
   "functools[",
   "[THINK]",
   "<turn|>",
+  "call:list{a:1}",
+  '<function name="list">',
 ];
 const answers = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join(""));
 
@@ -183,6 +185,8 @@ describe("hostile text", () => {
     ["Gemma's braces", "x <|tool_call>call:list{a:{\n".repeat(30_000)],
     ["pairs", `<tool_call>list${"<arg_key>a</arg_key><arg_value>".repeat(30_000)}`],
     ["names of calls", "x [TOOL_CALLS]list[ARGS]{\n".repeat(30_000)],
+    ["Gemma's empty lists", "<|tool_call>call:list{a:[".repeat(20_000)],
+    ["Gemma's brackets", `<|tool_call>call:list{a:[${"}".repeat(60_000)}`],
     ["half a prefix", "<abc".repeat(60_000)],
   ])("%s cost one pass", async (_, says) => {
     const { calls } = await heard(says, { mind: { chunk: 1000 } });

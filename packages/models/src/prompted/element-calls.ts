@@ -1,7 +1,7 @@
 // The room of calls written as elements: `<function=name><parameter=key>…`, `<invoke name="…"><parameter name="…">…`,
 // and a name with `<arg_key>` and `<arg_value>` behind it.
 //
-// Qwen, GLM, MiniMax, DeepSeek, Seed and others write them, some with a prefix of their own. A value is text: what the
+// Qwen, GLM, MiniMax, MiniCPM, DeepSeek, Seed and others write them, some with a prefix of their own. A value is text: what the
 // schema wants instead is made of it where all arguments are. Forward only, every character looked at once.
 
 import type { Json, JsonObject } from "@rondo/core";
@@ -10,16 +10,16 @@ import { found, parsed, valueEnd } from "./scan.ts";
 
 const prefix = "(?:[a-z]{1,24}:|｜DSML｜)?";
 const opener = new RegExp(
-  `<(?:function=["']?([\\w.:-]{1,128})["']?|${prefix}invoke name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
+  `<(?:function=["']?([\\w.:-]{1,128})["']?|(?:function|${prefix}invoke) name=["']([^"'<>]{1,128})["'])\\s{0,9}>`,
   "y",
 );
 const parameter = new RegExp(
-  `\\s*<(?:parameter=["']?([^"'<>]{1,128})["']?|${prefix}parameter name=["']([^"'<>]{1,128})["']([^<>]{0,64}))>`,
+  `\\s*<(?:parameter=["']?([^"'<>]{1,128})["']?|${prefix}param(?:eter)? name=["']([^"'<>]{1,128})["']([^<>]{0,64}))>`,
   "y",
 );
 /** A parameter may be left open: the next one, or the end of the call, shuts it. */
 const parameterEnd = new RegExp(
-  `</${prefix}parameter>|(?=\\n<parameter=|</function>|</${prefix}invoke>|</tool_call>)`,
+  `</${prefix}param(?:eter)?>|(?=\\n<parameter=|</function>|</${prefix}invoke>|</tool_call>)`,
   "g",
 );
 const closer = new RegExp(`\\s*</(?:function|${prefix}invoke)>`, "y");
@@ -107,5 +107,7 @@ function members(
 /** A tag on a line of its own has its line breaks beside the value. `string="false"` says that the value is JSON. */
 function unpadded(written: string, attributes: string): Json {
   if (/string=["']false["']/.test(attributes)) return parsed(written) ?? written;
+  const [, literal] = /^\s*<!\[CDATA\[([\s\S]*)\]\]>\s*$/.exec(written) ?? [];
+  if (literal !== undefined) return literal;
   return written.startsWith("\n") ? written.slice(1).replace(/\n$/, "") : written;
 }

@@ -86,10 +86,10 @@ class Notation {
   }
 
   /** Behind an item stands a comma, or the end. */
-  #comma(close: string): void {
+  #comma(close: string, needed: boolean): void {
     const char = this.#next();
     if (char === ",") this.#at += 1;
-    else if (char !== close) throw new NoCall(false);
+    else if (needed && char !== close) throw new NoCall(false);
   }
 
   #members(close: string, between: string, depth: number): JsonObject {
@@ -98,19 +98,25 @@ class Notation {
       const name = this.#string() ?? this.#take(key);
       if (name === undefined || this.#next() !== between) throw new NoCall(false);
       this.#at += 1;
-      const value = this.#value(depth + 1);
+      const value = this.#empty(close) ? "" : this.#value(depth + 1);
       // Defined, never assigned: `__proto__` is a name like any other.
       Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
-      this.#comma(close);
+      this.#comma(close, !this.#bare);
     }
     return members;
+  }
+
+  /** Gemma leaves a value out now and then, and the comma between two members. */
+  #empty(close: string): boolean {
+    const char = this.#next();
+    return this.#bare && (char === "," || char === close);
   }
 
   #items(close: string, depth: number): Json[] {
     const items: Json[] = [];
     while (!this.#closes(close)) {
       items.push(this.#value(depth + 1));
-      this.#comma(close);
+      this.#comma(close, true);
     }
     return items;
   }

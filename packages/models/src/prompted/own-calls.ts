@@ -10,7 +10,7 @@ import { found, parsed, valueEnd } from "./scan.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp =
-  /<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function=|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
+  /<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
 
 /** Whether a text begins with what opens calls. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
@@ -64,11 +64,14 @@ function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
   return undefined;
 }
 
-/** A list of Python's calls, which is nothing else; undefined where there is none. */
-export function pythonCalls(
-  text: string,
-  at: number,
-): { calls: OwnCall[]; end: number } | CutCall | undefined {
+/** Calls without any mark of their own: a list of Python's, or Gemma's without its tokens; undefined where there are none. */
+export function bareCalls(text: string, at: number): { calls: OwnCall[]; end: number } | CutCall | undefined {
+  if (text.charAt(at) === "[") return pythonCalls(text, at);
+  const call = gemmaCall(text, at);
+  return call?.args === undefined ? call : { calls: [call], end: call.end };
+}
+
+function pythonCalls(text: string, at: number): { calls: OwnCall[]; end: number } | CutCall | undefined {
   const calls: OwnCall[] = [];
   for (let here = at + 1; ; ) {
     const from = here + (found(/\s*/y, text, here)?.[0].length ?? 0);

@@ -8,7 +8,7 @@
 import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
-import { around, closing, opening, opensCalls, ownCall, pythonCalls } from "./own-calls.ts";
+import { around, bareCalls, closing, opening, opensCalls, ownCall } from "./own-calls.ts";
 import { parsed, valueEnd } from "./scan.ts";
 
 export interface Reading {
@@ -118,7 +118,7 @@ class AnswerReader {
       }
       if (run.end !== from) run.end = at;
       const opens = text.charAt(at);
-      const own = ownCall(text, at, inTag) ?? (opens === "[" ? pythonCalls(text, at) : undefined);
+      const own = ownCall(text, at, inTag) ?? bareCalls(text, at);
       if (own !== undefined) {
         const ends = this.#own(run, own, text.slice(at), inTag);
         if (ends === undefined) break;
@@ -169,7 +169,7 @@ class AnswerReader {
   ): number | undefined {
     const { known, wire } = this.#context;
     if ("calls" in own) {
-      // Python's calls alone are like any list, and the names must be those of tools.
+      // Without a mark they are like any bare call: the names must be those of tools.
       run.seen = own.end;
       if (!own.calls.every(({ name }) => known.has(plainName(name, known)))) return undefined;
       run.explicit &&= inTag;

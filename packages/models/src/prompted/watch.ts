@@ -11,6 +11,7 @@ const stops: readonly string[] = [
   "<function_call",
   "</function_call",
   "<function=",
+  "<function name=",
   "<invoke name=",
   "<TOOLCALL>",
   "<start_function_call>",
@@ -36,7 +37,8 @@ const stops: readonly string[] = [
 ];
 /** The same with a prefix of a family's own. */
 const prefixed: readonly string[] = ["tool_call", "function_call", "invoke name="];
-const action = "Action:";
+/** At the start of a line: ReAct's, and Gemma's call without its tokens. */
+const lines: readonly string[] = ["Action:", "call:"];
 const fence = "```";
 
 type Mode = "lead" | "prose" | "envelope" | "held";
@@ -109,7 +111,7 @@ export class AnswerWatch {
       return "";
     }
     const mayStop =
-      "<[f◁".includes(char) || (this.#lineStart && (char === "`" || (char === "A" && !this.#inFence)));
+      "<[f◁".includes(char) || (this.#lineStart && (char === "`" || ("Ac".includes(char) && !this.#inFence)));
     if (!mayStop) return this.#out(char);
     this.#mark = char;
     return "";
@@ -118,7 +120,7 @@ export class AnswerWatch {
   #wanted(mark: string): readonly string[] {
     const first = mark.charAt(0);
     if (first === "`") return [fence];
-    if (first === "A") return [action];
+    if (first === "A" || first === "c") return lines;
     const own = /^<[a-z]{1,24}(?:[:_]|$)/.exec(mark)?.[0];
     if (own === undefined) return stops;
     return [...stops, ...(/[:_]$/.test(own) ? prefixed.map((name) => own + name) : [`${own}:`])];
