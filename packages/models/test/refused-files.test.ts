@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
+import { ollamaChat } from "../src/codecs/ollama-chat.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
@@ -80,6 +81,8 @@ describe("a refusal that is about a file in the history says so in the error", (
     expect(repairOf(openaiChat, "image input is not supported - hint: provide the mmproj", 500)).toBe(
       "files",
     );
+    expect(repairOf(ollamaChat, "failed to process image: image: unknown format", 500)).toBe("files");
+    expect(repairOf(ollamaChat, "illegal base64 data at input byte 4")).toBe("files");
   });
 });
 

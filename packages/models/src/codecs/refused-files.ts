@@ -8,12 +8,18 @@ const refused: RegExp =
 /** A server that takes text alone says so of the list that holds a file. */
 const textOnly: RegExp =
   /\bcontent\b[^{}]{0,40}(?:must be a string|should be a valid string)|\bcontent\.type[^{}]{0,40}\['text'\]/i;
+/** Bytes that a local server could not read, whatever status it says so with. */
+const unreadable: RegExp =
+  /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
 /** Words between what is refused and why. */
 const near = 120;
+
+/** Whether a server failed over the bytes of a file. */
+export const failsFile = (words: string): boolean => unreadable.test(words);
 
 /** Whether the words of a refused request complain of files that could be left out. */
 export function refusesFiles(words: string): boolean {
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
-  return textOnly.test(words);
+  return textOnly.test(words) || failsFile(words);
 }

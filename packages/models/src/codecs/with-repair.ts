@@ -6,7 +6,7 @@ import { errorWith, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { complaintOf } from "../complaint.ts";
 import { objectIn, parseJson, textIn } from "./openai-json.ts";
-import { refusesFiles } from "./refused-files.ts";
+import { failsFile, refusesFiles } from "./refused-files.ts";
 import { refusesReasoning } from "./refused-reasoning.ts";
 import { failsGrammar, refusesSchema } from "./refused-schema.ts";
 import { refusedSetting, settingOfField } from "./refused-settings.ts";
@@ -26,6 +26,7 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
     return refusesSchema(words) ? "schema" : undefined;
   }
   if (status === 500 && failsGrammar(words)) return "schema";
+  if (status === 500 && failsFile(words)) return "files";
   if (error.kind !== "invalid_request" || ![400, 404, 422].includes(status)) return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
