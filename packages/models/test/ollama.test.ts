@@ -96,7 +96,8 @@ describe("Ollama's own chat", () => {
   it("never runs from text while it has tools of its own (F234)", async () => {
     const lines = [line({ content: '<tool_call>{"name":"weather","arguments":{}}</tool_call>' }), done()];
     await withServer(playing(lines), async ({ url }) => {
-      expect((await hear(ollama("m", { baseURL: url }), ask)).calls).toEqual([]);
+      for (const toolProtocol of ["auto", "native"] as const)
+        expect((await hear(ollama("m", { baseURL: url, toolProtocol }), ask)).calls).toEqual([]);
     });
   });
 
@@ -346,6 +347,75 @@ describe("a model without tools of its own (F145)", () => {
         ["user", '{"tool_result":{"name":"weather","result":"sunny"}}'],
       ]);
     });
+  });
+
+  it.each([
+    "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
+    '{"name": "weather", "parameters": {"city": "Oslo"}}',
+    'I look.\n<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>',
+  ])(
+    "gets them as text where its server hands its calls on as text, none of which runs: %s",
+    async (leak) => {
+      const ran: unknown[] = [];
+      const look = tool({
+        name: "weather",
+        description: "Current weather",
+        effect: "read",
+        inputSchema: weather.inputSchema,
+        execute: (args) => {
+          ran.push(args);
+          return "sunny";
+        },
+      });
+      const answers = playing(
+        [line({ content: leak }), done()],
+        [line({ content: '{"tool_call":{"name":"weather","input":{"city":"Bergen"}}}' }), done()],
+        [line({ content: '{"response":"Sunny."}' }), done()],
+      );
+      await withServer(answers, async ({ url, seen }) => {
+        const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [look] });
+        const { text, end } = await agent.run("Weather?");
+        expect([text, end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
+        expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
+        expect(JSON.stringify(body(seen[1]).messages)).not.toContain("Oslo");
+      });
+    },
+  );
+
+  it("keeps its own tools where it called before: a call that leaks is an accident, and asked for again", async () => {
+    const call = { function: { name: "weather", arguments: { city: "Oslo" } } };
+    const look = tool({
+      name: "weather",
+      description: "Current weather",
+      effect: "read",
+      inputSchema: weather.inputSchema,
+      execute: () => "sunny",
+    });
+    const leak = "<tool_call>weather<arg_key>city</arg_key><arg_value>Bergen</arg_value></tool_call>";
+    const answers = playing(
+      [line({ content: "", tool_calls: [call] }), done()],
+      [line({ content: leak }), done()],
+      [line({ content: "Sunny." }), done()],
+    );
+    await withServer(answers, async ({ url, seen }) => {
+      const { text } = await new Agent({ model: ollama("m", { baseURL: url }), tools: [look] }).run("Go.");
+      expect(text).toBe("Sunny.");
+      expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, true, true]);
+      expect(JSON.stringify(body(seen[2]).messages)).not.toContain("Bergen");
+    });
+  });
+
+  it("answers as it stands where a text is about calls, tools are off, or no such tool is there", async () => {
+    for (const [says, request] of [
+      ['You could call {"name":"weather","arguments":{}} but I will not.', {}],
+      ['Like this:\n```\n<tool_call>{"name":"weather","arguments":{}}</tool_call>\n```', {}],
+      ['<tool_call>{"name":"rm","arguments":{}}</tool_call>', {}],
+      ['<tool_call>{"name":"weather","arguments":{}}</tool_call>', { toolChoice: "none" }],
+    ] as const)
+      await withServer(playing([line({ content: says }), done()]), async ({ url }) => {
+        const { text, answer, warnings } = await hear(ollama("m", { baseURL: url }), { ...ask, ...request });
+        expect([text, answer.stop.kind, warnings]).toEqual([says, "end_turn", []]);
+      });
   });
 
   it("is a capability error where its own tools are insisted on, and where a refusal is about something else", async () => {

@@ -2,6 +2,9 @@
 //
 // Which models have tools is known only to their server, and it says so by refusing (F145). That refusal is an answer
 // about the model, taken once. It is no retry: nothing was tried that could have worked.
+//
+// Other servers take the tools and cannot read their model's calls, which are then the answer's text. Such a text never
+// runs (F234), and it is no answer: it is malformed. A model that has never called otherwise is given its tools as text.
 
 import {
   type AssistantMessage,
@@ -10,10 +13,12 @@ import {
   type ModelRequest,
   modelFace,
   RondoError,
+  textOf,
 } from "@rondo/core";
+import { readAnswer } from "./read-answer.ts";
 
 /**
- * `native` until it refuses tools, `prompted` from then on.
+ * `native` until it refuses tools or shows that its server cannot read its calls, `prompted` from then on.
  * @param model what the result is known as
  */
 export function nativeOrPrompted(
@@ -22,24 +27,46 @@ export function nativeOrPrompted(
   prompted: Model,
 ): Model {
   let toolless = false;
+  let called = false;
+  const goOver = (io: ModelIo, why: string): void => {
+    toolless = true;
+    io.emit({
+      type: "warning",
+      code: "text_protocol",
+      message: `${model.id} ${why}: they are given to it as text from now on`,
+    });
+  };
   return {
     ...modelFace(model),
     async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
       if (toolless) return await prompted.call(request, io);
+      let answer: AssistantMessage;
       try {
-        return await native.call(request, io);
+        answer = await native.call(request, io);
       } catch (thrown) {
         if (request.tools.length === 0 || !refusesTools(thrown)) throw thrown;
-        toolless = true;
-        io.emit({
-          type: "warning",
-          code: "text_protocol",
-          message: `${model.id} has no tools of its own: they are given to it as text from now on`,
-        });
+        goOver(io, "has no tools of its own");
         return await prompted.call(request, io);
       }
+      called ||= answer.content.some(({ type }) => type === "tool_call");
+      const leaked = leakedCall(answer, request);
+      if (leaked === undefined) return answer;
+      if (!called) goOver(io, "calls tools in words that its server does not read");
+      const detail = `a call of ${leaked} stands in the answer's text, where nothing runs`;
+      return { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
     },
   };
+}
+
+/** The tool that an answer without calls calls in its text; undefined where it is a text. */
+function leakedCall(answer: AssistantMessage, request: ModelRequest): string | undefined {
+  const { tools, toolChoice, outputSchema } = request;
+  if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return undefined;
+  if (answer.stop.kind !== "end_turn" || answer.content.some(({ type }) => type === "tool_call"))
+    return undefined;
+  const known = new Set(tools.map(({ name }) => name));
+  const { calls } = readAnswer(textOf(answer).trim(), { known, tools: true, wire: answer.stop.wire });
+  return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
 /** The servers' own words, which are all they give: the status is that of any bad request. */

@@ -96,7 +96,8 @@ export async function findLocal(options: LocalOptions = {}): Promise<LocalSearch
 }
 
 /**
- * A model of a server on this machine: tools natively where it takes them, as text where it refuses them.
+ * A model of a server on this machine: tools natively where it takes them, as text where it refuses them or cannot read
+ * the model's calls.
  * @throws RondoError `invalid_request` for a kind of server there is not; `findLocal` tells which one is there, and its models
  */
 export function localModel(kind: LocalKind, model: string, options: ProviderOptions = {}): Model {

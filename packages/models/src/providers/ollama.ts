@@ -25,8 +25,8 @@ import { PromptCutWatch } from "./prompt-cut.ts";
 
 export interface OllamaOptions extends ProviderOptions {
   /**
-   * How tools are given: `native`, as text (`prompted`), or natively until the server says that the model has none
-   * (`auto`). Default: `auto`.
+   * How tools are given: `native`, as text (`prompted`), or natively until the server says that the model has none, or
+   * hands on as text what the model calls (`auto`). Default: `auto`.
    */
   toolProtocol?: "auto" | "native" | "prompted";
   /** Of the text protocol: see `promptedJson`. */
