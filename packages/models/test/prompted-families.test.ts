@@ -99,6 +99,15 @@ describe("a call in the words of its family", () => {
     },
   );
 
+  it.each([claude, `[TOOL_CALLS]weather${json}`, `<function=weather>${json}</function>`])(
+    "is an example where prose goes on behind it: %s",
+    async (says) => {
+      const quoted = `The file says:\n${says}\nand:\n${says}\nand no more.`;
+      const { calls, text, warnings } = await heard(quoted);
+      expect([calls, text, warnings]).toEqual([[], quoted, ["text_call_ignored"]]);
+    },
+  );
+
   it.each(families)("never runs while tools are off, nor inside a thought: %s", async (_, says) => {
     expect((await heard(says, { request: { toolChoice: "none" } })).calls).toEqual([]);
     expect((await heard(`<think>${says}`)).calls).toEqual([]);

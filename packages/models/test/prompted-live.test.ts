@@ -185,6 +185,7 @@ describe("hostile text", () => {
     ["Gemma's braces", "x <|tool_call>call:list{a:{\n".repeat(30_000)],
     ["pairs", `<tool_call>list${"<arg_key>a</arg_key><arg_value>".repeat(30_000)}`],
     ["names of calls", "x [TOOL_CALLS]list[ARGS]{\n".repeat(30_000)],
+    ["elements that close, one a line", "x <function=list></function><b>\n".repeat(30_000)],
     ["Gemma's empty lists", "<|tool_call>call:list{a:[".repeat(20_000)],
     ["Gemma's brackets", `<|tool_call>call:list{a:[${"}".repeat(60_000)}`],
     ["half a prefix", "<abc".repeat(60_000)],

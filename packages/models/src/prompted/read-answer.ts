@@ -50,6 +50,8 @@ interface Run {
 const invented: RegExp =
   /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
 
+/** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
+const ownTag = /^<(?:tool_call|function_call)>$/;
 /** Characters in which a call that cannot be read must name its tool. */
 const farthestName = 400;
 
@@ -258,7 +260,10 @@ class AnswerReader {
       const from = at + tag.index;
       const run = this.#run(from);
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
-      if (run.calls.length > 0) return this.#called(run, text.slice(0, from), text.slice(run.end));
+      if (run.calls.length === 0) return run.seen;
+      const rest = text.slice(run.end);
+      if (ownTag.test(tag[0]) || isOver(rest)) return this.#called(run, text.slice(0, from), rest);
+      this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
       return run.seen;
     }
     if (head.startsWith("{")) {
@@ -271,7 +276,7 @@ class AnswerReader {
       }
       const run = this.#run(start);
       const rest = text.slice(run.end);
-      const alone = withoutLeaks(rest).trim() === "" || invented.test(rest);
+      const alone = isOver(rest);
       if (alone && run.malformed !== undefined) return this.#malformed(run, text.slice(0, start));
       if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
       if (run.calls.length > 0)
@@ -342,9 +347,20 @@ class AnswerReader {
     return this.#said(text);
   }
 
+  /** Each kind once: a text may hold any number of examples. */
   #warn(code: string, message: string): void {
-    this.#warnings.push({ code, message });
+    if (!this.#warnings.some((one) => one.code === code)) this.#warnings.push({ code, message });
   }
+}
+
+/** Characters after which a text is no mere rest of control tokens. */
+const farthestLeak = 4096;
+
+/** Whether nothing of the answer follows. Asked again and again of what remains, so it looks no further than it must. */
+function isOver(rest: string): boolean {
+  if (invented.test(rest)) return true;
+  const near = rest.length > farthestLeak ? rest.slice(0, farthestLeak) : rest;
+  return withoutLeaks(near).trim() === "" && (near === rest || withoutLeaks(rest).trim() === "");
 }
 
 /** Prose and what was said in JSON below it. */
