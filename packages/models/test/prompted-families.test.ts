@@ -46,6 +46,8 @@ const families: readonly [string, string][] = [
   ["Llama's in Python between tokens", "<|python_start|>[weather(city='Oslo')]<|python_end|>"],
   ["OLMo's", '<function_calls>\nweather(city="Oslo")\n</function_calls>'],
   ["LFM's", '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>'],
+  ["Llama's with a call of its own", '<|python_tag|>weather.call(city="Oslo")'],
+  ["Gemma's printed in a fence", '```tool_code\nprint(default_api.weather(city="Oslo"))\n```'],
   ["Gemma's in a fence", '```tool_code\nweather(city="Oslo")\n```'],
   ["Gemma's", '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>'],
   ["Gemma's with another end", '<|tool_call>:call:weather{city:<|"|>Oslo<|"|>}<turn|>'],

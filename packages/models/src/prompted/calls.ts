@@ -161,14 +161,14 @@ function argsIn(value: JsonObject): Json {
   return {};
 }
 
-/** A name without what was glued to it: control tokens (F064), or a `functions.` that names no tool of ours. */
+/** A name without what was glued to it: control tokens (F064), or the place that tools are kept in, which names none of ours. */
 export function plainName(told: string, known: ReadonlySet<string>): string {
   const name = told.trim();
   if (known.has(name)) return name;
   const cut = name.indexOf("<|");
   const clean = cut > 0 ? name.slice(0, cut).trim() : name;
-  const dotted = clean.startsWith("functions.") ? clean.slice("functions.".length) : clean;
-  return known.has(dotted) ? dotted : clean;
+  const bare = clean.replace(/^(?:functions|default_api|tools)[.:]/, "");
+  return [bare, bare.replace(/\.call$/, "")].find((one) => known.has(one)) ?? clean;
 }
 
 function textIn(value: Json | undefined): string {

@@ -45,7 +45,17 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
 export function ownCall(text: string, at: number, inside: boolean): OwnCall | CutCall | undefined {
   const told = elementCall(text, at) ?? tokenCall(text, at);
   if (told !== undefined || !inside) return told;
-  return gemmaCall(text, at) ?? pairedCall(text, at) ?? pythonCall(text, at);
+  return gemmaCall(text, at) ?? pairedCall(text, at) ?? printedCall(text, at) ?? pythonCall(text, at);
+}
+
+/** Gemma prints what its call gives. */
+function printedCall(text: string, at: number): OwnCall | CutCall | undefined {
+  const print = found(/print\(\s*/y, text, at)?.[0];
+  if (print === undefined) return undefined;
+  const call = pythonCall(text, at + print.length);
+  if (call?.args === undefined) return call;
+  const over = found(/\s*\)/y, text, call.end)?.[0];
+  return over === undefined ? undefined : { ...call, end: call.end + over.length };
 }
 
 function tokenCall(text: string, at: number): OwnCall | CutCall | undefined {
