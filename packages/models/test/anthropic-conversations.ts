@@ -61,9 +61,12 @@ const callId: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 80 }),
 );
 
+/** Of tools that code has called, which the provider runs. */
+const byCode: JsonObject = { type: "code_execution_20260120", tool_id: "srvtoolu_2" };
+
 const call: fc.Arbitrary<Part> = fc
-  .tuple(callId, name, json, fc.boolean())
-  .map(([id, toolName, args, bad]) =>
+  .tuple(callId, name, json, fc.boolean(), fc.constantFrom({}, {}, { opaque: { caller: byCode } }))
+  .map(([id, toolName, args, bad, more]) =>
     bad
       ? {
           type: "tool_call",
@@ -72,8 +75,9 @@ const call: fc.Arbitrary<Part> = fc
           args: {},
           rawArgs: '{"a":',
           argsError: "the arguments are not valid JSON",
+          ...more,
         }
-      : { type: "tool_call", id, name: toolName, args, rawArgs: JSON.stringify(args) },
+      : { type: "tool_call", id, name: toolName, args, rawArgs: JSON.stringify(args), ...more },
   );
 
 const reasoning: fc.Arbitrary<Part> = fc.oneof(
@@ -82,17 +86,29 @@ const reasoning: fc.Arbitrary<Part> = fc.oneof(
   fc.constant<Part>({ type: "reasoning", text: "unsigned" }),
 );
 
+const block = (opaque: JsonObject & { type: string }): Part => ({
+  type: "native",
+  kind: opaque.type,
+  opaque,
+});
+
 const native: fc.Arbitrary<Part> = fc.constantFrom<Part>(
-  {
-    type: "native",
-    kind: "server_tool_use",
-    opaque: { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
-  },
-  {
-    type: "native",
-    kind: "web_search_tool_result",
-    opaque: { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
-  },
+  block({ type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } }),
+  block({ type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] }),
+  block({ type: "server_tool_use", id: "srvtoolu_2", name: "code_execution", input: { code: "x" } }),
+  block({ type: "server_tool_use", id: "srvtoolu_3", name: "web_search", input: {}, caller: byCode }),
+  block({ type: "web_search_tool_result", tool_use_id: "srvtoolu_3", content: [], caller: byCode }),
+  block({ type: "code_execution_tool_result", tool_use_id: "srvtoolu_2", content: {} }),
+  block({ type: "server_tool_use", id: "srvtoolu_4", name: "tool_search_tool_regex", input: {} }),
+  block({
+    type: "tool_search_tool_result",
+    tool_use_id: "srvtoolu_4",
+    content: {
+      type: "tool_search_tool_search_result",
+      tool_references: ["weather", "gone"].map((tool_name) => ({ type: "tool_reference", tool_name })),
+    },
+  }),
+  { type: "native", kind: "container", opaque: { id: "container_1" } },
   { type: "refusal", text: "I will not." },
 );
 
@@ -206,6 +222,11 @@ const dotted: ToolDefinition = {
   inputSchema: { type: "object", properties: {} },
 };
 
+const serverTools: JsonObject[] = [
+  { type: "web_search_20260209", name: "web_search" },
+  { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" },
+];
+
 export const request: fc.Arbitrary<ModelRequest> = fc
   .record({
     messages: history,
@@ -219,6 +240,12 @@ export const request: fc.Arbitrary<ModelRequest> = fc
     topK: fc.constantFrom(undefined, 5),
     single: fc.boolean(),
     schema: fc.boolean(),
+    hosted: fc.constantFrom<JsonObject[]>(
+      {},
+      { tools: serverTools },
+      { tools: serverTools, container: "container_2" },
+      { tools: serverTools, container: { skills: [] } },
+    ),
   })
   .map(
     ({
@@ -233,6 +260,7 @@ export const request: fc.Arbitrary<ModelRequest> = fc
       temperature,
       topP,
       topK,
+      hosted,
     }) => ({
       messages,
       tools,
@@ -247,6 +275,7 @@ export const request: fc.Arbitrary<ModelRequest> = fc
         ...(topP === undefined ? {} : { topP }),
         ...(topK === undefined ? {} : { topK }),
         ...(single ? { parallelToolCalls: false } : {}),
+        providerOptions: { anthropic: hosted },
       },
     }),
   );

@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { AssistantMessage, Json, JsonObject } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, NativePart, Part } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
@@ -36,9 +36,12 @@ async function oracle(body: string): Promise<Anthropic.Beta.BetaMessage> {
   return await stream.finalMessage();
 }
 
-/** Either side in one shape. Citations, signatures and whole native blocks included. */
+const isContainer = (part: Part): part is NativePart => part.type === "native" && part.kind === "container";
+
+/** Either side in one shape. Citations, signatures and whole native blocks included; a container is no block. */
 function ours(message: AssistantMessage): Json {
-  const content = message.content.map((part): Json => {
+  const parts: Part[] = message.content.filter((part) => !isContainer(part));
+  const content = parts.map((part): Json => {
     switch (part.type) {
       case "text":
         return { type: "text", text: part.text, citations: part.citations ?? [] };
@@ -54,7 +57,12 @@ function ours(message: AssistantMessage): Json {
         throw new Error(`unexpected part ${part.type}`);
     }
   });
-  return { content, stop: message.stop.raw ?? null, usage: { ...message.usage } };
+  return {
+    content,
+    container: message.content.find(isContainer)?.opaque ?? null,
+    stop: message.stop.raw ?? null,
+    usage: { ...message.usage },
+  };
 }
 
 function theirs(message: Anthropic.Beta.BetaMessage): Json {
@@ -80,6 +88,7 @@ function theirs(message: Anthropic.Beta.BetaMessage): Json {
   const reasoning = usage.output_tokens_details?.thinking_tokens;
   return {
     content: content.filter((block) => !(isText(block) && block.text === "")),
+    container: JSON.parse(JSON.stringify(message.container ?? null)) as Json,
     stop: message.stop_reason,
     usage: {
       inputTokens: usage.input_tokens + (cached ?? 0) + (written ?? 0),

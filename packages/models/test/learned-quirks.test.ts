@@ -237,7 +237,40 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     expect(by({ message }, { resumesPauses: false })).toBeUndefined();
   });
 
+  it("that a block of its own is not taken back, as long as its feature is not asked for", () => {
+    const message =
+      "messages.1.content.0: Input tag 'fallback' found using 'type' does not match any of the expected tags: 'document', 'image', 'text', 'tool_use'";
+    expect(by({ message })).toEqual({ refusedBlocks: ["fallback"] });
+    expect(by({ message }, { refusedBlocks: ["x"] })).toEqual({ refusedBlocks: ["x", "fallback"] });
+    expect(by({ message }, { refusedBlocks: ["fallback"] })).toBeUndefined();
+    expect(by({ message: message.replace("'fallback'", "'image'") })).toBeUndefined();
+  });
+
   it.each([
+    'tool_choice: type "tool" and "any" are not supported for this model.',
+    "Thinking may not be enabled when tool_choice forces tool use.",
+  ])("that no call can be forced: %s", (message) => {
+    expect(by({ message })).toEqual({ forcedTools: false });
+    expect(by({ message }, { forcedTools: false })).toBeUndefined();
+  });
+
+  it.each([
+    [400, "container: Container `container_1` has expired"],
+    [404, "Container container_1 not found"],
+    [500, "Internal server error"],
+  ])("that a container is gone: %s %s", (status, message) => {
+    const target = { origin: { api: anthropicMessages.api, provider: "p", model: "m" }, facts: {} };
+    const told = (compat: object): object | undefined =>
+      anthropicMessages.learned?.(
+        { ...refusal({ message }), status },
+        { ...target, compat: compat as never },
+      );
+    expect(told({})).toEqual({ containers: "turn" });
+    expect(told({ containers: "turn" })).toBeUndefined();
+  });
+
+  it.each([
+    "container: Input should be a valid string",
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
     "prompt is too long: 213462 tokens > 200000 maximum",

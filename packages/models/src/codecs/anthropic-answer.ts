@@ -15,6 +15,7 @@ import {
 import { Answer } from "../answer.ts";
 import { isNothing } from "../call-args.ts";
 import type { Target } from "../codec.ts";
+import { containerPart } from "./anthropic-container.ts";
 import { anthropicStreamError } from "./anthropic-errors.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
@@ -46,6 +47,8 @@ export class AnthropicAnswer {
   #detail: string | undefined;
   /** Arguments came for a block that is no call. */
   #strayArgs = false;
+  /** Where the provider's code runs: told first or last. */
+  #container: Json | undefined;
   #input: number | undefined;
   #cacheRead: number | undefined;
   #cacheWrite: number | undefined;
@@ -124,11 +127,14 @@ export class AnthropicAnswer {
     if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
     const kind = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use" ? "malformed_call" : wire;
-    return this.#answer.finish({
+    const answer = this.#answer.finish({
       ...(kind === undefined ? {} : { wire: kind }),
       ...(this.#word === undefined ? {} : { raw: this.#word }),
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
+    // By itself it is no answer.
+    const told = answer.content.length === 0 ? undefined : containerPart(this.#container);
+    return told === undefined ? answer : { ...answer, content: [...answer.content, told] };
   }
 
   partial(): AssistantMessage | undefined {
@@ -149,6 +155,7 @@ export class AnthropicAnswer {
     this.#started = true;
     this.#messageId = id;
     this.#count(asObject(message.usage));
+    this.#container = message.container;
     // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
     const content = Array.isArray(message.content) ? message.content : [];
     for (const [index, block] of content.entries()) {
@@ -310,6 +317,7 @@ export class AnthropicAnswer {
   }
 
   #ending(delta: JsonObject): void {
+    this.#container = delta.container ?? this.#container;
     const word = asString(delta.stop_reason);
     if (word) this.#word = word;
     const details = asObject(delta.stop_details);

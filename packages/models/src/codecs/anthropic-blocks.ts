@@ -7,6 +7,7 @@ import type {
   AssistantMessage,
   ContentPart,
   FilePart,
+  Json,
   JsonObject,
   Origin,
   Part,
@@ -14,6 +15,7 @@ import type {
   ToolCallPart,
 } from "@rondo/core";
 import type { Target } from "../codec.ts";
+import { isContainer } from "./anthropic-container.ts";
 import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./anthropic-json.ts";
 import { nameToWire } from "./anthropic-names.ts";
 import { type Answered, noResult } from "./anthropic-turns.ts";
@@ -27,8 +29,8 @@ export interface Block {
   /** Server-run tools: the id this block opens, or the id whose result it is. */
   opens?: string;
   closes?: string;
-  /** A client's call made by code that the provider runs: the id of that code's block. */
-  waitsIn?: string;
+  /** A call made by code that the provider runs: the id of that code's block, and the block without it. */
+  calledBy?: { id: string; alone: string };
   thinking?: boolean;
   /** It stands behind all results, not between them. */
   behind?: true;
@@ -195,11 +197,12 @@ export const anthropicAnswer: AnswerWords = { call: callBlock, part: partBlock }
 function callBlock(part: ToolCallPart, id: string, same: boolean): Block {
   const caller = same ? asObject(part.opaque?.caller) : undefined;
   const toolset = same ? asString(part.opaque?.toolset_name) : undefined;
-  const json = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}${
-    caller === undefined ? "" : `,"caller":${toJson(caller)}`
-  }${toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`}}`;
-  const waitsIn = asString(caller?.tool_id);
-  return waitsIn === undefined ? { json } : { json, waitsIn };
+  const front = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}`;
+  const back = `${toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`}}`;
+  if (caller === undefined) return { json: front + back };
+  const json = `${front},"caller":${toJson(caller)}${back}`;
+  const code = asString(caller.tool_id);
+  return code === undefined ? { json } : { json, calledBy: { id: code, alone: front + back } };
 }
 
 function partBlock(
@@ -216,13 +219,16 @@ function partBlock(
     case "reasoning":
       return same ? thinkingBlock(part.text, part.opaque, target) : undefined;
     case "native": {
-      if (!same) return undefined;
+      if (!same || isContainer(part) || isRefusedKind(part.opaque.type, target)) return undefined;
+      const { caller, ...alone } = part.opaque;
       const opens = part.kind.endsWith("tool_use") ? asString(part.opaque.id) : undefined;
       const closes = asString(part.opaque.tool_use_id);
+      const code = asString(asObject(caller)?.tool_id);
       return {
         json: toJson(part.opaque),
         ...(opens === undefined ? {} : { opens }),
         ...(closes === undefined ? {} : { closes }),
+        ...(code === undefined ? {} : { calledBy: { id: code, alone: toJson(alone) } }),
       };
     }
     case "file":
@@ -232,6 +238,11 @@ function partBlock(
       );
       return { json: toJson({ type: "text", text: filePlaceholder(part) }) };
   }
+}
+
+/** Blocks that this server has refused: of a feature that is no longer asked for, mostly. */
+function isRefusedKind(type: Json | undefined, { compat }: Target): boolean {
+  return type !== undefined && Array.isArray(compat?.refusedBlocks) && compat.refusedBlocks.includes(type);
 }
 
 function thinkingBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {

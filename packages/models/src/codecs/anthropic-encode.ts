@@ -4,7 +4,7 @@
 // long session costs the new messages only, and so that the bytes of what was sent before never change: the cache of
 // the provider lives from that. Only cache marks move.
 
-import type { AssistantMessage, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { AssistantMessage, Json, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { bodyOf } from "../kept-text.ts";
 import { anthropicTool } from "../schemas/codecs.ts";
@@ -19,10 +19,12 @@ import {
   type Warn,
 } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
+import { containerField, containerOf, foundTools, namesContainer } from "./anthropic-carried.ts";
 import { asObject, isBlank, toJson } from "./anthropic-json.ts";
 import { anthropicId, nameToWire } from "./anthropic-names.ts";
-import { type Options, optionsOf } from "./anthropic-options.ts";
+import { type Options, optionsOf, providerOptions } from "./anthropic-options.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./anthropic-pieces.ts";
+import type { Waiting } from "./anthropic-server-tools.ts";
 import { type Turn, turnReaders } from "./anthropic-turns.ts";
 
 /** How one host of the protocol differs from the provider's own. */
@@ -58,14 +60,16 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       const read = historyOf(request.messages);
       for (const { code, message } of read.warnings) warn(code, message);
 
-      const { before, messages } = pieces.lay(read.turns, warn);
-      const toolNames = request.tools.length > 0 ? [] : calledTools(read.turns);
-      const hasTools = request.tools.length > 0 || toolNames.length > 0;
+      const { serverTools, container, waiting } = carriedOn(request, read, target);
+      const { before, messages } = pieces.lay(read.turns, warn, waiting);
+      const retired = retiredTools(request, read, serverTools, target);
+      const hasTools = request.tools.length > 0 || retired.length > 0 || serverTools.length > 0;
       const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
+      const fields = container === undefined ? options.fields : { ...options.fields, container };
       const toolBlocks = [
         ...tools.blocks(request, options, warn),
-        ...toolNames.map((name) => ({ json: retiredTool(name) })),
-        ...options.serverTools.map((tool) => serverTool(tool)),
+        ...retired.map((name) => ({ json: retiredTool(name) })),
+        ...serverTools.map((tool) => serverTool(tool)),
       ];
       const system = systemBlocks(
         request,
@@ -81,7 +85,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       const front = [
         ...Object.entries(host.front(target, stream)).map(([name, value]) => member(name, toJson(value))),
         member("max_tokens", String(options.maxTokens)),
-        ...Object.entries(options.fields).map(([name, value]) => member(name, toJson(value))),
+        ...Object.entries(fields).map(([name, value]) => member(name, toJson(value))),
         ...(host.betasIn !== undefined && betas.length > 0 ? [member(host.betasIn, toJson(betas))] : []),
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
       ].join(",");
@@ -102,6 +106,23 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       };
     },
   };
+}
+
+/** What stands in the request for the provider's own tools, and what their calls may wait for. */
+function carriedOn(
+  request: ModelRequest,
+  history: Parameters<typeof containerOf>[0],
+  target: Target,
+): { serverTools: Json[]; container: Json | undefined; waiting: Waiting } {
+  const told = providerOptions(request, target, "anthropic");
+  const serverTools = Array.isArray(told.tools) ? told.tools : [];
+  const any = serverTools.length > 0;
+  const container = containerField(told.container, () => (any ? containerOf(history, target) : undefined));
+  const waiting = {
+    runs: any && target.compat?.resumesPauses !== false,
+    inContainer: namesContainer(container),
+  };
+  return { serverTools, container, waiting };
 }
 
 /** A tool turn of a server that wants to see thinking in each of them. */
@@ -207,9 +228,32 @@ export function calledTools(turns: readonly Turn[]): string[] {
   return [...names].sort();
 }
 
+/**
+ * Tools that only the history knows, as on the wire: those that were called, where none is declared, and those that a
+ * search has found. (What a set of tools of a server's holds, nobody knows here.)
+ */
+function retiredTools(
+  { tools }: ModelRequest,
+  { turns, natives }: { turns: readonly Turn[]; natives: readonly AssistantMessage[] },
+  serverTools: readonly Json[],
+  target: Target,
+): string[] {
+  const called = tools.length > 0 ? [] : calledTools(turns).map((name) => nameToWire(name, longestName));
+  const found = natives.length === 0 ? [] : foundTools(natives, target);
+  if (found.length === 0) return called;
+  const own = serverTools.map((tool) => asObject(tool));
+  if (own.some((tool) => tool?.type === "mcp_toolset")) return called;
+  const declared = new Set<Json | undefined>([
+    ...tools.map(({ name }) => nameToWire(name, longestName)),
+    ...own.map((tool) => tool?.name),
+    ...called,
+  ]);
+  return [...called, ...found.filter((name) => !declared.has(name))];
+}
+
 function retiredTool(name: string): string {
   return toJson({
-    name: nameToWire(name, longestName),
+    name,
     description: "No longer available.",
     input_schema: { type: "object", properties: {} },
   });

@@ -40,12 +40,15 @@ const vertex: Host = {
  * `settings.providerOptions.anthropic`: fields of the body by their wire names (`thinking`, `output_config`, `metadata`,
  * `service_tier`, `container`, `context_management`, `mcp_servers`, …); `cache` (`false`, `true`, `{ ttl: "1h" }`);
  * `betas` (names); `tools` (tools that the provider runs, as on the wire); `toolOptions` (by tool name: `strict`,
- * `defer_loading`, `eager_input_streaming`, `allowed_callers`, `input_examples`).
+ * `defer_loading`, `eager_input_streaming`, `allowed_callers`, `input_examples`). With such tools a request names the
+ * container that an answer told of last, unless `container` says otherwise (`null`: a new one).
  * `opaque` of a caller's own part: `cache_control`; for files also `file_id`, `title`, `context`, `citations`.
  *
  * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning goes back without a signature),
  * `thinkingFill` (what stands for the reasoning of a tool turn that has none), `resumesPauses: false` (a paused answer is gone
- * on with by a word, without what was open in it), `cache: false` (no automatic marks), and any trait of `anthropic-traits.ts` by its name.
+ * on with by a word, without what was open in it), `containers: "turn"` (none is named behind what a person said later),
+ * `refusedBlocks` (types of blocks of its own that it does not take back), `cache: false` (no automatic marks), and any
+ * trait of `anthropic-traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,

@@ -37,8 +37,6 @@ export interface Options {
   toolChoice: JsonObject | undefined;
   /** The mark of automatic caching, as JSON text; undefined when it is off. */
   mark: string | undefined;
-  /** Tools that the provider itself runs. */
-  serverTools: Json[];
   /** Extra members of our tools, by tool name. */
   toolOptions: JsonObject;
   betas: string[];
@@ -70,6 +68,7 @@ export function optionsOf(
 ): Options {
   const traits = traitsOf(target);
   const told = providerOptions(request, target, "anthropic");
+  const runsTools = Array.isArray(told.tools) && told.tools.length > 0;
   const known: ReadonlySet<string> = new Set(passedOn);
   for (const name of Object.keys(told))
     if (!known.has(name) && !ours.has(name))
@@ -96,9 +95,8 @@ export function optionsOf(
   return {
     fields,
     maxTokens,
-    toolChoice: hasTools ? toolChoice(request, traits, thinks, warn) : undefined,
+    toolChoice: hasTools ? toolChoice(request, traits, thinks, runsTools, warn) : undefined,
     mark: cacheMark(told.cache, target),
-    serverTools: Array.isArray(told.tools) ? told.tools : [],
     toolOptions: asObject(told.toolOptions) ?? {},
     betas: Array.isArray(told.betas) ? told.betas.filter((beta) => typeof beta === "string") : [],
   };
@@ -251,12 +249,13 @@ function toolChoice(
   request: ModelRequest,
   traits: Traits,
   thinks: boolean,
+  runsTools: boolean,
   warn: Warn,
 ): JsonObject | undefined {
   const { toolChoice: choice } = request;
   const single = request.settings.parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
-  // Without our own tools there is nothing to choose from; what stands in the history is only declared.
-  if (choice === "none" || request.tools.length === 0) return { type: "none" };
+  // Without any that can run there is nothing to choose from; what stands in the history is only declared.
+  if (choice === "none" || (request.tools.length === 0 && !runsTools)) return { type: "none" };
   if (choice === "auto")
     return request.settings.parallelToolCalls === false ? { type: "auto", ...single } : undefined;
   if (thinks || !traits.forcedTools) {

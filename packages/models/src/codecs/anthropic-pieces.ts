@@ -9,6 +9,7 @@ import { type Beginning, KeptText } from "../kept-text.ts";
 import { type Block, isSameOrigin, type Warn } from "./anthropic-blocks.ts";
 import type { Marked } from "./anthropic-cache.ts";
 import { asObject, toJson } from "./anthropic-json.ts";
+import { type Laid, pairServerTools, type Waiting } from "./anthropic-server-tools.ts";
 import type { Answered, Turn } from "./anthropic-turns.ts";
 
 /** What the two protocols write differently. */
@@ -30,14 +31,6 @@ export interface WireMessage extends Marked {
   hasResults: boolean;
   /** The turn it begins with; absent where we made it up. */
   turn?: number;
-}
-
-interface Laid {
-  turn: Turn;
-  at: number;
-  blocks: readonly Block[];
-  /** It holds what reaches over any distance: a mark of the caller's, or half of a tool that the provider ran. */
-  reaches: boolean;
 }
 
 interface Piece {
@@ -78,7 +71,11 @@ export class Pieces {
    * The text of a request's messages: what stands before those that may still change, and these.
    * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
    */
-  lay(turns: readonly Turn[], warn: Warn): { before: Beginning; messages: WireMessage[] } {
+  lay(
+    turns: readonly Turn[],
+    warn: Warn,
+    waiting: Waiting = { runs: false, inContainer: true },
+  ): { before: Beginning; messages: WireMessage[] } {
     const frozen = this.#frozen.get(turns);
     const before = frozen?.text.now() ?? nothing;
     const from = frozen?.length ?? 0;
@@ -93,11 +90,11 @@ export class Pieces {
       };
       const blocks = this.#blocks(turn, noted);
       const reaches = blocks.some(
-        (block) => (block.mark ?? block.opens ?? block.closes ?? block.waitsIn) !== undefined,
+        (block) => (block.mark ?? block.opens ?? block.closes ?? block.calledBy) !== undefined,
       );
       laid.push({ turn, at, blocks, reaches });
     }
-    pairServerTools(laid, (one) => this.#isPaused(one), warn);
+    pairServerTools(laid, (one) => this.#isPaused(one), waiting, warn);
 
     const messages: WireMessage[] = [];
     for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
@@ -260,39 +257,4 @@ function trimmed(blocks: readonly Block[]): readonly Block[] {
 function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {
   const end = blocks.findLastIndex((block) => block.thinking !== true) + 1;
   return end === blocks.length ? blocks : blocks.slice(0, end);
-}
-
-/**
- * A tool that the provider ran and its result stay together, over a pause too. One without the other is left out,
- * but for a pause that is about to go on, and for code that still waits for a client's call.
- */
-function pairServerTools(laid: Laid[], isPaused: (one: Laid) => boolean, warn: Warn): void {
-  const opened = new Set<string>();
-  const closed = new Set<string>();
-  const unpaired = new Set<Block>();
-  const last = laid.at(-1);
-  const opens: Block[] = [];
-  for (const one of laid) {
-    const waits = one === last && isPaused(one);
-    for (const block of one.blocks) {
-      if (block.waitsIn !== undefined) closed.add(block.waitsIn);
-      if (block.opens !== undefined) {
-        if (opened.has(block.opens)) unpaired.add(block);
-        else if (!waits) opens.push(block);
-        opened.add(block.opens);
-      }
-      if (block.closes === undefined) continue;
-      if (!opened.has(block.closes) || closed.has(`result ${block.closes}`)) unpaired.add(block);
-      else closed.add(block.closes).add(`result ${block.closes}`);
-    }
-  }
-  for (const block of opens) if (!closed.has(block.opens ?? "")) unpaired.add(block);
-  if (unpaired.size === 0) return;
-  warn(
-    "server_tool_unpaired",
-    "a tool that the provider ran lacks its call or its result: what is left of it was left out",
-  );
-  for (const one of laid)
-    if (one.blocks.some((block) => unpaired.has(block)))
-      one.blocks = one.blocks.filter((block) => !unpaired.has(block));
 }

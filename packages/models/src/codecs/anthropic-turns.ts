@@ -46,6 +46,8 @@ class TurnReader {
   /** System messages before everything else. */
   lead: SystemMessage[] = [];
   turns: Turn[] = [];
+  /** The answers that hold blocks of the provider's own. */
+  natives: AssistantMessage[] = [];
   warnings: { code: string; message: string }[] = [];
 
   /**
@@ -57,7 +59,7 @@ class TurnReader {
     this.#leftOut = leftOut;
   }
 
-  /** Brings `lead`, `turns` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
+  /** Brings `lead`, `turns`, `natives` and `warnings` up to this history. `turns` stays the same array as long as it only grows. */
   read(messages: MessageList): void {
     const known = this.#seen.length;
     const grew = this.#list.length === known && messages.extends?.(this.#list) === true;
@@ -76,6 +78,7 @@ class TurnReader {
     this.#forgotten = new Set();
     this.lead = [];
     this.turns = [];
+    this.natives = [];
     this.warnings = [];
     for (const message of messages) this.#take(message);
   }
@@ -108,6 +111,7 @@ class TurnReader {
     const calls = found.map((call): Answered => ({ id: unused(this.#wireId(call.id), this.#used), call }));
     for (const answered of calls) this.#open.set(answered.call.id, answered);
     this.turns.push({ kind: "assistant", message, calls });
+    if (message.content.some(({ type }) => type === "native")) this.natives.push(message);
     if (calls.length > 0) this.turns.push({ kind: "results", message, calls });
   }
 

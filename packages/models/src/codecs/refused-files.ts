@@ -14,11 +14,15 @@ const unreadable: RegExp =
 /** Words between what is refused and why. */
 const near = 120;
 
+/** What could have stood in the place of what is refused. */
+const listed: RegExp = /any of the expected tags: [^{}]*/i;
+
 /** Whether a server failed over the bytes of a file. */
 export const failsFile = (words: string): boolean => unreadable.test(words);
 
 /** Whether the words of a refused request complain of files that could be left out. */
-export function refusesFiles(words: string): boolean {
+export function refusesFiles(said: string): boolean {
+  const words = said.replace(listed, "");
   for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
     if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
   return textOnly.test(words) || failsFile(words);

@@ -3,15 +3,12 @@
 // An independent reading of the rules, not the encoder's: it parses the finished body and knows nothing of how it was
 // made. The wire server answers with the first violation; tests want none.
 
+import { checkServerTools } from "./anthropic-server-tools.ts";
+import { contentOf, isShape, type Say, type Shape } from "./anthropic-shape.ts";
 import type { Violation } from "./openai-chat.ts";
 import { checkAnthropicStructured, checkLists } from "./schemas.ts";
 
 const memberName = /^[a-zA-Z0-9_.-]{1,64}$/;
-
-export type Shape = { [key: string]: unknown };
-
-export const isShape = (value: unknown): value is Shape =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const topMembers: ReadonlySet<string> = new Set([
   "model",
@@ -74,17 +71,9 @@ export function checkAnthropicRequest(body: unknown): Violation[] {
   for (const [at, message] of messages.entries())
     checkMessage(message, at, messages[at + 1]?.role, seen, say);
   checkPairs(messages, say);
-  checkServerTools(messages, say);
+  checkServerTools(body, messages, say);
   checkEnd(messages, say);
   return found;
-}
-
-type Say = (path: string, message: string) => void;
-
-function contentOf(message: Shape | undefined): Shape[] {
-  if (message === undefined) return [];
-  if (typeof message.content === "string") return [{ type: "text", text: message.content }];
-  return Array.isArray(message.content) ? message.content.filter(isShape) : [];
 }
 
 /** Strings without lone surrogates, whatever their depth. */
@@ -205,35 +194,6 @@ function checkPairs(messages: readonly Shape[], say: Say): void {
       answered.add(id);
     }
   }
-}
-
-/** Tools that the provider ran: call and result both there, but for a paused end and for code that waits for a client. */
-function checkServerTools(messages: readonly Shape[], say: Say): void {
-  const uses = new Map<string, string>();
-  const closed = new Set<string>();
-  const last = messages.length - 1;
-  for (const [at, message] of messages.entries())
-    for (const [nth, block] of contentOf(message).entries()) {
-      const type = String(block.type);
-      const path = `messages.${at}.content.${nth}`;
-      if (type !== "tool_use" && type.endsWith("tool_use") && !(at === last && message.role === "assistant"))
-        uses.set(String(block.id), `${path} ${String(block.name)}`);
-      const caller = isShape(block.caller) ? block.caller.tool_id : undefined;
-      if (typeof caller === "string") closed.add(caller);
-      if (type === "tool_result" || !type.endsWith("tool_result")) continue;
-      const id = String(block.tool_use_id);
-      if (!uses.has(id) && at !== last)
-        say(path, `${path}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${id}`);
-      closed.add(id);
-    }
-  for (const [id, where] of uses)
-    if (!closed.has(id)) {
-      const [path = "", name = ""] = where.split(" ");
-      say(
-        path,
-        `${path}: \`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`,
-      );
-    }
 }
 
 function checkEnd(messages: readonly Shape[], say: Say): void {

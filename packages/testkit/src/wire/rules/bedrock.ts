@@ -1,6 +1,7 @@
 // The room of Converse's request rules: what Bedrock answers with a ValidationException, in its words where known.
 
-import { checkWellFormed, isShape, type Shape } from "./anthropic.ts";
+import { checkWellFormed } from "./anthropic.ts";
+import { isShape, type Shape } from "./anthropic-shape.ts";
 import type { Violation } from "./openai-chat.ts";
 
 const topMembers: ReadonlySet<string> = new Set([

@@ -1,0 +1,59 @@
+// The room of what a request carries on from answers beside their blocks: the container that the provider's code runs in,
+// and the tools that a search of the provider's has found.
+//
+// Code that waits for a result of ours is lost without its container, and a tool that a search has named must be declared
+// for as long as it is named: the provider refuses the request otherwise.
+
+import type { AssistantMessage, Json, JsonObject } from "@rondo/core";
+import type { Target } from "../codec.ts";
+import { isSameOrigin } from "./anthropic-blocks.ts";
+import { isContainer } from "./anthropic-container.ts";
+import { asObject, asString } from "./anthropic-json.ts";
+import type { Turn } from "./anthropic-turns.ts";
+
+/** The id of the container that was told last. @param natives the answers that hold blocks of the provider's own */
+export function containerOf(
+  { natives, turns }: { natives: readonly AssistantMessage[]; turns: readonly Turn[] },
+  target: Target,
+): string | undefined {
+  const answer = natives.findLast(
+    ({ origin, content }) =>
+      isSameOrigin(origin, target) && content.some((part) => part.type === "native" && isContainer(part)),
+  );
+  if (answer === undefined) return undefined;
+  if (target.compat?.containers === "turn") {
+    const at = turns.findLastIndex((turn) => turn.kind === "assistant" && turn.message === answer);
+    if (turns.findLastIndex((turn) => turn.kind === "user") > at) return undefined;
+  }
+  const part = answer.content.findLast((one) => one.type === "native" && isContainer(one));
+  return part?.type === "native" ? asString(part.opaque.id) : undefined;
+}
+
+/** What the body says of the container. The caller's own word counts first; their object (of skills) gets the id. */
+export function containerField(told: Json | undefined, history: () => string | undefined): Json | undefined {
+  const object = asObject(told);
+  if (told !== undefined && (object === undefined || object.id !== undefined)) return told;
+  const id = history();
+  return id === undefined ? told : object === undefined ? id : { ...object, id };
+}
+
+/** Whether it names one, and not only what is to be in it. */
+export const namesContainer = (field: Json | undefined): boolean =>
+  typeof field === "string" || asObject(field)?.id !== undefined;
+
+/** The names, as on the wire, of the tools that searches have found. */
+export function foundTools(answers: readonly AssistantMessage[], target: Target): string[] {
+  const names = new Set<string>();
+  for (const { origin, content } of answers)
+    if (isSameOrigin(origin, target))
+      for (const part of content)
+        if (part.type === "native") for (const name of referencesIn(part.opaque)) names.add(name);
+  return [...names].sort();
+}
+
+function referencesIn({ content }: JsonObject): string[] {
+  const references = asObject(content)?.tool_references;
+  return (Array.isArray(references) ? references : []).flatMap(
+    (reference) => asString(asObject(reference)?.tool_name) ?? [],
+  );
+}
