@@ -48,6 +48,39 @@ const usage: Event = [
 const frame = ([event, payload]: Event): Frame => ({ event, data: JSON.stringify(payload) });
 
 describe("Converse streams", () => {
+  it("cuts control tokens off a name, streamed and whole (F064)", () => {
+    const name = "weather<|channel|>commentary";
+    expect(decode([call(0, "A", name), close(0), end("tool_use")]).content).toMatchObject([
+      { name: "weather" },
+    ]);
+    const whole = bedrockConverse.decodeWhole(
+      {
+        output: { message: { content: [{ toolUse: { toolUseId: "A", name, input: {} } }] } },
+        stopReason: "tool_use",
+      },
+      target,
+      () => {},
+    );
+    expect(whole.content).toMatchObject([{ name: "weather" }]);
+  });
+
+  it("says which stop sequence it was, where that was asked for: in a stream and in a whole answer", () => {
+    const stop = (additionalModelResponseFields: Json): Json => ({
+      stopReason: "stop_sequence",
+      additionalModelResponseFields,
+    });
+    const text = delta(0, { text: "a" });
+    expect(decode([text, ["messageStop", stop({ delta: { stop_sequence: "END" } })]]).stop.detail).toBe(
+      "END",
+    );
+    const whole = bedrockConverse.decodeWhole(
+      { output: { message: { content: [{ text: "a" }] } }, ...(stop({ stop_sequence: "END" }) as object) },
+      target,
+      () => {},
+    );
+    expect(whole.stop).toMatchObject({ kind: "stop_sequence", detail: "END" });
+  });
+
   it("keeps calls apart that have the same index (F068)", () => {
     const message = decode([
       call(0, "tooluse_A", "weather"),

@@ -268,6 +268,23 @@ describe("Converse tools and settings", () => {
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 
+  it("asks a Nova that reasons as hard as it can for no limit and no sampling, with a warning each", () => {
+    const at = (reasoning: "high" | "medium"): Sent =>
+      send(
+        [userText("go")],
+        { settings: { reasoning, maxOutputTokens: 100, temperature: 0.5, topP: 0.9, stop: ["END"] } },
+        targetOf("bedrock-converse", "bedrock", "us.amazon.nova-2-lite-v1:0"),
+      );
+    expect(at("high").body.inferenceConfig).toEqual({ stopSequences: ["END"] });
+    expect(at("high").codes).toEqual(Array(3).fill("unsupported_setting"));
+    expect(at("medium").body.inferenceConfig).toEqual({
+      maxTokens: 100,
+      temperature: 0.5,
+      topP: 0.9,
+      stopSequences: ["END"],
+    });
+  });
+
   it("holds the answer to a schema where the model can be", () => {
     const outputSchema: JsonObject = { type: "object", properties: {} };
     const { body } = send([userText("go")], { outputSchema });

@@ -5,6 +5,7 @@ import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
@@ -275,6 +276,33 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
     "prompt is too long: 213462 tokens > 200000 maximum",
   ])("and nothing where it is: %s", (message) => expect(by({ message })).toBeUndefined());
+});
+
+describe("a refusal of Converse tells", () => {
+  const by = toldBy(bedrockConverse);
+
+  it.each([
+    "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
+    'The model returned the following errors: tool_choice: type "tool" and "any" are not supported for this model.',
+    "The model returned the following errors: Thinking may not be enabled when tool_choice forces tool use.",
+  ])("that no call can be forced: %s", (message) => {
+    expect(by({ message })).toEqual({ forcedTools: false });
+    expect(by({ message }, { forcedTools: false })).toBeUndefined();
+  });
+
+  it.each([
+    "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.",
+    "There is nothing available to cache. Please remove the invalid cache point and try again.",
+  ])("that nothing is kept: %s", (message) => {
+    expect(by({ message })).toEqual({ cache: false });
+    expect(by({ message }, { cache: false })).toBeUndefined();
+  });
+
+  it("and nothing where it is about something else", () => {
+    expect(
+      by({ message: "The content field in the Message object at messages.1 is empty." }),
+    ).toBeUndefined();
+  });
 });
 
 const refused = (error: object): ReturnType<typeof raw> =>

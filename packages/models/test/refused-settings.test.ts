@@ -48,6 +48,14 @@ describe("a refusal that is about a setting says so in the error", () => {
       "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config': Cannot find field.",
       "seed",
     ],
+    ["This model doesn't support the stopSequences field. Remove stopSequences and try again.", "stop"],
+    ["This model doesn't support the topP field. Remove topP and try again.", "topP"],
+    ["This model doesn't support the maxTokens field. Remove maxTokens and try again.", "maxOutputTokens"],
+    [
+      "The model returned the following errors: `maxTokens` must be unset when reasoningConfig type is 'enabled'",
+      "maxOutputTokens",
+    ],
+    ["The model returned the following errors: Unknown parameter: 'reasoningConfig'.", "reasoning"],
   ])("%s", (message, setting) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
   });
@@ -60,6 +68,7 @@ describe("a refusal that is about a setting says so in the error", () => {
     "the model m does not exist; temperature was fine",
     "Thinking may not be enabled when tool_choice forces tool use.",
     "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
   ])("and is told apart from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
   });

@@ -21,6 +21,7 @@ import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
 import { BlockPlaces } from "./block-places.ts";
+import { bareName } from "./openai-names.ts";
 
 /** A block in the making. `native` is filled in place. */
 interface Open {
@@ -195,7 +196,10 @@ export class AnthropicAnswer {
           input: typeof block.input === "string" ? block.input : "",
           ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
         });
-        answer.call(index, { id: asString(block.id), name: nameFromWire(asString(block.name) ?? "") });
+        answer.call(index, {
+          id: asString(block.id),
+          name: nameFromWire(bareName(asString(block.name) ?? "")),
+        });
         const opaque: JsonObject = {};
         for (const name of ["caller", "toolset_name"])
           if (block[name] !== undefined && block[name] !== null) opaque[name] = block[name];

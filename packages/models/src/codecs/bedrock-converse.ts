@@ -4,6 +4,7 @@ import type { Codec } from "../codec.ts";
 import { bedrockDecoder, bedrockWhole } from "./bedrock-decode.ts";
 import { bedrockEncoder } from "./bedrock-encode.ts";
 import { bedrockHttpError } from "./bedrock-errors.ts";
+import { learnedOfConverse } from "./bedrock-learns.ts";
 
 /**
  * Amazon Bedrock's Converse and ConverseStream. The base URL is the runtime's, e.g.
@@ -21,4 +22,5 @@ export const bedrockConverse: Codec = {
   decoder: bedrockDecoder,
   decodeWhole: bedrockWhole,
   errorOf: bedrockHttpError,
+  learned: learnedOfConverse,
 };

@@ -19,6 +19,7 @@ import { nameFromWire } from "./anthropic-names.ts";
 import { bedrockStreamError } from "./bedrock-errors.ts";
 import { bedrockStop } from "./bedrock-stops.ts";
 import { BlockPlaces } from "./block-places.ts";
+import { bareName } from "./openai-names.ts";
 
 type Emit = (event: ModelEvent) => void;
 
@@ -134,7 +135,7 @@ class BedrockAnswer implements Decoder {
       this.#calls.set(index, this.#calls.get(index) ?? "");
       this.#answer.call(index, {
         id: asString(use.toolUseId),
-        name: nameFromWire(asString(use.name) ?? ""),
+        name: nameFromWire(bareName(asString(use.name) ?? "")),
       });
       return;
     }
@@ -248,8 +249,9 @@ class BedrockAnswer implements Decoder {
 
   #ending(payload: JsonObject): void {
     this.#word = asString(payload.stopReason) || this.#word;
-    const delta = asObject(asObject(payload.additionalModelResponseFields)?.delta);
-    const sequence = asString(delta?.stop_sequence);
+    // In a stream's last event they stand in what it adds, in a whole response by themselves.
+    const more = asObject(payload.additionalModelResponseFields);
+    const sequence = asString((asObject(more?.delta) ?? more)?.stop_sequence);
     if (sequence) this.#detail ??= sequence;
   }
 

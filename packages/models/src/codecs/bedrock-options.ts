@@ -46,10 +46,11 @@ export function bedrockOptions(
   for (const name of passedOn) if (told[name] !== undefined) fields[name] = told[name];
   const extra: JsonObject = {};
   const inference = inferenceOf(request, target, told, extra, thinkingLost, warn);
+  const additional = { ...extra, ...asObject(told.additionalModelRequestFields) };
+  unsetForReasoning(inference, asObject(additional.reasoningConfig), warn);
   if (Object.keys(inference).length > 0) fields.inferenceConfig = inference;
   const output = outputOf(request, target, hasTools, warn);
   if (output !== undefined) fields.outputConfig = { textFormat: output, ...asObject(told.outputConfig) };
-  const additional = { ...extra, ...asObject(told.additionalModelRequestFields) };
   if (Object.keys(additional).length > 0) fields.additionalModelRequestFields = additional;
   for (const name of ["seed", "frequencyPenalty", "presencePenalty"] as const)
     if (request.settings[name] !== undefined)
@@ -126,6 +127,19 @@ function reasoningOfOthers(request: ModelRequest, target: Target, extra: JsonObj
       "unsupported_setting",
       `how ${model} is told to reason is not known: the reasoning setting was left out`,
     );
+}
+
+/** A Nova that thinks as hard as it can takes no limit and no sampling. */
+function unsetForReasoning(inference: JsonObject, config: JsonObject | undefined, warn: Warn): void {
+  if (config?.type !== "enabled" || config.maxReasoningEffort !== "high") return;
+  for (const name of ["maxTokens", "temperature", "topP"]) {
+    if (inference[name] === undefined) continue;
+    delete inference[name];
+    warn(
+      "unsupported_setting",
+      `${name} was left out: this model takes none at its highest reasoning effort`,
+    );
+  }
 }
 
 function outputOf(

@@ -19,6 +19,7 @@ const settings: { readonly [field: string]: Repair } = {
   max_tokens: "settings.maxOutputTokens",
   max_completion_tokens: "settings.maxOutputTokens",
   max_output_tokens: "settings.maxOutputTokens",
+  maxtokens: "settings.maxOutputTokens",
   stop: "settings.stop",
   stop_sequences: "settings.stop",
   stopsequences: "settings.stop",
@@ -33,6 +34,8 @@ const settings: { readonly [field: string]: Repair } = {
   reasoning_effort: "settings.reasoning",
   reasoningeffort: "settings.reasoning",
   think: "settings.reasoning",
+  reasoningconfig: "settings.reasoning",
+  reasoning_config: "settings.reasoning",
   thinking: "settings.reasoning",
   "thinking.type": "settings.reasoning",
   enable_thinking: "settings.reasoning",
@@ -49,7 +52,7 @@ const field: RegExp = new RegExp(
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A value that this model does not take: what it does take is its own. */
 const value: RegExp = new RegExp(
   `(?:^|: |[\`'"])(${named})[\`'"]*,? (?:must be (?:one of|between|at most|[\\d.]+\\b)|should be (?:in|between)|参数非法)|range of (${named}) should be|\\bhas an? (${named}) value of \\S+ but the supported range\\b|\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,

@@ -58,9 +58,24 @@ export function checkBedrockRequest(body: unknown): Violation[] {
   checkTools(body, messages, say);
   for (const [at, block] of (Array.isArray(body.system) ? body.system : []).entries())
     checkBlank(block, `system.${at}`, say);
+  checkReasoning(body, say);
   const points = JSON.stringify(body).split('{"cachePoint":').length - 1;
   if (points > 4) say("cachePoint", `The number of cache points (${points}) exceeds the limit of 4`);
   return found;
+}
+
+/** Nova's own: at its highest effort it sets its limit and its sampling itself. */
+function checkReasoning(body: Shape, say: Say): void {
+  const extra = isShape(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {};
+  const config = isShape(extra.reasoningConfig) ? extra.reasoningConfig : {};
+  if (config.type !== "enabled" || config.maxReasoningEffort !== "high") return;
+  const inference = isShape(body.inferenceConfig) ? body.inferenceConfig : {};
+  for (const name of ["maxTokens", "temperature", "topP"])
+    if (inference[name] !== undefined)
+      say(
+        `inferenceConfig.${name}`,
+        `The model returned the following errors: \`${name}\` must be unset when reasoningConfig type is 'enabled' and maxReasoningEffort is 'high'.`,
+      );
 }
 
 function contentOf(message: Shape | undefined): Shape[] {
