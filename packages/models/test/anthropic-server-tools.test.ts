@@ -1,6 +1,14 @@
 // Tools that Anthropic runs itself, beside tools of ours: their blocks, their container, what they have found.
 
-import type { AssistantMessage, Json, JsonObject, Message, ModelRequest, Part } from "@rondo/core";
+import type {
+  AssistantMessage,
+  Json,
+  JsonObject,
+  Message,
+  ModelEvent,
+  ModelRequest,
+  Part,
+} from "@rondo/core";
 import { Agent, tool, userText } from "@rondo/core";
 import { frames } from "@rondo/testkit/wire";
 import fc from "fast-check";
@@ -321,6 +329,102 @@ describe("the provider's tools without any of ours", () => {
     expect(send([userText("go")], {}, { tools: [], toolChoice: "none" }).body.tool_choice).toEqual({
       type: "none",
     });
+  });
+});
+
+describe("an answer that one model began and another finished", () => {
+  const hop = { type: "fallback", from: { model: "a" }, to: { model: "b" } };
+  const thinking = (signature: string): JsonObject => ({ type: "thinking", thinking: "hm", signature });
+  const use = (id: string): JsonObject => ({ type: "tool_use", id, name: "lookup", input: {} });
+  const body = (...content: JsonObject[]): Json => ({ type: "message", content, stop_reason: "tool_use" });
+  const read = (...content: JsonObject[]): AssistantMessage =>
+    anthropicMessages.decodeWhole(body(...content), target, () => {});
+
+  it("has the calls of the second one alone, however it comes", () => {
+    const answer = read(thinking("s1"), use("toolu_1"), hop, thinking("s2"), use("toolu_2"));
+    expect(answer.content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []))).toEqual([
+      "toolu_2",
+    ]);
+    const streamed = answerTo(anthropicMessages, target, [
+      {
+        type: "message_start",
+        message: { id: "m", type: "message", role: "assistant", content: [], usage: {} },
+      },
+      ...[thinking("s1"), use("toolu_1"), hop, thinking("s2"), use("toolu_2")].flatMap(
+        (content_block, index) => [
+          { type: "content_block_start", index, content_block },
+          { type: "content_block_stop", index },
+        ],
+      ),
+      { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: {} },
+      { type: "message_stop" },
+    ]);
+    expect(streamed.content).toEqual(answer.content);
+  });
+
+  it("goes back without what the first one thought and left open", () => {
+    const opaque = (part: Part): JsonObject => (part as { opaque: JsonObject }).opaque;
+    const answer = read(
+      thinking("s1"),
+      { type: "text", text: "Let me see." },
+      opaque(search),
+      opaque(found),
+      opaque(code),
+      hop,
+      thinking("s2"),
+      use("toolu_2"),
+    );
+    const sent = send([userText("go"), answer, result("toolu_2")], { container: "container_1" });
+    expect(sent.said).toEqual([
+      { type: "text", text: "Let me see." },
+      opaque(search),
+      opaque(found),
+      hop,
+      thinking("s2"),
+      use("toolu_2"),
+    ]);
+  });
+});
+
+describe("an answer that ends with the provider's own summary", () => {
+  it("is gone on with as it is", () => {
+    const summary = { type: "compaction", content: "So far: nothing.", encrypted_content: null };
+    const answer = anthropicMessages.decodeWhole(
+      { type: "message", content: [summary], stop_reason: "compaction" },
+      target,
+      () => {},
+    );
+    expect(answer.stop).toMatchObject({ kind: "pause", raw: "compaction" });
+    const { body } = send([userText("go"), answer]);
+    expect((body.messages as Json[]).at(-1)).toEqual({ role: "assistant", content: [summary] });
+  });
+});
+
+describe("thinking that the provider left out", () => {
+  it("is told as a warning", () => {
+    const dropped = {
+      type: "thinking_dropped",
+      path: "messages.1.content.0",
+      reason: "prefix_binding_mismatch",
+    };
+    const told = (message: JsonObject): ModelEvent[] => {
+      const events: ModelEvent[] = [];
+      anthropicMessages.decodeWhole(
+        { type: "message", content: [{ type: "text", text: "a" }], stop_reason: "end_turn", ...message },
+        target,
+        (event) => events.push(event),
+      );
+      return events.filter(({ type }) => type === "warning");
+    };
+    expect(told({ input_transformations: [dropped, dropped] })).toEqual([
+      {
+        type: "warning",
+        code: "thinking_dropped",
+        message: "anthropic left 2 blocks of earlier thinking out of the prompt (prefix_binding_mismatch)",
+      },
+    ]);
+    expect(told({ input_transformations: [{ type: "something_newer" }] })).toEqual([]);
+    expect(told({ input_transformations: [] })).toEqual([]);
   });
 });
 

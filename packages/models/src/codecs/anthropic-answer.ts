@@ -17,6 +17,7 @@ import { isNothing } from "../call-args.ts";
 import type { Target } from "../codec.ts";
 import { containerPart } from "./anthropic-container.ts";
 import { anthropicStreamError } from "./anthropic-errors.ts";
+import { fallbackType } from "./anthropic-fallback.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
@@ -157,6 +158,7 @@ export class AnthropicAnswer {
     this.#messageId = id;
     this.#count(asObject(message.usage));
     this.#container = message.container;
+    this.#tellDropped(message.input_transformations);
     // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
     const content = Array.isArray(message.content) ? message.content : [];
     for (const [index, block] of content.entries()) {
@@ -165,6 +167,19 @@ export class AnthropicAnswer {
     }
     // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
     if (content.length > 0) this.#ending(message);
+  }
+
+  /** Thinking that was sent, and that the provider left out without refusing the request. */
+  #tellDropped(transformations: Json | undefined): void {
+    const dropped = (Array.isArray(transformations) ? transformations : []).flatMap((one) =>
+      asObject(one)?.type === "thinking_dropped"
+        ? [asString(asObject(one)?.reason) ?? "no reason given"]
+        : [],
+    );
+    if (dropped.length === 0) return;
+    const reasons = [...new Set(dropped)].join(", ");
+    const message = `${this.#target.origin.provider} left ${dropped.length} blocks of earlier thinking out of the prompt (${reasons})`;
+    this.#emit({ type: "warning", code: "thinking_dropped", message });
   }
 
   #open(index: number, block: JsonObject): void {
@@ -208,10 +223,20 @@ export class AnthropicAnswer {
         return;
       }
       default: {
+        if (type === fallbackType) this.#declineCalls();
         const native = { ...block };
         this.#blocks.set(index, { kind: "native", native, input: "" });
         answer.native(index, type, native);
       }
+    }
+  }
+
+  /** Another model goes on from here: what the first one called is not to run. */
+  #declineCalls(): void {
+    for (const [index, { kind }] of this.#blocks) {
+      if (kind !== "call") continue;
+      this.#blocks.delete(index);
+      this.#answer.drop(index);
     }
   }
 

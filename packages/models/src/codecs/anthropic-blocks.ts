@@ -32,6 +32,8 @@ export interface Block {
   /** A call made by code that the provider runs: the id of that code's block, and the block without it. */
   calledBy?: { id: string; alone: string };
   thinking?: boolean;
+  /** A summary of the provider's own: a paused answer may end with it. */
+  summary?: true;
   /** It stands behind all results, not between them. */
   behind?: true;
 }
@@ -229,6 +231,7 @@ function partBlock(
         ...(opens === undefined ? {} : { opens }),
         ...(closes === undefined ? {} : { closes }),
         ...(code === undefined ? {} : { calledBy: { id: code, alone: toJson(alone) } }),
+        ...(part.opaque.type === "compaction" ? { summary: true } : {}),
       };
     }
     case "file":

@@ -20,6 +20,7 @@ import {
 } from "./anthropic-blocks.ts";
 import { placeMarks } from "./anthropic-cache.ts";
 import { containerField, containerOf, foundTools, namesContainer } from "./anthropic-carried.ts";
+import { withoutDeclined } from "./anthropic-fallback.ts";
 import { asObject, isBlank, toJson } from "./anthropic-json.ts";
 import { anthropicId, nameToWire } from "./anthropic-names.ts";
 import { type Options, optionsOf, providerOptions } from "./anthropic-options.ts";
@@ -41,8 +42,10 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
   const historyOf = turnReaders(anthropicId, (message) => isRefused(message, target));
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
-    assistant: (message, calls, warn) =>
-      filled(answerBlocks(message, calls, target, warn, anthropicAnswer), calls.length > 0, target),
+    assistant: (message, calls, warn) => {
+      const answer = { ...message, content: [...withoutDeclined(message.content)] };
+      return filled(answerBlocks(answer, calls, target, warn, anthropicAnswer), calls.length > 0, target);
+    },
     result: (answered, message, warn) => [
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
     ],

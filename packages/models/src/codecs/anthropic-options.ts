@@ -25,6 +25,7 @@ const passedOn = [
   "speed",
   "diagnostics",
   "fallbacks",
+  "billing_policy",
   "user_profile_id",
   "workspace_id",
 ] as const;

@@ -115,7 +115,7 @@ export class Pieces {
       turn.message.stop.kind === "pause" &&
       this.#target.compat?.resumesPauses !== false &&
       isSameOrigin(turn.message.origin, this.#target) &&
-      blocks.some((block) => (block.opens ?? block.closes) !== undefined)
+      blocks.some((block) => (block.opens ?? block.closes ?? block.summary) !== undefined)
     );
   }
 

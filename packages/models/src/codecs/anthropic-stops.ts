@@ -10,6 +10,8 @@ export const anthropicStops: { readonly [word: string]: StopKind } = {
   max_tokens: "max_tokens",
   stop_sequence: "stop_sequence",
   pause_turn: "pause",
+  // The provider has summed up what was before, as it was asked to, and goes on when it gets its summary back.
+  compaction: "pause",
   refusal: "refusal",
   // Compatible servers' word for the same.
   sensitive: "content_filter",

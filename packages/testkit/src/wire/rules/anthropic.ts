@@ -33,6 +33,7 @@ const topMembers: ReadonlySet<string> = new Set([
   "speed",
   "diagnostics",
   "fallbacks",
+  "billing_policy",
   "user_profile_id",
   "workspace_id",
   "anthropic_version",
@@ -203,9 +204,10 @@ function checkEnd(messages: readonly Shape[], say: Say): void {
   const text = content.at(-1);
   if (text?.type === "text" && typeof text.text === "string" && text.text !== text.text.trimEnd())
     say("messages", "messages: final assistant content cannot end with trailing whitespace");
-  // Only an answer that was paused among the provider's own tools may stand at the end.
+  // Only an answer that was paused among the provider's own tools, or behind its own summary, may stand at the end.
   const isServerTool = (type: string): boolean =>
-    /_tool_(use|result)$/.test(type) && type !== "tool_use" && type !== "tool_result";
+    type === "compaction" ||
+    (/_tool_(use|result)$/.test(type) && type !== "tool_use" && type !== "tool_result");
   if (!content.some((block) => isServerTool(String(block.type))))
     say(
       "messages",
