@@ -2,8 +2,8 @@
 //
 // One call is one attempt: encode, send, decode. (Two exceptions, and no retries: a 401 asks the credential callback for a
 // fresh token and sends again if it really is another; and what a refusal shows of the server is kept, for this model and
-// for good, and sent again if that makes another request.) Clocks between events, retries and fall-backs are the loop's.
-// Every error that leaves names the model and holds no key.
+// for good, and sent again if that makes another request, unless that shows that it is not so.) Clocks between events,
+// retries and fall-backs are the loop's. Every error that leaves names the model and holds no key.
 
 import {
   type AssistantMessage,
@@ -88,10 +88,17 @@ class HttpModel implements Model {
       const credentials = await this.#credentials(false, io.signal);
       const first = await this.#attempt(codec, wire, request, credentials, io, sent);
       if ("answer" in first) return first.answer;
+      const before = { target: this.#target, encoder: this.#encoder };
       const other = this.#otherwise(codec, first.response, request, wire);
       if (other !== undefined) {
         const again = await this.#attempt(codec, other, request, credentials, io, sent);
         if ("answer" in again) return again.answer;
+        if (first.refused.repair === "reasoning" && again.refused.kind === "invalid_request") {
+          // What was learned is not so. The loop leaves the reasoning out of the request as it was.
+          this.#target = before.target;
+          this.#encoder = before.encoder;
+          throw first.refused;
+        }
         // It was mended as well as could be: leaving more out would ask a third time.
         throw unrepaired(again.refused);
       }

@@ -216,6 +216,25 @@ describe("messages", () => {
     expect(send([userText("go"), first, userText("x")]).messages).toHaveLength(1);
   });
 
+  it("lets a server leave out thinking that no longer fits, where it has refused some", () => {
+    const bound: Target = {
+      ...targetOf("anthropic-messages", "anthropic", "claude-sonnet-5-5"),
+      compat: { unbindsThinking: true },
+    };
+    const ask = (settings: ModelRequest["settings"], codec: Codec = anthropicMessages): Sent =>
+      send([userText("go")], { settings }, bound, codec);
+    const block_binding = { prefix_mismatch_behavior: "drop_block" };
+    expect(ask({}).body.thinking).toEqual({ type: "adaptive", block_binding });
+    expect(ask({}).wire.headers["anthropic-beta"]).toBe("thinking-binding-controls-2026-08-01");
+    expect(ask({ reasoning: "high" }).body.thinking).toMatchObject({ type: "adaptive", block_binding });
+    expect(ask({ reasoning: "off" }).body.thinking).toEqual({ type: "between_tools" });
+    expect(ask({}, anthropicOnBedrock).body.anthropic_beta).toEqual(["thinking-binding-controls-2026-08-01"]);
+    const own = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } };
+    const told = ask({ providerOptions: { anthropic: { thinking: own, betas: ["x"] } } });
+    expect(told.body.thinking).toEqual(own);
+    expect(told.wire.headers["anthropic-beta"]).toBe("x");
+  });
+
   it("shows blocks of the provider's own to nobody else", () => {
     const other = { ...sonnet.origin, model: "claude-opus-4-6" };
     const compaction: Part = {

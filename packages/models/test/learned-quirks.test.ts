@@ -1,15 +1,15 @@
 // What a refusal shows of a server is kept for its model: the same complaint does not come again (F104, F134).
 
-import { Agent, type Message } from "@rondo/core";
+import { Agent, type Message, type Model, userText } from "@rondo/core";
 import { say } from "@rondo/testkit";
-import { raw } from "@rondo/testkit/wire";
+import { type RondoWire, raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
-import { type Codec, openaiCompatible } from "../src/index.ts";
+import { anthropic, type Codec, openaiCompatible } from "../src/index.ts";
 import { serve } from "./end-to-end-stack.ts";
 
 const refusal = (error: object): { status: number; header: () => null; body: string } => ({
@@ -238,6 +238,14 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     expect(by({ message }, { resumesPauses: false })).toBeUndefined();
   });
 
+  it.each([
+    'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". The `system` prompt differs.',
+    'messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". This setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.',
+  ])("that thinking is bound to what stood before it: %s", (message) => {
+    expect(by({ message })).toEqual({ unbindsThinking: true });
+    expect(by({ message }, { unbindsThinking: true })).toBeUndefined();
+  });
+
   it("that a block of its own is not taken back, as long as its feature is not asked for", () => {
     const message =
       "messages.1.content.0: Input tag 'fallback' found using 'type' does not match any of the expected tags: 'document', 'image', 'text', 'tool_use'";
@@ -385,6 +393,58 @@ describe("a model that learned", () => {
     expect(sent).toEqual([
       [undefined, undefined],
       ["hm", ""],
+    ]);
+  });
+
+  const bound = refused({
+    message:
+      'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+  });
+  const thought: Message[] = [
+    userText("go"),
+    {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm", opaque: { signature: "s" } },
+        { type: "text", text: "a word" },
+      ],
+      origin: { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-5-5" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    },
+    userText("and now?"),
+  ];
+  const claude = (wire: RondoWire): Model =>
+    anthropic("claude-sonnet-5-5", { apiKey: "k", baseURL: wire.urlFor("anthropic") });
+  const asked = (wire: RondoWire): [binds: boolean, thinks: boolean][] =>
+    wire.requests.map(({ body }) => {
+      const sent = JSON.stringify(body);
+      return [sent.includes('"block_binding"'), sent.includes('"signature"')];
+    });
+
+  it("lets the server leave thinking out that no longer fits, and keeps the rest", async () => {
+    const wire = await serve([bound, say("one"), say("two")]);
+    const agent = new Agent({ model: claude(wire) });
+    expect((await agent.run(thought)).text).toBe("one");
+    expect((await agent.run(thought)).text).toBe("two");
+    expect(asked(wire)).toEqual([
+      [false, true],
+      [true, true],
+      [true, true],
+    ]);
+  });
+
+  it("leaves it out itself where a gateway knows nothing of that, and forgets what it learned", async () => {
+    const wire = await serve([
+      bound,
+      refused({ message: "thinking.adaptive.block_binding: Extra inputs are not permitted" }),
+      say("one"),
+    ]);
+    const result = await new Agent({ model: claude(wire) }).run(thought);
+    expect(result).toMatchObject({ end: { reason: "completed" }, text: "one" });
+    expect(asked(wire)).toEqual([
+      [false, true],
+      [true, true],
+      [false, false],
     ]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { Agent } from "@rondo/core";
 import { expect, test } from "vitest";
-import { openaiCompatible } from "../src/index.ts";
+import { anthropic, openaiCompatible } from "../src/index.ts";
 
 const answered = async (promptTokens: number): Promise<string[]> => {
   const body = {
@@ -36,4 +36,29 @@ test("an answer to more than the window holds comes with a warning", async () =>
 
 test("a full window is no more than that", async () => {
   expect(await answered(200_000)).toEqual([]);
+});
+
+test("the sum of what the rounds of an answer read is no prompt: the provider ran tools in between", async () => {
+  const use = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+  const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+  const body = {
+    type: "message",
+    content: [use, found, { type: "text", text: "Found." }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 404_500, output_tokens: 9 },
+  };
+  const headers = { "content-type": "application/json" };
+  const model = anthropic("claude-sonnet-4-5", {
+    apiKey: "k",
+    facts: { contextWindow: 200_000 },
+    fetch: () => Promise.resolve(new Response(JSON.stringify(body), { headers })),
+  });
+  const warnings: string[] = [];
+  const { text } = await new Agent({ model }).run("go", {
+    onEvent: (event) => {
+      if (event.type === "warning") warnings.push(event.code);
+    },
+  });
+  expect(text).toBe("Found.");
+  expect(warnings).toEqual([]);
 });

@@ -30,6 +30,8 @@ const ownBlocks: ReadonlySet<string> = new Set([
   "thinking",
   "redacted_thinking",
 ]);
+/** Thinking is bound to what stood before it, which has changed since: the server can leave it out itself, and no more than that. */
+const boundThinking: RegExp = /bound to a different conversation[^{}]{0,200}block_binding/i;
 const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
 
@@ -44,6 +46,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (!refuses) return undefined;
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
+  if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (openServerTool.test(words) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };

@@ -85,6 +85,8 @@ export function optionsOf(
     ...asObject(told.output_config),
   };
   if (Object.keys(output).length > 0) fields.output_config = output;
+  const betas = Array.isArray(told.betas) ? told.betas.filter((beta) => typeof beta === "string") : [];
+  if (target.compat?.unbindsThinking === true) unbind(fields, betas);
   const thinkingType = asObject(fields.thinking)?.type;
   const thinks = thinkingType === "enabled" || thinkingType === "adaptive";
   sampling(request, traits, thinks, fields, warn);
@@ -99,9 +101,20 @@ export function optionsOf(
     toolChoice: hasTools ? toolChoice(request, traits, thinks, runsTools, warn) : undefined,
     mark: cacheMark(told.cache, target),
     toolOptions: asObject(told.toolOptions) ?? {},
-    betas: Array.isArray(told.betas) ? told.betas.filter((beta) => typeof beta === "string") : [],
+    betas,
   };
 }
+
+/** Asks for the request as it is, where earlier thinking no longer fits what stands before it. The caller's own word counts first. */
+function unbind(fields: JsonObject, betas: string[]): void {
+  const thinking = asObject(fields.thinking) ?? { type: "adaptive" };
+  if (thinking.block_binding !== undefined || (thinking.type !== "adaptive" && thinking.type !== "enabled"))
+    return;
+  fields.thinking = { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } };
+  if (!betas.includes(bindingBeta)) betas.push(bindingBeta);
+}
+
+const bindingBeta = "thinking-binding-controls-2026-08-01";
 
 export function outputLimit(
   request: ModelRequest,
