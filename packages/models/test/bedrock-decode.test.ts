@@ -227,6 +227,27 @@ describe("Converse streams", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
+  it("says what a guardrail said where it had something to do, and nothing where it had not", () => {
+    const guarded: Event = ["metadata", { trace: { guardrail: { actionReason: "No action." } } }];
+    const told = (word: string): string | undefined =>
+      decode([delta(0, { text: "a" }), end(word), guarded]).stop.detail;
+    expect(told("guardrail_intervened")).toBe("No action.");
+    expect(told("end_turn")).toBeUndefined();
+  });
+
+  it.each([
+    ["The model stream failed.", "server_error"],
+    ["prompt is too long: 210000 tokens > 200000 maximum", "context_overflow"],
+    ["Model produced invalid sequence as part of ToolUse", "malformed_tool_call"],
+  ])("an exception of the stream is what the model behind it said: %s", (originalMessage, kind) => {
+    const payload = { message: "Model Stream Error.", originalStatusCode: 400, originalMessage };
+    const error = failure([
+      { event: "modelStreamErrorException", data: JSON.stringify(payload), exception: true },
+    ]);
+    expect(error.kind).toBe(kind);
+    expect(error.message).toContain(originalMessage);
+  });
+
   it.each([
     ["throttlingException", "Too many tokens, please wait before trying again.", "rate_limit", true],
     ["serviceUnavailableException", "x", "server_error", true],

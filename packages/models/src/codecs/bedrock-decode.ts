@@ -46,6 +46,8 @@ class BedrockAnswer implements Decoder {
   #last = -1;
   #word: string | undefined;
   #detail: string | undefined;
+  /** What a guardrail says of itself, also where it had nothing to do. */
+  #guarded: string | undefined;
   #hasUsage = false;
 
   constructor(target: Target, emit: Emit) {
@@ -116,10 +118,11 @@ class BedrockAnswer implements Decoder {
     if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
       this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
+    const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
     return this.#answer.finish({
       wire: lost ? "malformed_call" : wire,
       raw: this.#word,
-      ...(this.#detail === undefined ? {} : { detail: this.#detail }),
+      ...(detail === undefined ? {} : { detail }),
     });
   }
 
@@ -258,7 +261,7 @@ class BedrockAnswer implements Decoder {
   #metadata(payload: JsonObject): void {
     const usage = asObject(payload.usage);
     const reason = asString(asObject(asObject(payload.trace)?.guardrail)?.actionReason);
-    if (reason) this.#detail = reason;
+    if (reason) this.#guarded = reason;
     if (usage === undefined) return;
     this.#hasUsage = true;
     const input = asNumber(usage.inputTokens);

@@ -3,6 +3,7 @@
 import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../transport/errors.ts";
+import { asObject, asString } from "./anthropic-json.ts";
 import { withRepair } from "./with-repair.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
@@ -19,7 +20,18 @@ export function bedrockStreamError(frame: Frame, target: Target): RondoError {
   } catch {
     // Then its text is the message.
   }
-  return refined(classifyStreamError(body, { provider: target.origin.provider, code: frame.event }));
+  return refined(
+    classifyStreamError(withOriginal(body), { provider: target.origin.provider, code: frame.event }),
+  );
+}
+
+/** What the model behind the service said, which is what there is to know: the service's own words are always the same. */
+function withOriginal(body: Json): Json {
+  const told = asObject(body);
+  const original = asString(told?.originalMessage);
+  if (told === undefined || !original) return body;
+  const message = asString(told.message);
+  return { ...told, message: message ? `${message} ${original}` : original };
 }
 
 /** The model's own mistake, under the name of a fault of the service: asked again as seldom as for any other call that cannot be read. */
