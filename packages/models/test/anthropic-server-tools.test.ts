@@ -218,6 +218,22 @@ describe("the container that code runs in", () => {
     expect(send(programmatic, {}, {}, { containers: "turn" }).body.container).toBe("container_1");
   });
 
+  it("is named no more once a tool has found that it is gone, until there is a new one", () => {
+    const content = { type: "code_execution_tool_result_error", error_code: "container_expired" };
+    const gone = block({ type: "code_execution_tool_result", tool_use_id: "srvtoolu_c", content });
+    const history = [
+      userText("go"),
+      answered([search, found, container], "end_turn"),
+      userText("on"),
+      answered([code, gone, container], "end_turn"),
+      userText("on"),
+    ];
+    expect(send(history).body.container).toBeUndefined();
+    const renewed = { ...container, opaque: { id: "container_2" } } as Part;
+    const later = [...history, answered([{ type: "text", text: "a" }, renewed], "end_turn"), userText("on")];
+    expect(send(later).body.container).toBe("container_2");
+  });
+
   it("gives way to the caller's own word, and joins an object of theirs", () => {
     expect(send(programmatic, { container: "mine" }).body.container).toBe("mine");
     expect(send(programmatic, { container: { skills: [] } }).body.container).toEqual({

@@ -4,23 +4,25 @@
 // Code that waits for a result of ours is lost without its container, and a tool that a search has named must be declared
 // for as long as it is named: the provider refuses the request otherwise.
 
-import type { AssistantMessage, Json, JsonObject } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../codec.ts";
 import { isSameOrigin } from "./anthropic-blocks.ts";
 import { isContainer } from "./anthropic-container.ts";
 import { asObject, asString } from "./anthropic-json.ts";
 import type { Turn } from "./anthropic-turns.ts";
 
-/** The id of the container that was told last. @param natives the answers that hold blocks of the provider's own */
+/**
+ * The id of the container that was told last; undefined where a tool has found since that it is gone: a request without
+ * one gets a new one. @param natives the answers that hold blocks of the provider's own
+ */
 export function containerOf(
   { natives, turns }: { natives: readonly AssistantMessage[]; turns: readonly Turn[] },
   target: Target,
 ): string | undefined {
   const answer = natives.findLast(
-    ({ origin, content }) =>
-      isSameOrigin(origin, target) && content.some((part) => part.type === "native" && isContainer(part)),
+    ({ origin, content }) => isSameOrigin(origin, target) && content.some((part) => tellsOfContainer(part)),
   );
-  if (answer === undefined) return undefined;
+  if (answer === undefined || answer.content.some(isExpired)) return undefined;
   if (target.compat?.containers === "turn") {
     const at = turns.findLastIndex((turn) => turn.kind === "assistant" && turn.message === answer);
     if (turns.findLastIndex((turn) => turn.kind === "user") > at) return undefined;
@@ -28,6 +30,12 @@ export function containerOf(
   const part = answer.content.findLast((one) => one.type === "native" && isContainer(one));
   return part?.type === "native" ? asString(part.opaque.id) : undefined;
 }
+
+const tellsOfContainer = (part: Part): boolean =>
+  (part.type === "native" && isContainer(part)) || isExpired(part);
+
+const isExpired = (part: Part): boolean =>
+  part.type === "native" && asObject(part.opaque.content)?.error_code === "container_expired";
 
 /** What the body says of the container. The caller's own word counts first; their object (of skills) gets the id. */
 export function containerField(told: Json | undefined, history: () => string | undefined): Json | undefined {
