@@ -93,12 +93,14 @@ class HttpModel implements Model {
       if (other !== undefined) {
         const again = await this.#attempt(codec, other, request, credentials, io, sent);
         if ("answer" in again) return again.answer;
-        if (first.refused.repair === "reasoning" && again.refused.kind === "invalid_request") {
-          // What was learned is not so. The loop leaves the reasoning out of the request as it was.
+        const isReasoning = first.refused.repair === "reasoning" && again.refused.kind === "invalid_request";
+        // What was learned is not so, or the server is down.
+        if (isReasoning || first.refused.kind === "server_error") {
           this.#target = before.target;
           this.#encoder = before.encoder;
-          throw first.refused;
         }
+        // The loop leaves the reasoning out of the request as it was.
+        if (isReasoning) throw first.refused;
         // It was mended as well as could be: leaving more out would ask a third time.
         throw unrepaired(again.refused);
       }

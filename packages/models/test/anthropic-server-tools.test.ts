@@ -10,7 +10,8 @@ import type {
   Part,
 } from "@rondo/core";
 import { Agent, tool, userText } from "@rondo/core";
-import { frames } from "@rondo/testkit/wire";
+import { say } from "@rondo/testkit";
+import { frames, raw, type WireTurn } from "@rondo/testkit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -507,6 +508,43 @@ describe("a run with tools of both sides", () => {
     expect(body.container).toBe("container_1");
     expect(body.messages[1]?.content[0]).toEqual(use);
     expect(wire.violations).toEqual([]);
+  });
+});
+
+describe("a container that its server fails over", () => {
+  const failure = raw(
+    JSON.stringify({ type: "error", error: { type: "api_error", message: "Internal server error" } }),
+    {
+      status: 500,
+      headers: { "content-type": "application/json" },
+    },
+  );
+  const history = [userText("go"), answered([code, ran, container], "end_turn"), userText("on")];
+  /** Calls a model twice, whatever comes of it, and says which containers were named. */
+  const containers = async (...turns: WireTurn[]): Promise<unknown[]> => {
+    const wire = await serve(turns);
+    const model = anthropic("claude-sonnet-5", { apiKey: "k", baseURL: wire.urlFor("anthropic") });
+    const settings = { providerOptions: { anthropic: { tools: serverTools } } };
+    const io = { signal: new AbortController().signal, emit: (): void => {} };
+    for (let n = 0; n < 2; n++)
+      await model.call({ messages: history, tools: [], toolChoice: "auto", settings }, io).catch(() => {});
+    return wire.requests.map(({ body }) => (body as JsonObject).container);
+  };
+
+  it("is left out at once", async () => {
+    expect(await containers(failure, say("Done."), say("Done."))).toEqual([
+      "container_1",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("is named again where that was no help", async () => {
+    expect(await containers(failure, failure, say("Done."))).toEqual([
+      "container_1",
+      undefined,
+      "container_1",
+    ]);
   });
 });
 
