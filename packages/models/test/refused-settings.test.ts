@@ -126,3 +126,55 @@ describe.each(rows)("a setting that $name refuses", (row) => {
     expect(wire.requests).toHaveLength(1);
   });
 });
+
+describe("a refusal inside of a stream that had begun", () => {
+  const message = "Unsupported parameter: 'temperature' is not supported with this model.";
+  const upstream = JSON.stringify({
+    error: { message, type: "invalid_request_error", param: "temperature" },
+  });
+  const cases: [name: string, frames: object[]][] = [
+    [
+      "openai-chat",
+      [
+        {
+          choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: "error" }],
+          error: { code: 400, message: "Provider returned error", metadata: { raw: upstream } },
+        },
+      ],
+    ],
+    [
+      "openai",
+      [
+        { type: "response.created", response: { id: "r", status: "in_progress", output: [] } },
+        { type: "error", code: null, message, param: "temperature" },
+      ],
+    ],
+    [
+      "openai",
+      [
+        {
+          type: "response.failed",
+          response: {
+            id: "r",
+            status: "failed",
+            output: [],
+            error: { code: "unsupported_parameter", message },
+          },
+        },
+      ],
+    ],
+  ];
+  it.each(cases)("is repaired as one before it: %s %j", async (name, frames) => {
+    const row = rows.find((one) => one.name === name);
+    if (row === undefined) throw new Error("the row is gone");
+    const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+    const refused = raw(body, { headers: { "content-type": "text/event-stream" } });
+    const wire = await serve([refused, say("done")]);
+    const model = row.model(wire, { id: "gpt-4.1" });
+    const run = await new Agent({ model, settings: { temperature: 0.5 } }).run("go");
+    expect([run.end?.reason, run.text]).toEqual(["completed", "done"]);
+    const has = wire.requests.map((one) => /"temperature":/.test(JSON.stringify(one.body)));
+    expect(has).toEqual([true, false]);
+    expectValid(wire, run);
+  });
+});

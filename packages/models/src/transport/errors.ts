@@ -268,6 +268,13 @@ const requestCodes: ReadonlySet<string> = new Set([
   "failed_precondition",
   "resourcenotfoundexception",
   "invalid_prompt",
+  "unsupported_parameter",
+  "unknown_parameter",
+  "missing_required_parameter",
+  "unsupported_value",
+  "invalid_value",
+  "invalid_encrypted_content",
+  "thinking_signature_invalid",
 ]);
 
 /** An image that cannot be read is no better the next time: OpenAI has a dozen codes for it. */
