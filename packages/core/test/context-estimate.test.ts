@@ -88,6 +88,24 @@ describe("an estimate by characters", () => {
     expect(plain.text(many) / countTokens(many)).toBeLessThan(1.67);
   });
 
+  test("counts a picture that only its provider understands as a picture, and all else of it as text", () => {
+    const origin = { api: "openai-responses", provider: "openai", model: "m" };
+    const made = (result: string): Message => ({
+      role: "assistant",
+      content: [
+        { type: "native", kind: "image_generation_call", opaque: { item: { type: "image", result } } },
+      ],
+      origin,
+      stop: { kind: "end_turn", wire: "completed" },
+    });
+    const none = plain.message(made(""));
+    const long = "A".repeat(2_000_000);
+    for (const begins of ["iVBORw0KGgo", "/9j/", "UklGR", "R0lGOD", "data:image/png;base64,"])
+      expect(plain.message(made(begins + long)) - none).toBe(2_000);
+    expect(plain.message(made(long)) - none).toBeGreaterThan(1_000_000);
+    expect(plain.message(made("iVBORw0KGgo")) - none).toBeLessThan(10);
+  });
+
   test("counts a text file as its text, a document by its size, and bytes kept elsewhere alike", () => {
     const file = (mediaType: string, bytes: number): Message => ({
       role: "user",

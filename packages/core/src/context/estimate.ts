@@ -258,12 +258,28 @@ function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unk
     }
     case "file":
       return weighFile(part, weights);
-    case "native":
-      return words(jsonOf(part.opaque));
+    case "native": {
+      const { json, pictures } = withoutPictures(part.opaque, weights.file);
+      return words(json) + pictures * weights.file;
+    }
     default:
       // A part that is newer than this code, or another program's: what it is as JSON.
       return words(jsonOf(part));
   }
+}
+
+/** How the base64 of PNG, JPEG, WebP and GIF begins, and a picture that stands in its own address. */
+const picture = /^(?:iVBORw0KGgo|\/9j\/|UklGR|R0lGOD|data:image\/)/;
+
+/** What only its provider understands, as JSON, and the pictures that stood in it: none of them is read as text. */
+function withoutPictures(opaque: unknown, longest: number): { json: string | undefined; pictures: number } {
+  let pictures = 0;
+  const json = jsonOf(opaque, (value) => {
+    if (typeof value !== "string" || value.length <= longest || !picture.test(value)) return value;
+    pictures += 1;
+    return "";
+  });
+  return { json, pictures };
 }
 
 /** A text file is its text. Of a document every tenth byte counts: pages are pictures to a model, and mostly fonts on disk. */
@@ -279,9 +295,9 @@ function jsonChars(value: unknown, weights: Readonly<CharWeights>): number {
   return json === undefined ? weights.badArguments : charsIn(json, weights);
 }
 
-function jsonOf(value: unknown): string | undefined {
+function jsonOf(value: unknown, change?: (value: unknown) => unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, change && ((_key, one) => change(one)));
   } catch {
     return undefined;
   }
