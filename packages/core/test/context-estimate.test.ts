@@ -1,6 +1,7 @@
 // How many tokens something will take, before anybody counted.
 
 import {
+  type AssistantMessage,
   charEstimator,
   countedTokens,
   type Estimator,
@@ -88,7 +89,7 @@ describe("an estimate by characters", () => {
     expect(plain.text(many) / countTokens(many)).toBeLessThan(1.67);
   });
 
-  test("counts a picture that only its provider understands as a picture, and all else of it as text", () => {
+  test("counts a picture that only its provider understands as a picture, what is sealed for it by its length, and all else of it as text", () => {
     const origin = { api: "openai-responses", provider: "openai", model: "m" };
     const made = (result: string): Message => ({
       role: "assistant",
@@ -96,13 +97,15 @@ describe("an estimate by characters", () => {
         { type: "native", kind: "image_generation_call", opaque: { item: { type: "image", result } } },
       ],
       origin,
-      stop: { kind: "end_turn", wire: "completed" },
+      stop: { kind: "end_turn", wire: "end_turn" },
     });
     const none = plain.message(made(""));
     const long = "A".repeat(2_000_000);
     for (const begins of ["iVBORw0KGgo", "/9j/", "UklGR", "R0lGOD", "data:image/png;base64,"])
       expect(plain.message(made(begins + long)) - none).toBe(2_000);
-    expect(plain.message(made(long)) - none).toBeGreaterThan(1_000_000);
+    expect(plain.message(made(long)) - none).toBe(375_000);
+    expect(plain.message(made(`${"A".repeat(1_999)} `)) - none).toBeGreaterThan(1_000);
+    expect(plain.message(made("A".repeat(999))) - none).toBeGreaterThan(700);
     expect(plain.message(made("iVBORw0KGgo")) - none).toBeLessThan(10);
   });
 
@@ -210,6 +213,21 @@ describe("what a request will take", () => {
         counted: 6_060,
         since: 4,
       });
+  });
+
+  test("takes no count for the window's where the provider ran tools of its own: it is the sum of their rounds", () => {
+    const said = (content: AssistantMessage["content"], inputTokens: number): AssistantMessage => ({
+      role: "assistant",
+      content,
+      origin: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+      usage: { inputTokens, outputTokens: 10 },
+    });
+    const search = { type: "native" as const, kind: "server_tool_use", opaque: { id: "srv_1" } };
+    const plainly = said([{ type: "text", text: "hello" }], 2_000);
+    const searched = said([search, { type: "text", text: "found" }], 404_500);
+    expect(lastCounted([plainly, searched])).toEqual({ at: 0, tokens: 2_010 });
+    expect(estimateRequest({ messages: [plainly, searched] }, charEstimator()).tokens).toBeLessThan(2_100);
   });
 
   test("does not believe a count from before the history was changed, nor one of zero", () => {

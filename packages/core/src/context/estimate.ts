@@ -4,7 +4,7 @@
 // in its last answer is not, so a request is that count plus the estimate of what is new since (`estimateRequest`).
 // A message is measured once: messages never change.
 
-import type { FilePart, Message, Part, Usage } from "../message.ts";
+import type { AssistantMessage, FilePart, Message, Part, Usage } from "../message.ts";
 import type { MessageList, ToolDefinition } from "../model.ts";
 import { partsOf, sumOf } from "./stage.ts";
 
@@ -202,10 +202,18 @@ export function lastCounted(
 ): { at: number; tokens: number } | undefined {
   for (let at = messages.length - 1; at >= from; at -= 1) {
     const message = messages.at(at);
-    const tokens = message?.role === "assistant" ? countedTokens(message.usage) : undefined;
+    const tokens = message?.role === "assistant" ? countedWith(message) : undefined;
     if (tokens !== undefined) return { at, tokens };
   }
   return undefined;
+}
+
+/**
+ * What the window held with an answer, as its provider counted it. Undefined where it did not, or ran tools of its own: its
+ * count is the sum of what each of their rounds read then.
+ */
+export function countedWith(answer: AssistantMessage): number | undefined {
+  return answer.content.some(({ type }) => type === "native") ? undefined : countedTokens(answer.usage);
 }
 
 /** Tokens of a request and its answer, as counted. Undefined where the input was not counted. */
@@ -258,10 +266,8 @@ function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unk
     }
     case "file":
       return weighFile(part, weights);
-    case "native": {
-      const { json, pictures } = withoutPictures(part.opaque, weights.file);
-      return words(json) + pictures * weights.file;
-    }
+    case "native":
+      return weighNative(part.opaque, weights, words);
     default:
       // A part that is newer than this code, or another program's: what it is as JSON.
       return words(jsonOf(part));
@@ -270,16 +276,24 @@ function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unk
 
 /** How the base64 of PNG, JPEG, WebP and GIF begins, and a picture that stands in its own address. */
 const picture = /^(?:iVBORw0KGgo|\/9j\/|UklGR|R0lGOD|data:image\/)/;
+/** What is sealed for its provider: no text is as long without a space. */
+const sealed = /^[\w+/-]{1000,}={0,2}$/;
 
-/** What only its provider understands, as JSON, and the pictures that stood in it: none of them is read as text. */
-function withoutPictures(opaque: unknown, longest: number): { json: string | undefined; pictures: number } {
-  let pictures = 0;
-  const json = jsonOf(opaque, (value) => {
-    if (typeof value !== "string" || value.length <= longest || !picture.test(value)) return value;
-    pictures += 1;
+/** What only its provider understands is read as it is written, but for pictures and what is sealed in it. */
+function weighNative(
+  opaque: unknown,
+  weights: Readonly<CharWeights>,
+  words: (text: unknown) => number,
+): number {
+  let more = 0;
+  const rest = jsonOf(opaque, (value) => {
+    if (typeof value !== "string") return value;
+    if (value.length > weights.file && picture.test(value)) more += weights.file;
+    else if (sealed.test(value)) more += Math.ceil(value.length * weights.opaque);
+    else return value;
     return "";
   });
-  return { json, pictures };
+  return words(rest) + more;
 }
 
 /** A text file is its text. Of a document every tenth byte counts: pages are pictures to a model, and mostly fonts on disk. */

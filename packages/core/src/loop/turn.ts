@@ -3,7 +3,7 @@
 // The last result closes the turn: only then do the answer and all its results enter the history, together.
 
 import { foldLedger } from "../context/compact/ledger.ts";
-import { countedTokens } from "../context/estimate.ts";
+import { countedWith } from "../context/estimate.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../message.ts";
 import { callsOf, textOf } from "../message.ts";
 import { leaveChild, rollUp } from "./children-fold.ts";
@@ -245,7 +245,7 @@ function closeTurn(state: State, run: Run): State {
 /** The history with an answer and its results, and what the provider counted up to the answer. */
 function kept(state: State, message: AssistantMessage, results: readonly ToolMessage[]): Partial<State> {
   const history = state.history.push(message, ...results);
-  const tokens = countedTokens(message.usage);
+  const tokens = countedWith(message);
   const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
   return { history, counted };
 }
