@@ -118,6 +118,15 @@ describe("a large result that a hook gives", () => {
   });
 });
 
+test("a model that asks again and again for what a hook answers is told so, and lands", async () => {
+  const model = scripted(({ toolChoice }) => (toolChoice === "none" ? say("given up") : call("look")));
+  const tools = [echo("look")];
+  const hooks: Hooks = { beforeTool: () => ({ result: "not now" }) };
+  const { end, steps } = await new Agent({ model, tools, hooks }).run("go");
+  expect([end?.reason, end?.rule]).toEqual(["no_progress", "repeats"]);
+  expect(steps).toBeLessThan(10);
+});
+
 describe("what a hook makes of a result that was cut", () => {
   const output = lines(1_000);
   const own = blobRef(output);

@@ -26,7 +26,7 @@ describe("repeats", () => {
     Array.from({ length: count }, () => [call, said]);
 
   test("are the same call with the same outcome, whatever the order of its arguments", () => {
-    expect(rule).toMatchObject({ name: "repeats", version: 2 });
+    expect(rule).toMatchObject({ name: "repeats", version: 3 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
     expect(
@@ -53,6 +53,21 @@ describe("repeats", () => {
         ]),
       ),
     ).toStrictEqual([1]);
+  });
+
+  test("are those too that a hook answers in place of running them, and not what it makes of other results", () => {
+    const given = (hook: "beforeTool" | "afterTool", result?: object) =>
+      recordOf({ type: "hook_answered", hook, call: look.key, ...(result && { result }) } as never);
+    const seen = (...records: ReturnType<typeof given>[]): number[] =>
+      times(
+        records.reduce<Memory>(
+          (memory, record) => afterAll(rule, [record], acting([look]), memory),
+          rule.init?.(emptyState) as Memory,
+        ),
+      );
+    const result = saying("so");
+    expect(seen(given("beforeTool", result), given("beforeTool", result))).toStrictEqual([2]);
+    expect(seen(given("beforeTool"), given("afterTool", result))).toStrictEqual([]);
   });
 
   test("of calls that could not be read are told by what the model wrote", () => {

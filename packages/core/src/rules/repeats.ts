@@ -9,7 +9,7 @@
 import { type Check, checkGiven, listOf, membersOf, text, whole } from "../checks.ts";
 import { canonical, digest } from "../digest.ts";
 import { Names } from "../loop/log.ts";
-import type { CallResult } from "../loop/records.ts";
+import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
 import { type Call, runOf, type State } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -53,17 +53,18 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
   return {
     name: "repeats",
-    version: 2,
+    version: 3,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
     fold(memory, record, before) {
       if (record.type === "noted" && record.rule === "repeats")
         return { ...memory, nudged: [...memory.nudged, String(record.evidence.outcome)] };
-      if (record.type !== "tool_finished") return memory;
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
-      if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
+      const came = outcomeIn(record);
+      const call = came && before.run?.turn?.calls.find((one) => one.key === came.call);
+      if (came === undefined || call === undefined || call.result !== undefined || exempt.includes(call.name))
+        return memory;
       // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
       if (call.tool?.agent !== undefined) return memory;
-      return count(memory, call, record.result, runOf(before).hidden.includes(call.name));
+      return count(memory, call, came.result, runOf(before).hidden.includes(call.name));
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
@@ -85,6 +86,14 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       return undefined;
     },
   };
+}
+
+/** What a call came to: its own result, or what a hook gave in place of running it. */
+function outcomeIn(record: LogRecord): { call: CallKey; result: CallResult } | undefined {
+  if (record.type === "tool_finished") return record;
+  if (record.type !== "hook_answered" || record.hook !== "beforeTool") return undefined;
+  const { call, result } = record;
+  return result === undefined ? undefined : { call, result };
 }
 
 function count(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
