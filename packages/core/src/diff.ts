@@ -6,7 +6,7 @@
 import { jsonCopy } from "./copy-json.ts";
 import { canonical } from "./digest.ts";
 import { RondoError } from "./errors.ts";
-import type { LogRecord, RunEnd } from "./loop/records.ts";
+import type { CallResult, LogRecord, RunEnd } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import { callsOf, type Json, type JsonObject, type Message, textOf } from "./message.ts";
@@ -147,25 +147,28 @@ function essence(record: LogRecord): string {
       const { idempotencyKey: _key, ...rest } = fact;
       return text({ ...rest, call: place(rest.call) });
     }
-    case "tool_finished":
-    case "approval_given":
-      return text({ ...fact, call: place(fact.call) });
     case "approval_asked":
       return text({ ...fact, calls: fact.calls.map(place) });
     case "turn_judged": {
       const { waitMs: _wait, ...evidence } = fact.evidence;
       const follows = fact.follows.do === "ask_again" ? { ...fact.follows, until: undefined } : fact.follows;
-      return text({ ...fact, evidence, follows });
+      return text({ ...fact, evidence: placed(evidence), follows });
     }
-    case "run_ended":
-      return text({ ...fact, keep: fact.keep && plain(fact.keep) });
+    case "run_ended": {
+      const end = { ...fact.end, evidence: placed(fact.end.evidence) };
+      return text({ ...fact, end, keep: fact.keep && plain(fact.keep) });
+    }
     default:
-      return text(fact);
+      return text("evidence" in fact ? { ...fact, evidence: placed(fact.evidence) } : placed(fact));
   }
 }
 
 /** Keys count records, of which one side may have more that say nothing. */
 const place = (key: string): string => key.split(".")[1] ?? key;
+
+/** What names a call by its key, with its place in its answer alone. */
+const placed = <About extends object>(about: About): About =>
+  "call" in about && typeof about.call === "string" ? { ...about, call: place(about.call) } : about;
 
 const text = (value: unknown): string => canonical(jsonCopy(value, "", "lenient") as Json);
 
@@ -235,13 +238,12 @@ function momentsOf(record: LogRecord, before: State, after: State): Moment[] {
     case "model_failed":
     case "summary_failed":
       return one("failure", `${record.error.kind}: ${record.error.message}`);
-    case "tool_finished": {
-      const { content, code } = record.result;
-      const words = content
-        .map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`))
-        .join("\n");
-      return one("result", `${code === undefined ? "" : `(${code}) `}${words}`, { name: named(record.call) });
-    }
+    case "tool_finished":
+      return one("result", resultText(record.result), { name: named(record.call) });
+    case "hook_answered":
+      return "result" in record && record.result !== undefined
+        ? one("result", resultText(record.result), { name: named(record.call) })
+        : [];
     case "approval_given":
       return one("decision", `${named(record.call)}: ${record.approval.answer}`);
     case "noted":
@@ -264,7 +266,13 @@ function momentStep(record: LogRecord, before: State, after: State): number {
   if (record.type === "model_started") return record.step;
   if (record.type === "run_started") return 0;
   if (record.type === "run_ended") return before.run?.steps ?? 0;
-  return stepAt(record.type === "tool_finished" || record.type === "model_finished" ? before : after);
+  const isOfTurn = ["tool_finished", "hook_answered", "model_finished"].includes(record.type);
+  return stepAt(isOfTurn ? before : after);
+}
+
+function resultText({ content, code }: CallResult): string {
+  const words = content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
+  return `${code === undefined ? "" : `(${code}) `}${words}`;
 }
 
 function forkText(record: LogRecord & { type: "opened" }): string {

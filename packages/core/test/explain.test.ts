@@ -5,11 +5,14 @@ import {
   type AgentOptions,
   diff,
   explain,
+  type Hooks,
+  type LogRecord,
   memoryJournal,
   type Repair,
   RondoError,
   type Rules,
   resolve,
+  toolResult,
 } from "@rondo/core";
 import { call, fail, type Script, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -160,6 +163,48 @@ describe("a diff", () => {
     const script = [call("look"), say("done")];
     const [a, b] = [await ran(script), await ran(script)];
     expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true, step: 2 });
+  });
+
+  test("of two runs of which one waited in between finds nothing, whatever hooks said and tools ended", async () => {
+    const hooks: Hooks = {
+      permission: () => "allow",
+      beforeTool: ({ args }) => ({ args }),
+      afterTool: () => ({ content: "seen" }),
+    };
+    const tools = [echo("look"), echo("end", { execute: () => toolResult("over", { done: true }) })];
+    const { records, rules } = await ran([call("look"), call("end")], { hooks, tools });
+    // What tells of time alone stands in one of them, and every call has another key there.
+    const shifted = (value: unknown): unknown =>
+      JSON.parse(JSON.stringify(value), (name, item: unknown) => {
+        if (name === "seq") return Number(item) + 1;
+        return typeof item === "string"
+          ? item.replace(/^(\d+)\.(\d+)$/, (_, seq, at) => `${Number(seq) + 1}.${at}`)
+          : item;
+      });
+    const [first, ...rest] = records;
+    const woke = { type: "woke", seq: 1, at: first?.at ?? 0, rand: 0.5 } as const;
+    const waited = [first, woke, ...(shifted(rest) as LogRecord[])] as LogRecord[];
+    expect(diff(records, waited, rules)).toMatchObject({ same: true });
+  });
+
+  test("tells what a hook gave for a result", async () => {
+    const hooks = (text: string): Hooks => ({ beforeTool: () => ({ result: text }) });
+    const script = [call("look"), say("done")];
+    const [a, b] = [await ran(script, { hooks: hooks("one") }), await ran(script, { hooks: hooks("two") })];
+    const found = diff(a.records, b.records, a.rules);
+    expect(found).toMatchObject({ same: false, step: 1 });
+    for (const [side, text] of [
+      [found.a, "one"],
+      [found.b, "two"],
+    ] as const)
+      expect(side.moments[0]).toMatchObject({ what: "result", name: "look", text });
+    const after = await ran(script, { hooks: { afterTool: () => ({ content: "three" }) } });
+    const plain = await ran(script, { hooks: { afterTool: () => undefined } });
+    expect(diff(plain.records, after.records, plain.rules).b.moments[0]).toMatchObject({
+      what: "result",
+      name: "look",
+      text: "three",
+    });
   });
 
   test("of a session that has no records is refused: a journal gives as much for an id that it does not know", async () => {
