@@ -17,15 +17,16 @@ export interface Asking {
   signal: AbortSignal | undefined;
   /** How long a connection may take, in milliseconds. */
   connectMs: number;
-  /** There is a connection: whatever the answer takes, somebody is there. */
-  connected(): void;
+  /** Hears that a connection takes longer than `silentMs` milliseconds. */
+  isLate(): void;
+  silentMs: number;
 }
 
 export function post(
   url: string,
   body: string,
   headers: { [name: string]: string },
-  { signal, connectMs, connected }: Asking,
+  { signal, connectMs, isLate, silentMs }: Asking,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body);
@@ -54,18 +55,20 @@ export function post(
       },
     );
     sent.once("error", reject);
-    const late = setTimeout(
-      () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
-      connectMs,
-    );
-    sent.once("close", () => clearTimeout(late));
+    // From when there is a socket for it: until then it waits for other requests of ours.
     sent.once("socket", (socket) => {
-      const reached = (): void => {
+      if (sent.reusedSocket) return;
+      const late = setTimeout(isLate, silentMs);
+      const tooLate = setTimeout(
+        () => sent.destroy(new Error(`no connection within ${connectMs / 1_000} s`)),
+        connectMs,
+      );
+      const over = (): void => {
         clearTimeout(late);
-        connected();
+        clearTimeout(tooLate);
       };
-      if (sent.reusedSocket) reached();
-      else socket.once(isTls ? "secureConnect" : "connect", reached);
+      socket.once(isTls ? "secureConnect" : "connect", over);
+      sent.once("close", over);
     });
     sent.end(bytes);
   });

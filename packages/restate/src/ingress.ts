@@ -72,35 +72,24 @@ export class Ingress {
       ...this.#headers,
       ...(once ? { "idempotency-key": randomUUID() } : {}),
     };
-    let isReached = false;
-    const connected = (): void => {
-      isReached = true;
-    };
-    const late = setTimeout(() => {
-      if (!isReached) this.#tellThatItWaits();
-    }, silentMs);
     let since: number | undefined;
-    try {
-      for (let attempt = 0; ; attempt += 1) {
-        signal?.throwIfAborted();
-        const url = this.#urls[this.#at % this.#urls.length] ?? "";
-        const came = await this.#ask(url + path, body, headers, signal, connected);
-        if ("value" in came) {
-          this.#told = false;
-          return came.value as Out;
-        }
-        // A long call that breaks off is asked for again: the time counts from the last one that was reached.
-        since ??= Date.now();
-        const waited = Date.now() - since;
-        // What was registered a moment ago is not known at every ingress yet.
-        const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
-        if (!came.again || waited > patienceMs) throw came.error;
-        if (waited >= silentMs) this.#tellThatItWaits();
-        this.#at += 1;
-        await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
+    for (let attempt = 0; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const url = this.#urls[this.#at % this.#urls.length] ?? "";
+      const came = await this.#ask(url + path, body, headers, signal);
+      if ("value" in came) {
+        this.#told = false;
+        return came.value as Out;
       }
-    } finally {
-      clearTimeout(late);
+      // A long call that breaks off is asked for again: the time counts from the last one that was reached.
+      since ??= Date.now();
+      const waited = Date.now() - since;
+      // What was registered a moment ago is not known at every ingress yet.
+      const patienceMs = Math.min(this.#patienceMs, came.error.status === 404 ? unknownMs : Infinity);
+      if (!came.again || waited > patienceMs) throw came.error;
+      if (waited >= silentMs) this.#tellThatItWaits();
+      this.#at += 1;
+      await pause(Math.min(1_000, 20 * 2 ** attempt), signal);
     }
   }
 
@@ -117,13 +106,13 @@ export class Ingress {
     body: string,
     headers: { [name: string]: string },
     signal: AbortSignal | undefined,
-    connected: () => void,
   ): Promise<{ value: unknown } | { error: RondoError; again: boolean }> {
     try {
       const response = await post(url, body, headers, {
         signal,
         connectMs: Math.max(1_000, Math.min(connectMs, this.#patienceMs)),
-        connected,
+        isLate: () => this.#tellThatItWaits(),
+        silentMs,
       });
       const { status, text } = response;
       if (status >= 200 && status < 300) return { value: text === "" ? undefined : JSON.parse(text) };

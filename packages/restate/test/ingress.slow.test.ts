@@ -25,9 +25,9 @@ async function closedPort(): Promise<number> {
 test("that a server is waited for is told once, whoever asks it meanwhile, and the error says what to do", async () => {
   const ingress = `http://127.0.0.1:${await closedPort()}`;
   const told: string[] = [];
-  const journal = restateJournal({ ingress, patienceMs: 2_000, warn: (message) => told.push(message) });
+  const journal = restateJournal({ ingress, patienceMs: 3_000, warn: (message) => told.push(message) });
   const [list, read] = await Promise.allSettled([journal.list(), journal.read("s")]);
-  expect(told).toEqual([`waiting for the Restate server at ${ingress}, for at most 2 s`]);
+  expect(told).toEqual([`waiting for the Restate server at ${ingress}, for at most 3 s`]);
   for (const asked of [list, read]) {
     const { kind, message } = (asked as PromiseRejectedResult).reason;
     expect(kind).toBe("network");
