@@ -351,6 +351,26 @@ describe("of a call", () => {
     ]);
   });
 
+  test("that a hook answered is told like one that ran, and once", () => {
+    const result = { content: [{ type: "text", text: "given" }], isError: false };
+    const given = { type: "hook_answered", hook: "beforeTool", call: "5.0", result } as const;
+    const start = { type: "tool_start", call: view };
+    const { ms: _ms, ...ends } = end;
+    expect(told(acting([callOf("5.0")], { steps: 2 }), given)).toStrictEqual([
+      start,
+      { ...ends, content: result.content, ms: 0 },
+      { type: "step_end", step: 2 },
+    ]);
+    const failed = { ...given, error: "boom", result: { ...result, isError: true, code: "hook_failed" } };
+    expect(told(open(callOf("5.0")), failed)).toMatchObject([
+      { ...start, code: "hook_failed" },
+      { type: "tool_end", isError: true, code: "hook_failed" },
+    ]);
+    expect(told(open(finished("5.0")), given)).toStrictEqual([]);
+    const { result: _none, ...passed } = given;
+    expect(told(open(callOf("5.0")), passed)).toStrictEqual([]);
+  });
+
   test("who is asked about it is told, and what was answered", () => {
     expect(told(open(callOf("5.0")), { type: "approval_asked", calls: ["5.0", "9.9"] })).toStrictEqual([
       { type: "approval_request", call: view },

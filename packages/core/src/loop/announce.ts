@@ -9,7 +9,7 @@ import { offersOutput } from "../output/ways.ts";
 import type { LeftChild, WaitingCall } from "./child-facts.ts";
 import { waitingInside } from "./children.ts";
 import { leftChildOf } from "./children-fold.ts";
-import type { CallResult, LogRecord } from "./records.ts";
+import type { CallKey, CallResult, LogRecord } from "./records.ts";
 import type { Call, State } from "./state.ts";
 
 /** A call as watchers see it. */
@@ -101,7 +101,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
           message,
           hook: "onFinish",
         }));
-      return [...cutByHook(record, before), ...stepEnds(before, after, step)];
+      return [...givenByHook(record, before), ...stepEnds(before, after, step)];
     case "trimmed": {
       const { stage, before: was, after: is, note } = record;
       return [{ type: "context", stage, before: was, after: is, note }];
@@ -235,7 +235,10 @@ function modeChanged(record: LogRecord & { type: "mode" }): RondoEvent[] {
 }
 
 /** A call that was answered without running is announced like one that ran: watchers need no special case. */
-function toolFinished(record: LogRecord & { type: "tool_finished" }, before: State): RondoEvent[] {
+function toolFinished(
+  record: { call: CallKey; result: CallResult; at: number },
+  before: State,
+): RondoEvent[] {
   const call = find(before, record.call);
   if (call === undefined || call.result !== undefined) return [];
   const { content, isError, code, done } = record.result;
@@ -263,12 +266,14 @@ function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
   return [{ type: "context", stage: "cap", before, after, note }];
 }
 
-/** The same for a result that a hook gave: one that the tool's had already was told. */
-function cutByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
-  const result = "result" in record ? record.result : undefined;
-  const call = "call" in record ? find(before, record.call) : undefined;
-  if (call === undefined || result === undefined) return [];
-  return canonical(result.capped) === canonical(call.result?.capped) ? [] : cappedBy(result, call);
+/** A result that a hook gave. Of one in place of the tool's, whose end was told, only that it was cut; and not that the tool's was. */
+function givenByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
+  if (!("result" in record) || record.result === undefined) return [];
+  const { hook, call: key, result, at } = record;
+  if (hook === "beforeTool") return toolFinished({ call: key, result, at }, before);
+  const call = find(before, key);
+  if (call === undefined || canonical(result.capped) === canonical(call.result?.capped)) return [];
+  return cappedBy(result, call);
 }
 
 /** A step ends when its turn has settled and left the open state. */
