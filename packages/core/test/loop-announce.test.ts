@@ -368,7 +368,30 @@ describe("of a call", () => {
     ]);
     expect(told(open(finished("5.0")), given)).toStrictEqual([]);
     const { result: _none, ...passed } = given;
-    expect(told(open(callOf("5.0")), passed)).toStrictEqual([]);
+    for (const none of [passed, { ...passed, result: undefined }])
+      expect(told(open(callOf("5.0")), none)).toStrictEqual([]);
+  });
+
+  test("that a hook gave in place of the tool's is told where it was cut anew", () => {
+    const capped = { bytes: 90, keptBytes: 10, lines: 3 };
+    const given = (result: object | undefined, call: string = "5.0"): object => ({
+      type: "hook_answered",
+      hook: "afterTool",
+      call,
+      ...(result && { result: { content: [], isError: false, ...result } }),
+    });
+    const ran = (result: object) => open(finished("5.0", { settled: false, result: result as never }));
+    const whole = { content: [], isError: false };
+    expect(told(ran(whole), given({ capped }))).toMatchObject([
+      { type: "context", stage: "cap", before: 90 },
+    ]);
+    expect(told(ran(whole), given({}))).toStrictEqual([]);
+    expect(told(ran({ ...whole, capped }), given({ capped }))).toStrictEqual([]);
+    expect(told(ran({ ...whole, capped }), given({ capped: { ...capped, bytes: 91 } }))).toMatchObject([
+      { before: 91 },
+    ]);
+    expect(told(ran({ ...whole, capped }), given(undefined))).toStrictEqual([]);
+    expect(told(ran(whole), given({ capped }, "9.9"))).toStrictEqual([]);
   });
 
   test("who is asked about it is told, and what was answered", () => {

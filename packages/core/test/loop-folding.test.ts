@@ -673,6 +673,29 @@ describe("a call of the open turn", () => {
     expect(callAt(replaced).result).toStrictEqual(changed);
   });
 
+  test("is known by where the whole of what a hook gave for it is kept, once", () => {
+    const kept = { content: [], isError: false, ref: "r2", capped: { bytes: 9, keptBytes: 1, lines: 1 } };
+    const refs = (state: State): string[] => [...state.outputs];
+    const given = (state: State, hook: string, call: string, result: object = kept): State =>
+      fold(state, { type: "hook_answered", hook, call, result });
+    const first = finished("5.0", { settled: false, result: { ...done, ref: "r1" } as never });
+    const state = acting([finished("5.1"), first, callOf("5.2")]);
+    expect(refs(given(state, "afterTool", "5.0"))).toStrictEqual(["r2"]);
+    expect(given(state, "afterTool", "5.0")).toMatchObject({
+      readable: true,
+      ledger: { entries: [{ entry: { kind: "output", ref: "r2", tool: first.name } }] },
+    });
+    const named = given(acting([callOf("5.0", { name: "other" }), callOf("5.1")]), "beforeTool", "5.1");
+    expect(named.ledger.entries).toMatchObject([{ entry: { tool: callOf("5.1").name } }]);
+    expect(refs(given(state, "beforeTool", "5.2"))).toStrictEqual(["r2"]);
+    // The tool's own is known already, and so is what the tool did.
+    expect(refs(given(state, "afterTool", "5.0", { ...kept, ref: "r1" }))).toStrictEqual([]);
+    const noted = { ...kept, ledger: [{ kind: "done", text: "x" }] };
+    expect(given(state, "afterTool", "5.0", noted).ledger.entries).toHaveLength(1);
+    // Of one that is over, or is none of the turn's, nothing is.
+    for (const call of ["5.1", "9.9"]) expect(refs(given(state, "afterTool", call))).toStrictEqual([]);
+  });
+
   test("that was cut off is what its tool found out", () => {
     const state = acting([callOf("5.0", { interrupted: true }), callOf("5.1")]);
     const found = (change: object, call: string = "5.0"): State =>
@@ -752,6 +775,19 @@ describe("an answer of somebody who was asked", () => {
 
   test("that names a grant which does not cover the call lets nothing run", () => {
     expect(callAt(given({ answer: "approve", grant: "nobody's" }))).toStrictEqual(asked);
+    // Nor one that would cover it but for what the tool says of its arguments today.
+    const grants = [{ id: "g", tool: asked.name, args: { like: { run: "a*" } }, used: 0 }];
+    const call = { ...asked, args: { run: "a; b" } };
+    const under = (change: Partial<RunOptions>): Call =>
+      callAt(
+        fold(acting([call, callOf("5.1")], {}, { grants }, change), {
+          type: "approval_given",
+          call: "5.0",
+          approval: { answer: "approve", grant: "g" },
+        }),
+      );
+    expect(under({}).permission).toMatchObject({ answer: "allow" });
+    expect(under({ tools: [toolOf(asked.name, { shellArgs: ["run"] })] })).toStrictEqual(call);
   });
 });
 

@@ -268,12 +268,12 @@ function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
 
 /** A result that a hook gave. Of one in place of the tool's, whose end was told, only that it was cut; and not that the tool's was. */
 function givenByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
-  if (!("result" in record) || record.result === undefined) return [];
-  const { hook, call: key, result, at } = record;
-  if (hook === "beforeTool") return toolFinished({ call: key, result, at }, before);
-  const call = find(before, key);
-  if (call === undefined || canonical(result.capped) === canonical(call.result?.capped)) return [];
-  return cappedBy(result, call);
+  const result = "result" in record ? record.result : undefined;
+  if (result === undefined || !("call" in record)) return [];
+  if (record.hook === "beforeTool") return toolFinished({ call: record.call, result, at: record.at }, before);
+  const call = find(before, record.call);
+  const isTold = canonical(result.capped) === canonical(call?.result?.capped);
+  return call === undefined || isTold ? [] : cappedBy(result, call);
 }
 
 /** A step ends when its turn has settled and left the open state. */

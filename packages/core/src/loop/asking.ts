@@ -21,7 +21,7 @@ export function askLeave(state: State): Action | undefined {
 export function useGrant(state: State): Action | undefined {
   if (state.grants.length === 0) return undefined;
   for (const call of withoutLeave(state)) {
-    const today = toolNamed(state.options?.tools ?? [], call.name);
+    const today = state.options && toolNamed(state.options.tools, call.name);
     const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now, today);
     if (grant === undefined) continue;
     const approval = { answer: "approve", grant: grant.id } as const;

@@ -31,7 +31,7 @@ export function useLeave(
   if (approval.grant === undefined)
     return approval.always === undefined ? state : allow(state, approval.always);
   const grant = state.grants.find((one) => one.id === approval.grant);
-  const today = toolNamed(state.options?.tools ?? [], call.name);
+  const today = state.options && toolNamed(state.options.tools, call.name);
   if (grant === undefined || grant.revoked || call.interrupted || !covers(grant, call, today))
     return undefined;
   if (grant.uses !== undefined && grant.used >= grant.uses) return undefined;

@@ -59,9 +59,9 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       if (record.type === "noted" && record.rule === "repeats")
         return { ...memory, nudged: [...memory.nudged, String(record.evidence.outcome)] };
       const came = outcomeIn(record);
-      const call = came && before.run?.turn?.calls.find((one) => one.key === came.call);
-      if (came === undefined || call === undefined || call.result !== undefined || exempt.includes(call.name))
-        return memory;
+      if (came === undefined) return memory;
+      const call = before.run?.turn?.calls.find((one) => one.key === came.call);
+      if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
       // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
       if (call.tool?.agent !== undefined) return memory;
       return count(memory, call, came.result, runOf(before).hidden.includes(call.name));
