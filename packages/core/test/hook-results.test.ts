@@ -13,9 +13,9 @@ import {
   type ToolMessage,
   textOf,
 } from "@rondo/core";
-import { call, say, scripted } from "@rondo/testkit";
+import { call, calls, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo } from "./support.ts";
+import { echo, jumpingClock } from "./support.ts";
 
 const lines = (count: number, word = "line"): string =>
   Array.from({ length: count }, (_, at) => `${word} ${at + 1}`).join("\n");
@@ -116,6 +116,36 @@ describe("a large result that a hook gives", () => {
     const { results } = await run(hooks, { context: { cap: { bytes, keep: "every" } } });
     expect(results[0]).toMatchObject({ ref: blobRef("fits"), content: [{ text: "fits" }] });
   });
+});
+
+test("of two calls that hooks answer each is cut by what holds for its tool", async () => {
+  const model = scripted([calls([["look"], ["peek"]]), say("done")]);
+  const tools = [echo("look"), echo("peek")];
+  const hooks: Hooks = { beforeTool: () => ({ result: large }) };
+  const context = { cap: { bytes, exempt: ["look"] } };
+  const { messages } = await new Agent({ model, tools, hooks, context }).run("go");
+  const [looked = "", peeked = ""] = messages.filter(({ role }) => role === "tool").map(textOf);
+  expect([looked === large, peeked.length < 2 * bytes]).toEqual([true, true]);
+});
+
+test("a hook that gives a result when its call is over changes nothing", async () => {
+  let give = (_given: { result: string }): void => {};
+  const hooks: Hooks = {
+    beforeTool: () =>
+      new Promise((resolve) => {
+        give = resolve;
+      }),
+  };
+  const landing = async () => {
+    give({ result: large });
+    await new Promise((resolve) => setImmediate(resolve));
+    return say("in short");
+  };
+  const model = scripted(({ toolChoice }) => (toolChoice === "none" ? landing() : call("look")));
+  const budget = { ms: 5_000 };
+  const agent = new Agent({ model, tools: [echo("look")], hooks, budget, clock: jumpingClock(0.5) });
+  const { end, text } = await agent.run("go");
+  expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "in short"]);
 });
 
 test("a model that asks again and again for what a hook answers is told so, and lands", async () => {
