@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ErrorKind, Json } from "@rondo/core";
 import { describe, expect, it } from "vitest";
-import { classifyHttpError, classifyStreamError, isOverflowText } from "../src/transport/errors.ts";
+import { isOverflowText } from "../src/transport/error-words.ts";
+import { classifyHttpError, classifyStreamError } from "../src/transport/errors.ts";
 
 interface Row {
   id: string;

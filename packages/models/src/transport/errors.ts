@@ -7,6 +7,20 @@
 import { type ErrorKind, type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
+import { isRequestCode, kindOfCode } from "./error-codes.ts";
+import {
+  busyWords,
+  callWords,
+  capabilityWords,
+  filterWords,
+  isOverflowText,
+  keyWords,
+  moneyWords,
+  overloadWords,
+  rateWords,
+  templateWords,
+  upstreamWords,
+} from "./error-words.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
@@ -96,9 +110,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     const own = hints.codes?.[code];
     if (own !== undefined) return own;
   }
-  const byCode = codes
-    .map((code) => codeKinds.get(code.replace(/^.*[#/]/, "")))
-    .find((kind) => kind !== undefined);
+  const byCode = codes.map(kindOfCode).find((kind) => kind !== undefined);
   const text = facts.message;
 
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
@@ -186,194 +198,6 @@ function quotaIds(json: Json | undefined, depth = 0): string[] {
     key === "quotaId" && typeof value === "string" ? [value] : quotaIds(value, depth + 1),
   );
 }
-
-/**
- * True when the words say that the prompt does not fit the model's window, and not that a rate limit was hit.
- * Only for a status of 400, 413 or 422, or an error inside a stream: never ask it about a 429.
- */
-export function isOverflowText(text: string): boolean {
-  return overflowWords.test(text) && !rateWords.test(text);
-}
-
-const overflowWords = new RegExp(
-  [
-    "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
-    "max(?:imum)? (?:context|prompt|input|model)(?: tokens?)? (?:length|limit|characters)",
-    "maximum number of (?:input |prompt |total )?tokens",
-    "context length is only",
-    "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
-    "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
-    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)",
-    "exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))",
-    "token count[^.]{0,60}(?:exceeds|only supports up to)",
-    "prompt_tokens[^.]{0,40} must be less than",
-    "inputs[`'\"]* must have less than \\d+ tokens",
-    "when (?:the )?context (?:the )?overflows",
-    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出)",
-    "exceeded (?:the )?model(?:'s)? token limit",
-    "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
-    "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
-    "(?:prompt|input)(?: length)? exceeds? max",
-    "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
-    "(?:prompt|input|request) has [\\d,]+ tokens?, but",
-    "max tokens of \\d+ exceeded",
-    "tokens in (?:the )?request more than max",
-    "range of input length should be",
-    "max_new_tokens[`'\"]* must be <=",
-    "reduce the length of the (?:messages|prompt|input)",
-    "too many (?:input )?tokens",
-    "too (?:large|long|big) for (?:model with \\d+|(?:the |this )?(?:model'?s? )?context)",
-    "(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)",
-    "\\bcontext (?:is |was )?(?:too (?:long|large)|overflow)",
-    "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
-    "string value length \\(\\d+\\) exceeds the maximum",
-  ].join("|"),
-  "i",
-);
-const rateWords =
-  /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
-const moneyWords =
-  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
-const keyWords =
-  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
-const filterWords =
-  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b/i;
-const capabilityWords =
-  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|missing data required for image/i;
-/**
- * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know. Sent
- * again unchanged it fails again, for ever (F097, F128, F129).
- */
-const templateWords =
-  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
-/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
-const callWords =
-  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
-/** What a gateway says of the server behind it, whatever status it says it with. */
-const upstreamWords =
-  /failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
-const overloadWords = /overloaded|at capacity|high demand/i;
-const busyWords = /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
-
-/** Codes that only say "your request"; what is wrong with it the words say. */
-const requestCodes: ReadonlySet<string> = new Set([
-  "invalid_request_error",
-  "invalid_argument",
-  "validationexception",
-  "badrequesterror",
-  "bad_request",
-  "not_found_error",
-  "not_found",
-  "model_not_found",
-  "failed_precondition",
-  "resourcenotfoundexception",
-  "invalid_prompt",
-  "unsupported_parameter",
-  "unknown_parameter",
-  "missing_required_parameter",
-  "unsupported_value",
-  "invalid_value",
-  "invalid_encrypted_content",
-  "thinking_signature_invalid",
-]);
-
-/** An image that cannot be read is no better the next time: OpenAI has a dozen codes for it. */
-const imageCodes =
-  /^(?:(?:invalid|empty|unsupported)_(?:\w+_)?image(?:_\w+)?|image_\w+|failed_to_download_image)$/;
-
-const isRequestCode = (code: string): boolean =>
-  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code);
-
-const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
-  Object.entries({
-    insufficient_quota: "quota_exhausted",
-    exceeded_current_quota_error: "quota_exhausted",
-    billing_error: "quota_exhausted",
-    billing_hard_limit_reached: "quota_exhausted",
-    billing_not_active: "quota_exhausted",
-    insufficient_credits: "quota_exhausted",
-    insufficient_credits_for_paid_model: "quota_exhausted",
-    insufficient_balance: "quota_exhausted",
-    balance_depleted: "quota_exhausted",
-    credit_balance_exhausted: "quota_exhausted",
-    organization_spend_limit_exceeded: "quota_exhausted",
-    organization_usage_limit_exceeded: "quota_exhausted",
-    project_spend_limit_exceeded: "quota_exhausted",
-    terminal_quota_exhausted: "quota_exhausted",
-    quota_exceeded: "quota_exhausted",
-    usage_limit_reached: "quota_exhausted",
-    usage_not_included: "quota_exhausted",
-    "allocationquota.freetieronly": "quota_exhausted",
-    setlimitexceeded: "quota_exhausted",
-    accountoverdueerror: "quota_exhausted",
-    arrearage: "quota_exhausted",
-    servicequotaexceededexception: "quota_exhausted",
-    rate_limit_exceeded: "rate_limit",
-    rate_limit_error: "rate_limit",
-    rate_limited: "rate_limit",
-    limit_burst_rate: "rate_limit",
-    too_many_requests: "rate_limit",
-    too_many_tokens_error: "rate_limit",
-    token_quota_exceeded: "rate_limit",
-    resource_exhausted: "rate_limit",
-    throttlingexception: "rate_limit",
-    toomanyrequestsexception: "rate_limit",
-    overloaded_error: "overloaded",
-    engine_overloaded_error: "overloaded",
-    slow_down: "overloaded",
-    server_overload: "overloaded",
-    upstream_unavailable: "overloaded",
-    server_is_overloaded: "overloaded",
-    service_unavailable_error: "overloaded",
-    unavailable: "overloaded",
-    modelnotreadyexception: "overloaded",
-    authentication_error: "auth",
-    invalid_api_key: "auth",
-    invalid_authentication_error: "auth",
-    unauthenticated: "auth",
-    api_key_invalid: "auth",
-    unauthorized: "auth",
-    unrecognizedclientexception: "auth",
-    invalidsignatureexception: "auth",
-    incompletesignatureexception: "auth",
-    missingauthenticationtokenexception: "auth",
-    expiredtokenexception: "auth",
-    expiredtoken: "auth",
-    permission_error: "permission",
-    permission_denied: "permission",
-    accessdeniedexception: "permission",
-    context_length_exceeded: "context_overflow",
-    exceed_context_size_error: "context_overflow",
-    prompt_too_long: "context_overflow",
-    tokens_limit_reached: "context_overflow",
-    model_context_window_exceeded: "context_overflow",
-    request_too_large: "payload_too_large",
-    content_filter: "content_filter",
-    content_policy_violation: "content_filter",
-    data_inspection_failed: "content_filter",
-    datainspectionfailed: "content_filter",
-    responsibleaipolicyviolation: "content_filter",
-    image_content_policy_violation: "content_filter",
-    bio_policy: "content_filter",
-    cyber_policy: "content_filter",
-    tool_use_failed: "malformed_tool_call",
-    unsupported_country_region_territory: "permission",
-    server_error: "server_error",
-    internal_server_error: "server_error",
-    internalservererror: "server_error",
-    internal_error: "server_error",
-    internal: "server_error",
-    api_error: "server_error",
-    serviceunavailableexception: "server_error",
-    internalserverexception: "server_error",
-    internalfailure: "server_error",
-    modelstreamerrorexception: "server_error",
-    modelerrorexception: "server_error",
-    modeltimeoutexception: "timeout",
-    timeout_error: "timeout",
-    deadline_exceeded: "timeout",
-  } satisfies { [code: string]: ErrorKind }),
-);
 
 function sentence(
   kind: ErrorKind,

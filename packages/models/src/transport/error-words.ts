@@ -1,0 +1,72 @@
+// The room of the words that providers and the servers around them have for what went wrong.
+//
+// Each list has one meaning. Which of them is asked, and after what else, is decided in `errors.ts`.
+
+/**
+ * True when the words say that the prompt does not fit the model's window, and not that a rate limit was hit.
+ * Only for a status of 400, 413 or 422, or an error inside a stream: never ask it about a 429.
+ */
+export function isOverflowText(text: string): boolean {
+  return overflowWords.test(text) && !rateWords.test(text);
+}
+
+const overflowWords: RegExp = new RegExp(
+  [
+    "(?:prompts?|inputs?|request|conversation|messages)(?: tokens?| length)?(?: \\([^)]{1,40}\\))? (?:is |was |are )?too long",
+    "max(?:imum)? (?:context|prompt|input|model)(?: tokens?)? (?:length|limit|characters)",
+    "maximum number of (?:input |prompt |total )?tokens",
+    "context length is only",
+    "context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed",
+    "exceed[^.]{0,80}context[ _](?:length|window|size|limit)",
+    "(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)",
+    "exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))",
+    "token count[^.]{0,60}(?:exceeds|only supports up to)",
+    "prompt_tokens[^.]{0,40} must be less than",
+    "inputs[`'\"]* must have less than \\d+ tokens",
+    "when (?:the )?context (?:the )?overflows",
+    "(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出)",
+    "exceeded (?:the )?model(?:'s)? token limit",
+    "(?:prompt|input|total) tokens[^.]{0,60}exceeds?\\b",
+    "tokens in the (?:prompt|input|messages)[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input)(?: length)? exceeds? max",
+    "(?:prompt|input) length[^.]{0,40}exceeds?\\b",
+    "(?:prompt|input|request) has [\\d,]+ tokens?, but",
+    "max tokens of \\d+ exceeded",
+    "tokens in (?:the )?request more than max",
+    "range of input length should be",
+    "max_new_tokens[`'\"]* must be <=",
+    "reduce the length of the (?:messages|prompt|input)",
+    "too many (?:input )?tokens",
+    "too (?:large|long|big) for (?:model with \\d+|(?:the |this )?(?:model'?s? )?context)",
+    "(?:exceeds?|than)[^.]{0,20} (?:max_(?:seq_len|num_tokens|model_len)|the engine's max)",
+    "\\bcontext (?:is |was )?(?:too (?:long|large)|overflow)",
+    "(?:messages|input|prompt)\\S*[`'\"]*: string too long\\. Expected a string with maximum length \\d{5,}",
+    "string value length \\(\\d+\\) exceeds the maximum",
+  ].join("|"),
+  "i",
+);
+export const rateWords: RegExp =
+  /rate[ _-]?limit|throttl|too many requests|per[ _](?:minute|second|hour|day)\b|\b[TR]P[MD]\b|wait before|quota|try again (?:in \d|later)/i;
+export const moneyWords: RegExp =
+  /exceeded your (?:current|monthly) quota|billing|credit balance|insufficient (?:account )?(?:balance|credits?|funds|quota)|balance is insufficient|欠费|余额不足|(?:out of|no|not enough|more|any) credits|credits[^.]{0,20}(?:exhausted|used up)|free (?:tier|quota|trial)[^.]{0,30}exhausted|overdue (?:balance|payment)|spending limit|key limit exceeded|usage limit[^.]{0,20}(?:reached|exceeded)|reached[^.]{0,30}usage limit|使用上限|(?:weekly|monthly)[^.]{0,12} limit|account is suspended|payment required/i;
+export const keyWords: RegExp =
+  /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/i;
+export const filterWords: RegExp =
+  /content[ _-](?:filter|management policy|policy violation)|flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)|limited access to this content for safety|input was flagged|violates? (?:our |the )?usage (?:guidelines|polic)|content exists risk|considered high risk|may contain inappropriate content|敏感内容|\bnew_sensitive\b/i;
+export const capabilityWords: RegExp =
+  /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)|(?:tools?|tool use|(?:tool|function) calling|image input|vision|streaming)[`'"]* (?:is|are) not supported|no endpoints found that support|requires --enable-auto-tool-choice|missing data required for image/i;
+/**
+ * What a server's chat template chokes on: arguments in the history, the order of roles, a role it does not know. Sent
+ * again unchanged it fails again, for ever (F097, F128, F129).
+ */
+export const templateWords: RegExp =
+  /failed to parse tool call arguments|\broles must alternate\b|\bsystem role (?:is )?not supported\b|\bno user query found\b|\bonly user(?:, system)?(?: and|,) assistant(?:,? (?:and )?tool)? roles are supported\b/i;
+/** A call as the model wrote it, which the server's own parser could not read: llama.cpp, Ollama, LM Studio, vLLM. */
+export const callWords: RegExp =
+  /failed to parse (?:input at pos|tool calls?(?! arguments)|xml)|error parsing tool call|tool call(?:s|ing)? could not be parsed|xml syntax error on line \d|expected element type <\w+> but have|unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/i;
+/** What a gateway says of the server behind it, whatever status it says it with. */
+export const upstreamWords: RegExp =
+  /failed to get response from provider|no healthy upstream|upstream (?:connect error|unreachable|http\/2 stream failed)/i;
+export const overloadWords: RegExp = /overloaded|at capacity|high demand/i;
+export const busyWords: RegExp =
+  /overloaded|unavailable|high demand|at capacity|timed out|timeout|temporarily/i;
