@@ -28,6 +28,7 @@ import {
   secretsOf,
 } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
+import { loadOnce } from "./load-once.ts";
 import { checkModelOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
 import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
@@ -304,18 +305,16 @@ function refusedFor(
   return errorWith(error, { repair: fewerFiles(body, messages) ?? refusedFile(body, wire.body, messages) });
 }
 
-const loads = new WeakMap<LazyCodec, Promise<Codec>>();
+const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
 
-/** A codec's code, asked for once: an import that was done before still costs a walk through the loader. */
+/** A codec's code, asked for once. */
 function loaded(codec: LazyCodec): Promise<Codec> {
   let load = loads.get(codec);
   if (load === undefined) {
-    load = codec.load();
+    load = loadOnce(() => codec.load());
     loads.set(codec, load);
-    // Not kept: a bundle's chunk that did not arrive may arrive the next time.
-    load.catch(() => loads.delete(codec));
   }
-  return load;
+  return load();
 }
 
 const maxErrorChars = 1_000_000;

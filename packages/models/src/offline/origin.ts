@@ -1,0 +1,5 @@
+// The room of the planner's name, as it stands in every answer.
+
+import type { Origin } from "@rondo/core";
+
+export const origin: Origin = { api: "offline", provider: "rondo", model: "planner" };
