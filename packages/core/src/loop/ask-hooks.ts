@@ -28,13 +28,16 @@ export interface Asked {
   modelIndex(model: Model): number | undefined;
 }
 
+/** What a hook said, as a fact. */
+export type Answered = Fact & { type: "hook_answered" };
+
 /** A short name for a question, to tell whether it is being asked already. */
 export function askKey(ask: HookAsk): string {
   return `${ask.hook}:${"call" in ask ? ask.call : "step" in ask ? ask.step : ""}`;
 }
 
 /** Asks one hook. Never rejects. */
-export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Fact> {
+export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
   try {
     // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
     return jsonCopy(await answer(ask, state, asked), "", "lenient");
@@ -44,7 +47,7 @@ export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise
 }
 
 /** What a failing hook comes to. */
-function refused(ask: HookAsk, error: string): Fact {
+function refused(ask: HookAsk, error: string): Answered {
   const failed = { type: "hook_answered" as const, error };
   const result = renderResult(toolResult(`Error: the ${ask.hook} hook failed: ${error}`, { isError: true }));
   switch (ask.hook) {
@@ -69,7 +72,7 @@ function refused(ask: HookAsk, error: string): Fact {
   }
 }
 
-async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: Asked): Promise<Fact> {
+async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: Asked): Promise<Answered> {
   const type = "hook_answered" as const;
   switch (ask.hook) {
     case "permission": {

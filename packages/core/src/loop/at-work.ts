@@ -17,7 +17,7 @@ import { ChildWaits, type ToolContext } from "../tool.ts";
 import { act, checkCalls } from "./act.ts";
 import type { Action, HookAsk } from "./action.ts";
 import { viewOf } from "./announce.ts";
-import { askHook, askKey } from "./ask-hooks.ts";
+import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { unstartedResult } from "./closing.ts";
 import { Children } from "./drive-children.ts";
 import { offeredTools } from "./judge.ts";
@@ -310,8 +310,8 @@ export class AtWork {
   }
 
   /** A result that a hook gave is cut like a tool's. */
-  async #cut(fact: Fact): Promise<Fact> {
-    if (fact.type !== "hook_answered" || !("result" in fact) || fact.result === undefined) return fact;
+  async #cut(fact: Answered): Promise<Answered> {
+    if (!("result" in fact) || fact.result === undefined) return fact;
     const call = this.#state.run?.turn?.calls.find((one) => one.key === fact.call);
     if (call === undefined) return fact;
     const { clean, facts, place, keeping } = this.#capping(fact.call, call);
