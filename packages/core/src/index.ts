@@ -71,6 +71,7 @@ export {
   type CharWeights,
   charEstimator,
   countedTokens,
+  countedWith,
   type Estimator,
   estimateRequest,
   guardWeights,

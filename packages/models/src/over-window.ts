@@ -4,7 +4,7 @@
 // and this answer is told as one that may have been given without all of it. Where the provider ran tools of its own, its
 // count is the sum of what each round of that answer read, and says nothing of the window.
 
-import type { AssistantMessage, ModelFacts, ModelIo } from "@rondo/core";
+import { type AssistantMessage, countedWith, type ModelFacts, type ModelIo } from "@rondo/core";
 
 /** Warns of an answer to more than the window holds. */
 export function warnOverWindow(
@@ -16,7 +16,7 @@ export function warnOverWindow(
   const read = answer.usage?.inputTokens;
   const window = facts?.contextWindow;
   if (read === undefined || window === undefined || read <= window) return;
-  if (answer.content.some(({ type }) => type === "native")) return;
+  if (countedWith(answer) === undefined) return;
   const message = `${id} counted ${read} tokens of input in a window of ${window}: it may have left out some of the prompt without saying so. If the window is larger, say so in the model's facts (contextWindow)`;
   io.emit({ type: "warning", code: "context_overflow", message });
 }
