@@ -21,8 +21,8 @@ import { fallbackType } from "./anthropic-fallback.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
 import { anthropicStop } from "./anthropic-stops.ts";
+import { bareName } from "./bare-name.ts";
 import { BlockPlaces } from "./block-places.ts";
-import { bareName } from "./openai-names.ts";
 
 /** A block in the making. `native` is filled in place. */
 interface Open {

@@ -4,7 +4,7 @@
 // long session costs the new messages only, and so that the bytes of what was sent before never change: the cache of
 // the provider lives from that. Only cache marks move.
 
-import type { AssistantMessage, Json, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../codec.ts";
 import { bodyOf } from "../kept-text.ts";
 import { anthropicTool } from "../schemas/codecs.ts";
@@ -43,8 +43,8 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
   const pieces = new Pieces(target, {
     user: (content, warn) => contentBlocks(content, target, warn),
     assistant: (message, calls, warn) => {
-      const answer = { ...message, content: [...withoutDeclined(message.content)] };
-      return filled(answerBlocks(answer, calls, target, warn, anthropicAnswer), calls.length > 0, target);
+      const blocks = answerBlocks(withoutDeclined(message), calls, target, warn, anthropicAnswer);
+      return filled(blocks, calls.length > 0, target);
     },
     result: (answered, message, warn) => [
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
@@ -63,11 +63,13 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       const read = historyOf(request.messages);
       for (const { code, message } of read.warnings) warn(code, message);
 
-      const { serverTools, container, waiting } = carriedOn(request, read, target);
+      const told = providerOptions(request, target, "anthropic");
+      const { serverTools, runsTools, container, waiting } = carriedOn(told, read, target);
       const { before, messages } = pieces.lay(read.turns, warn, waiting);
       const retired = retiredTools(request, read, serverTools, target);
-      const hasTools = request.tools.length > 0 || retired.length > 0 || serverTools.length > 0;
-      const options = optionsOf(request, target, hasTools, () => isThinkingLost(messages), warn);
+      const hasTools = request.tools.length > 0 || retired.length > 0 || runsTools;
+      const asked = { told, hasTools, runsTools, isThinkingLost: () => isThinkingLost(messages) };
+      const options = optionsOf(request, target, asked, warn);
       const fields = container === undefined ? options.fields : { ...options.fields, container };
       const toolBlocks = [
         ...tools.blocks(request, options, warn),
@@ -93,8 +95,8 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
         ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
       ].join(",");
       const offered = toolBlocks.length === 0 ? "" : `,"tools":${list(toolBlocks)}`;
-      const told = system.length === 0 ? "" : `,"system":${list(system)}`;
-      const head = `{${front}${offered}${told},"messages":[`;
+      const prompt = system.length === 0 ? "" : `,"system":${list(system)}`;
+      const head = `{${front}${offered}${prompt},"messages":[`;
       const tail = `${messages.map((message) => pieces.text(message)).join(",")}]}`;
       return {
         path: host.path(target, stream),
@@ -113,19 +115,20 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
 
 /** What stands in the request for the provider's own tools, and what their calls may wait for. */
 function carriedOn(
-  request: ModelRequest,
+  told: JsonObject,
   history: Parameters<typeof containerOf>[0],
   target: Target,
-): { serverTools: Json[]; container: Json | undefined; waiting: Waiting } {
-  const told = providerOptions(request, target, "anthropic");
+): { serverTools: Json[]; runsTools: boolean; container: Json | undefined; waiting: Waiting } {
   const serverTools = Array.isArray(told.tools) ? told.tools : [];
-  const any = serverTools.length > 0;
-  const container = containerField(told.container, () => (any ? containerOf(history, target) : undefined));
+  const runsTools = serverTools.length > 0;
+  const container = containerField(told.container, () =>
+    runsTools ? containerOf(history, target) : undefined,
+  );
   const waiting = {
-    runs: any && target.compat?.resumesPauses !== false,
+    runs: runsTools && target.compat?.resumesPauses !== false,
     inContainer: namesContainer(container),
   };
-  return { serverTools, container, waiting };
+  return { serverTools, runsTools, container, waiting };
 }
 
 /** A tool turn of a server that wants to see thinking in each of them. */

@@ -3,17 +3,18 @@
 // A block of its own marks where the provider handed over. What the first model had thought and asked for is its own
 // affair: its calls are not to run, and going back it is refused. Its text stays, and so do tools whose result is there.
 
-import type { JsonObject, Part } from "@rondo/core";
+import type { AssistantMessage, JsonObject, Part } from "@rondo/core";
 import { asString } from "./anthropic-json.ts";
 
 export const fallbackType = "fallback";
 
-/** The parts of an answer that may go back. */
-export function withoutDeclined(content: readonly Part[]): readonly Part[] {
+/** What of an answer may go back; the same answer where one model gave all of it. */
+export function withoutDeclined(answer: AssistantMessage): AssistantMessage {
+  const { content } = answer;
   const last = content.findLastIndex((part) => typeOf(part) === fallbackType);
-  if (last === -1) return content;
+  if (last === -1) return answer;
   const answered = new Set(content.map((part) => asString(opaqueOf(part)?.tool_use_id)));
-  return content.filter((part, at) => at >= last || !isDeclined(part, answered));
+  return { ...answer, content: content.filter((part, at) => at >= last || !isDeclined(part, answered)) };
 }
 
 function isDeclined(part: Part, answered: ReadonlySet<string | undefined>): boolean {

@@ -57,7 +57,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
 }
 
 /** The quirk, where it is not known. */
-function unless(compat: Compat, quirk: string, value: Json): Compat {
+export function unless(compat: Compat, quirk: string, value: Json): Compat {
   return compat?.[quirk] === value ? undefined : { ...compat, [quirk]: value };
 }
 

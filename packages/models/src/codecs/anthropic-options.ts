@@ -56,27 +56,32 @@ export function cacheMark(option: Json | undefined, target: Target): string | un
   return toJson({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }
 
-/** What the request asks for.
- * @param hasTools whether tools stand in the request
- * @param thinkingLost the turn in progress began without thinking, which older models then refuse to turn on
- */
+/** What is known of a request before its options are. */
+interface Asked {
+  /** The provider options. */
+  told: JsonObject;
+  /** Whether tools stand in it, and whether the provider runs any of them. */
+  hasTools: boolean;
+  runsTools: boolean;
+  /** The turn in progress began without thinking, which older models then refuse to turn on. */
+  isThinkingLost(): boolean;
+}
+
+/** What the request asks for. */
 export function optionsOf(
   request: ModelRequest,
   target: Target,
-  hasTools: boolean,
-  thinkingLost: () => boolean,
+  { told, hasTools, runsTools, isThinkingLost }: Asked,
   warn: Warn,
 ): Options {
   const traits = traitsOf(target);
-  const told = providerOptions(request, target, "anthropic");
-  const runsTools = Array.isArray(told.tools) && told.tools.length > 0;
   const known: ReadonlySet<string> = new Set(passedOn);
   for (const name of Object.keys(told))
     if (!known.has(name) && !ours.has(name))
       warn("unsupported_option", `the provider option anthropic.${name} is not known and was left out`);
   const maxTokens = outputLimit(request, target, traits, told, warn);
   const fields: JsonObject = {};
-  const thinking = thinkingOf(request, traits, maxTokens, thinkingLost, warn);
+  const thinking = thinkingOf(request, traits, maxTokens, isThinkingLost, warn);
   for (const name of passedOn) if (told[name] !== undefined) fields[name] = told[name];
   if (fields.thinking === undefined && thinking.thinking !== undefined) fields.thinking = thinking.thinking;
   const output: JsonObject = {

@@ -16,10 +16,10 @@ import type { Decoder, Frame, Target } from "../codec.ts";
 import { frameObject } from "./anthropic-decode.ts";
 import { asNumber, asObject, asString } from "./anthropic-json.ts";
 import { nameFromWire } from "./anthropic-names.ts";
+import { bareName } from "./bare-name.ts";
 import { bedrockStreamError } from "./bedrock-errors.ts";
 import { bedrockStop } from "./bedrock-stops.ts";
 import { BlockPlaces } from "./block-places.ts";
-import { bareName } from "./openai-names.ts";
 
 type Emit = (event: ModelEvent) => void;
 

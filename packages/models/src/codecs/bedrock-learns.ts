@@ -5,7 +5,7 @@
 
 import type { ErrorResponse, Target } from "../codec.ts";
 import { complaintOf } from "../complaint.ts";
-import { learned as learnedOfClaude } from "./anthropic-learns.ts";
+import { learned as learnedOfClaude, unless } from "./anthropic-learns.ts";
 
 /** A choice that this model does not take, in Amazon's words or in the model's own. */
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
@@ -15,9 +15,7 @@ const noCache: RegExp = /did not allow prompt caching|support the cachePoint\b|n
 export function learnedOfConverse(response: ErrorResponse, target: Target): Target["compat"] {
   const { compat } = target;
   const words = complaintOf(response.body);
-  if ([400, 403].includes(response.status) && noCache.test(words))
-    return compat?.cache === false ? undefined : { ...compat, cache: false };
-  if (response.status === 400 && forcedTool.test(words))
-    return compat?.forcedTools === false ? undefined : { ...compat, forcedTools: false };
+  if ([400, 403].includes(response.status) && noCache.test(words)) return unless(compat, "cache", false);
+  if (response.status === 400 && forcedTool.test(words)) return unless(compat, "forcedTools", false);
   return response.status === 400 ? learnedOfClaude(response, target) : undefined;
 }

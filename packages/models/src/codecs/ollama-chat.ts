@@ -18,9 +18,10 @@ import { complaintOf } from "../complaint.ts";
 import { parseExact } from "../exact-json.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
+import { bareName } from "./bare-name.ts";
 import { OllamaEncoder } from "./ollama-encode.ts";
 import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
-import { bareName, freshId } from "./openai-names.ts";
+import { freshId } from "./openai-names.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */

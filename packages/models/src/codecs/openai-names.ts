@@ -3,6 +3,7 @@
 // What goes out must fit the provider's pattern, stay distinct, and be the same every time (the request prefix is cached);
 // what comes back must find its way to the tool it means. Names and ids that fit already are never touched.
 
+import { bareName } from "./bare-name.ts";
 import { digest } from "./openai-json.ts";
 
 const nameLimit = 64;
@@ -37,12 +38,6 @@ export class NameTable {
     const name = bareName(told);
     return this.#own.get(name) ?? name;
   }
-}
-
-/** A name without what a server's parser left on it: control tokens (F064), blanks and line ends. */
-export function bareName(told: string): string {
-  const cut = told.indexOf("<|");
-  return (cut === -1 ? told : told.slice(0, cut)).trim();
 }
 
 // Encoder and decoder of one model are made apart and meet only in the model's origin.
