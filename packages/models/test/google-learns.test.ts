@@ -1,6 +1,6 @@
 // What a refusal teaches of a Gemini: asked once the wrong way, and never again (F134).
 
-import { Agent, type FilePart, tool } from "@rondo/core";
+import { Agent, type FilePart, type Tool, tool } from "@rondo/core";
 import { call, say } from "@rondo/testkit";
 import { checkGoogleRequest, raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
@@ -12,6 +12,9 @@ const body = (message: string): string =>
   JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
 const refused = (message: string): ReturnType<typeof raw> =>
   raw(body(message), { status: 400, headers: { "content-type": "application/json" } });
+
+const look = (execute: () => unknown): Tool =>
+  tool({ name: "look", description: "Looks", inputSchema: { type: "object" }, effect: "read", execute });
 
 describe("a refusal of a Gemini's", () => {
   const told = (message: string, model: string, compat: object = {}): object | undefined =>
@@ -145,15 +148,7 @@ describe("a Gemini that is known better", () => {
     const agent = new Agent({
       model: model(wire.url, "gemma-3-27b-it"),
       system: "Be short.",
-      tools: [
-        tool({
-          name: "look",
-          description: "Looks",
-          inputSchema: { type: "object" },
-          effect: "read",
-          execute: () => "ok",
-        }),
-      ],
+      tools: [look(() => "ok")],
     });
     expect((await agent.run("go")).text).toBe("done");
     const [, second, third] = wire.requests.map(({ body: sent }) => sent as { contents: unknown[] });
@@ -177,15 +172,7 @@ describe("a Gemini that is known better", () => {
     ]);
     const agent = new Agent({
       model: google("gemini-3-flash", { apiKey: "k", baseURL: wire.url, facts: { accepts: ["video/*"] } }),
-      tools: [
-        tool({
-          name: "look",
-          description: "Looks",
-          inputSchema: { type: "object" },
-          effect: "read",
-          execute: () => [picture],
-        }),
-      ],
+      tools: [look(() => [picture])],
     });
     expect((await agent.run("go")).text).toBe("done");
     const { contents: turns } = (wire.requests.at(-1)?.body ?? {}) as { contents: { parts: object[] }[] };

@@ -5,6 +5,7 @@
 // of a billion holes, and a path that contradicts an earlier one makes the call broken, never wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { putMember } from "../own-member.ts";
 
 export interface PartialArg {
   jsonPath?: string;
@@ -119,12 +120,11 @@ function get(at: Json, step: Step): Json | undefined | typeof refused {
   return Object.hasOwn(at, step) ? at[step] : undefined;
 }
 
-/** Defines, never assigns: assigning to `__proto__` would change the object's prototype. */
 function set(at: Json, step: Step, value: Json): boolean {
   if (Array.isArray(at)) {
     while (at.length < (step as number)) at.push(null);
     at[step as number] = value;
-  } else Object.defineProperty(at, step, { value, writable: true, enumerable: true, configurable: true });
+  } else putMember(at as JsonObject, step as string, value);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // The room of the answer: findings become the text a person reads, or the JSON a schema asks for.
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
+import { putMember } from "../own-member.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -130,8 +131,7 @@ function fill(schema: JsonObject, supply: Supply, where: string): Json {
       for (const [name, below] of Object.entries(properties)) {
         if (typeof below !== "object" || below === null || Array.isArray(below)) continue;
         try {
-          const value = fill(below, supply, `${where}.${name}`);
-          Object.defineProperty(made, name, { value, enumerable: true, configurable: true, writable: true });
+          putMember(made, name, fill(below, supply, `${where}.${name}`));
         } catch (thrown) {
           if (required.has(name)) throw thrown;
         }

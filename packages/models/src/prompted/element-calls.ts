@@ -5,6 +5,7 @@
 // schema wants instead is made of it where all arguments are. Forward only, every character looked at once.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found, parsed, valueEnd } from "./scan.ts";
 
@@ -97,8 +98,7 @@ function members(
     const over = found(tail, text, begins);
     if (over === null) return undefined;
     const [name, value] = member(one, text.slice(begins, over.index));
-    // Defined, never assigned: `__proto__` is a name like any other.
-    Object.defineProperty(args, name, { value, enumerable: true, configurable: true, writable: true });
+    putMember(args, name, value);
     end = over.index + over[0].length;
   }
   return { args, end };

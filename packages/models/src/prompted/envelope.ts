@@ -4,6 +4,7 @@
 // is the part of JSON Schema that grammars can carry; the arguments are checked against the real schema afterwards.
 
 import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
+import { putMember } from "../own-member.ts";
 import { isObject, member } from "./scan.ts";
 
 /** The schema of an answer: `oneOf` a call of each tool that may be called, and a response where one may be given. */
@@ -123,12 +124,7 @@ function objectSchema(
   for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
     const one = grammarSchema(value, root, budget, depth + 1);
     const needed = Array.isArray(required) && required.includes(name);
-    Object.defineProperty(properties, name, {
-      value: needed ? one : { oneOf: [one, { type: "null" }] },
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    putMember(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
   }
   const more = member(schema, "additionalProperties");
   const free = Object.keys(properties).length === 0 && more !== false;

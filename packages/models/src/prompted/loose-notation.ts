@@ -4,6 +4,7 @@
 // not fit is no call. One pass, bounded depth. A text that ends in the middle is told apart from one that is wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found } from "./scan.ts";
 
@@ -98,9 +99,7 @@ class Notation {
       const name = this.#string() ?? this.#take(key);
       if (name === undefined || this.#next() !== between) throw new NoCall(false);
       this.#at += 1;
-      const value = this.#empty(close) ? "" : this.#value(depth + 1);
-      // Defined, never assigned: `__proto__` is a name like any other.
-      Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true });
+      putMember(members, name, this.#empty(close) ? "" : this.#value(depth + 1));
       this.#comma(close, !this.#bare);
     }
     return members;

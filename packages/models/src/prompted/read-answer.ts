@@ -9,7 +9,7 @@ import type { StopKind } from "@rondo/core";
 import { type CutCall, type Meaning, meaningOf, type OwnCall, plainName, type WrittenCall } from "./calls.ts";
 import { withoutLeaks } from "./control-tokens.ts";
 import { around, bareCalls, closing, opening, opensCalls, ownCall } from "./own-calls.ts";
-import { parsed, valueEnd } from "./scan.ts";
+import { found, parsed, valueEnd } from "./scan.ts";
 
 export interface Reading {
   text: string;
@@ -52,6 +52,7 @@ const invented: RegExp =
 
 /** The protocol's own tags: behind them a call runs wherever it stands, and what follows it is left out. */
 const ownTag = /^<(?:tool_call|function_call)>$/;
+const unclosedCall = "the answer was cut off before the call was closed";
 /** Characters in which a call that cannot be read must name its tool. */
 const farthestName = 400;
 
@@ -105,12 +106,11 @@ class AnswerReader {
     let inTag = false;
     let inFence = false;
     for (;;) {
-      around.lastIndex = at;
-      for (let found = around.exec(text); found !== null; found = around.exec(text)) {
-        const [word] = found;
+      for (let next = found(around, text, at); next !== null; next = found(around, text, at)) {
+        const [word] = next;
         // Between values, never before the first: a text may begin with a comma.
         if ((word === "," || word === ";") && run.end === from) break;
-        at = around.lastIndex;
+        at += word.length;
         if (word.startsWith("```")) {
           inFence = !inFence;
           inTag = inFence && word === "```tool_code";
@@ -155,8 +155,7 @@ class AnswerReader {
         const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
         if (said !== "") run.texts.push(said);
         // The tag was never closed. What stands in it may be all there was to come, unless the limit cut it (F235).
-        if (inTag && this.#context.wire === "max_tokens" && !/\S/.test(text.slice(end)))
-          for (const call of meaning.calls) call.fault = "the answer was cut off before the call was closed";
+        if (inTag && this.#isCutAt(end)) for (const call of meaning.calls) call.fault = unclosedCall;
       }
     }
     return run;
@@ -169,7 +168,7 @@ class AnswerReader {
     rest: string,
     inTag: boolean,
   ): number | undefined {
-    const { known, wire } = this.#context;
+    const { known } = this.#context;
     if ("calls" in own) {
       // Without a mark they are like any bare call: the names must be those of tools.
       run.seen = own.end;
@@ -186,14 +185,16 @@ class AnswerReader {
       this.#cut(run, name, rest);
       return undefined;
     }
-    const fault =
-      !own.closed && wire === "max_tokens" && !/\S/.test(this.#body.slice(own.end))
-        ? "the answer was cut off before the call was closed"
-        : undefined;
-    run.calls.push({ name, args: own.args, ...(fault === undefined ? {} : { fault }) });
+    const fault = !own.closed && this.#isCutAt(own.end) ? { fault: unclosedCall } : {};
+    run.calls.push({ name, args: own.args, ...fault });
     run.seen = own.end;
     run.end = own.end;
     return own.end;
+  }
+
+  /** Whether the answer reached its limit here. */
+  #isCutAt(end: number): boolean {
+    return this.#context.wire === "max_tokens" && !/\S/.test(this.#body.slice(end));
   }
 
   /** A call that breaks off: the limit's doing, or no call at all. */
@@ -242,10 +243,10 @@ class AnswerReader {
       let next = end + 1;
       if (head.startsWith("```")) inFence = !inFence;
       else if (!inFence) {
-        const found = this.#onLine(line, head, at, start);
-        if (found === "over") return undefined;
-        if (typeof found === "object") return found;
-        if (typeof found === "number") next = Math.max(next, found);
+        const read = this.#onLine(line, head, at, start);
+        if (read === "over") return undefined;
+        if (typeof read === "object") return read;
+        if (typeof read === "number") next = Math.max(next, read);
       }
       at = next;
     }
