@@ -2,7 +2,7 @@
 //
 // Only what can no longer become part of a call is shown: prose up to a line that may begin one, and the text of a
 // `response` as it is written. The rest waits for the end, when the whole is read. Whitespace at the end waits too, because
-// it is no part of a finished answer. Each character is looked at once.
+// it is no part of a finished answer. Each character is looked at once, and those that begin nothing are taken together.
 
 /** Beginnings after which nothing more is shown: calls, leaked control tokens, thoughts that were closed late. */
 const stops: readonly string[] = [
@@ -37,9 +37,12 @@ const stops: readonly string[] = [
 ];
 /** The same with a prefix of a family's own. */
 const prefixed: readonly string[] = ["tool_call", "function_call", "invoke name="];
-/** At the start of a line: ReAct's, and Gemma's call without its tokens. */
-const lines: readonly string[] = ["Action:", "call:"];
+/** It stops nothing by itself: what stands inside is shown. */
 const fence = "```";
+/** At the start of a line: ReAct's, and Gemma's call without its tokens. */
+const lines: readonly string[] = ["Action:", "call:", fence];
+/** What none of them begins with, nor is blank. */
+const plain = /[^\s<[f◁]+/y;
 
 type Mode = "lead" | "prose" | "envelope" | "held";
 
@@ -67,8 +70,10 @@ export class AnswerWatch {
     }
     if (this.#mode === "envelope") return this.#envelope.push(at === 0 ? piece : piece.slice(at));
     while (at < piece.length && this.#mode === "prose") {
-      show += this.#take(piece.charAt(at));
-      at += 1;
+      plain.lastIndex = at;
+      const run = this.#mark === "" && !this.#lineStart ? plain.exec(piece)?.[0] : undefined;
+      show += run === undefined ? this.#take(piece.charAt(at)) : this.#out(run);
+      at += run?.length ?? 1;
     }
     return show;
   }
@@ -81,8 +86,7 @@ export class AnswerWatch {
   #take(char: string): string {
     if (this.#mark === "") return this.#fresh(char);
     const mark = this.#mark + char;
-    const wanted = this.#wanted(mark);
-    if (!wanted.some((stop) => stop.startsWith(mark))) {
+    if (!mayBecomeStop(mark)) {
       // It was none: its first character is text, and a new mark may begin at any later one.
       this.#mark = "";
       let show = this.#out(mark.charAt(0));
@@ -90,7 +94,7 @@ export class AnswerWatch {
       return show;
     }
     this.#mark = mark;
-    if (!wanted.includes(mark)) return "";
+    if (!isStop(mark)) return "";
     this.#mark = "";
     if (mark !== fence) {
       this.#mode = "held";
@@ -117,21 +121,35 @@ export class AnswerWatch {
     return "";
   }
 
-  #wanted(mark: string): readonly string[] {
-    const first = mark.charAt(0);
-    if (first === "`") return [fence];
-    if (first === "A" || first === "c") return lines;
-    const own = /^<[a-z]{1,24}(?:[:_]|$)/.exec(mark)?.[0];
-    if (own === undefined) return stops;
-    return [...stops, ...(/[:_]$/.test(own) ? prefixed.map((name) => own + name) : [`${own}:`])];
-  }
-
   #out(text: string): string {
     const show = this.#blank + text;
     this.#blank = "";
     this.#lineStart = false;
     return show;
   }
+}
+
+/** All of them, by their first character. */
+const stopsAt: ReadonlyMap<string, readonly string[]> = new Map(
+  [...stops, ...lines].map((stop, _, all) => [
+    stop.charAt(0),
+    all.filter((one) => one.startsWith(stop.charAt(0))),
+  ]),
+);
+/** A prefix of a family's own, as far as it has come. */
+const ownPrefix = /^<[a-z]{1,24}(?:[:_]|$)/;
+const wholePrefix = /^<[a-z]{1,24}[:_]$/;
+
+function mayBecomeStop(mark: string): boolean {
+  if (stopsAt.get(mark.charAt(0))?.some((stop) => stop.startsWith(mark))) return true;
+  const own = ownPrefix.exec(mark)?.[0];
+  if (own === undefined || own === mark) return own !== undefined;
+  return prefixed.some((name) => name.startsWith(mark.slice(own.length)));
+}
+
+function isStop(mark: string): boolean {
+  if (stopsAt.get(mark.charAt(0))?.includes(mark)) return true;
+  return prefixed.some((name) => mark.endsWith(name) && wholePrefix.test(mark.slice(0, -name.length)));
 }
 
 /** Reads the text of `response` out of an object that is still being written. */
