@@ -7,7 +7,7 @@ import { type CompatibleServer, compatibleServers } from "@rondo/models";
 import { root } from "./packages.ts";
 
 const file = join(root, "docs/guide/compatible-servers.md");
-const source = join(root, "packages/models/src/codecs/openai-chat-compat.ts");
+const source = join(root, "packages/models/src/codecs/openai-chat/compat.ts");
 
 interface Column {
   name: string;

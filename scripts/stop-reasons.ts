@@ -3,10 +3,10 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { anthropicStops } from "../packages/models/src/codecs/anthropic-stops.ts";
-import { bedrockStops } from "../packages/models/src/codecs/bedrock-stops.ts";
-import { googleStops } from "../packages/models/src/codecs/google-stops.ts";
-import { openaiChatStops, openaiResponsesStops } from "../packages/models/src/codecs/openai-stops.ts";
+import { anthropicStops } from "../packages/models/src/codecs/anthropic/stops.ts";
+import { bedrockStops } from "../packages/models/src/codecs/bedrock/stops.ts";
+import { googleStops } from "../packages/models/src/codecs/google/stops.ts";
+import { openaiChatStops, openaiResponsesStops } from "../packages/models/src/codecs/openai/stops.ts";
 import { root } from "./packages.ts";
 
 const protocols: readonly (readonly [name: string, stops: object])[] = [

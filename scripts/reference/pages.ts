@@ -46,9 +46,11 @@ export function referencePages(): ReferencePage[] {
 
 const fileOf = (short: string, part: string): string => `${part === "" ? short : `${short}-${part}`}.md`;
 
-/** Exports by the folder of the sources they are declared in; nothing for files right in them, and for small folders. */
+/** Exports by the folder of the sources they are declared in, its door beside it included; nothing for other files, and for small folders. */
 function partsOf(exports: readonly Exported[]): Map<string, Exported[]> {
-  const folderOf = ({ room }: Exported): string => (room.includes("/") ? (room.split("/")[0] ?? "") : "");
+  const inFolders = exports.flatMap(({ room }) => (room.includes("/") ? room.split("/")[0] : []));
+  const folderOf = ({ room }: Exported): string =>
+    inFolders.find((folder) => room === `${folder}.ts` || room.startsWith(`${folder}/`)) ?? "";
   const folders = grouped(exports, folderOf);
   const isPart = (folder: string): boolean => (folders.get(folder)?.length ?? 0) > few;
   return grouped(exports, (one) => (isPart(folderOf(one)) ? folderOf(one) : ""));

@@ -1,8 +1,6 @@
 // The room of the command line: the first word names the command, the command does the rest.
 
 import { nearest } from "@rondo/core/checks";
-import { type Arguments, readArguments } from "./arguments.ts";
-import { type Command, commonOptions } from "./command.ts";
 import { allow, revoke } from "./commands/allow.ts";
 import { approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
@@ -16,10 +14,12 @@ import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { runs } from "./commands/runs.ts";
 import { show } from "./commands/show.ts";
-import type { Console } from "./console.ts";
+import type { Console } from "./console/console.ts";
+import { failureOf, UsageError } from "./console/failure.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { failureOf, UsageError } from "./failure.ts";
-import { commandHelp, generalHelp } from "./help.ts";
+import { type Arguments, readArguments } from "./line/arguments.ts";
+import { type Command, commonOptions } from "./line/command.ts";
+import { commandHelp, generalHelp } from "./line/help.ts";
 import { version } from "./version.ts";
 
 const commands: readonly Command[] = [

@@ -1,9 +1,9 @@
 // The door: the process, its streams and its exit code. Nothing is decided here.
 
 import { perform } from "./command-line.ts";
-import { Console } from "./console.ts";
+import { Console } from "./console/console.ts";
+import { failureOf } from "./console/failure.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { failureOf } from "./failure.ts";
 
 const { stdin, stdout, stderr, env } = process;
 

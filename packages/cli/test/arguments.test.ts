@@ -1,8 +1,8 @@
 import { nearest } from "@rondo/core/checks";
 import { describe, expect, it } from "vitest";
-import { type OptionSpecs, readArguments } from "../src/arguments.ts";
-import { UsageError } from "../src/failure.ts";
-import { oneLine, shortArgs, someLines } from "../src/shorten.ts";
+import { UsageError } from "../src/console/failure.ts";
+import { oneLine, shortArgs, someLines } from "../src/console/shorten.ts";
+import { type OptionSpecs, readArguments } from "../src/line/arguments.ts";
 
 const specs: OptionSpecs = {
   model: { type: "string", short: "m", value: "NAME", does: "" },

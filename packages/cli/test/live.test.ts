@@ -1,6 +1,6 @@
 import type { CallView, RondoEvent } from "@rondo/core";
 import { describe, expect, it } from "vitest";
-import { plain } from "../src/console.ts";
+import { plain } from "../src/console/console.ts";
 import { LiveView } from "../src/render/live.ts";
 
 const origin = { api: "a", provider: "b", model: "c" };

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { UsageError } from "../src/failure.ts";
-import { chooseModel } from "../src/models.ts";
+import { UsageError } from "../src/console/failure.ts";
+import { chooseModel } from "../src/runs/models.ts";
 
 /** No server on the machine of the test may have a say. */
 const alone = { RONDO_LOCAL: "off" };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainText, TerminalText, visibleText } from "../src/plain-text.ts";
+import { plainText, TerminalText, visibleText } from "../src/console/plain-text.ts";
 
 const esc = "\u001b";
 

@@ -3,7 +3,7 @@
 import { Agent, type LogRecord, memoryJournal, type RondoEvent, textOf, tool } from "@rondo/core";
 import { call, fail, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
-import { plain } from "../src/console.ts";
+import { plain } from "../src/console/console.ts";
 import { LiveView } from "../src/render/live.ts";
 import { renderRun } from "../src/render/run.ts";
 

@@ -3,27 +3,27 @@
 // An agent is its options. It holds no conversation; sessions do. `run`, `stream` and `steps` each open a session of
 // their own and drive one run in it; `open` gives the session itself.
 
-import { type AgentOptions, checkOverrides, type RunOverrides } from "./agent-options.ts";
-import { type BlobStore, memoryBlobs } from "./blobs.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
-import { type FollowOptions, follow } from "./follow.ts";
-import { type ForkOptions, forkInto } from "./fork.ts";
 import type { Input } from "./input.ts";
+import { type BlobStore, memoryBlobs } from "./journal/blobs.ts";
+import { checkSessionId } from "./journal/checks.ts";
+import { type FollowOptions, follow } from "./journal/follow.ts";
+import { memoryJournal } from "./journal/memory.ts";
 import type { Journal } from "./journal.ts";
-import { checkSessionId } from "./journal-checks.ts";
 import type { Logger } from "./logger.ts";
 import type { LogRecord } from "./loop/records.ts";
-import { memoryJournal } from "./memory-journal.ts";
 import type { JsonObject } from "./message.ts";
-import { type Resolved, resolve } from "./options.ts";
+import { type AgentOptions, checkOverrides, type RunOverrides } from "./options/agent-options.ts";
+import { type Resolved, resolve } from "./options/options.ts";
 import type { RunResult } from "./result.ts";
+import { type ForkOptions, forkInto } from "./session/fork.ts";
 import { type Listener, Session } from "./session.ts";
+import { finalStep, type StepEvent, StepView } from "./steps.ts";
 import { EventQueue, joinDeltas, PartialOutputs, type RunStream } from "./stream.ts";
 import type { ChildPlace } from "./tool.ts";
-import { finalStep, type StepEvent, StepView } from "./views/steps.ts";
 
 /** Steps, pulled. `result` is what `run` would have resolved with; where that rejects (an abort apart), so does the pull. */
 export interface StepStream<Output = unknown> extends AsyncIterable<StepEvent<Output>> {

@@ -6,11 +6,11 @@
 //
 // A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
-import { jsonCopy } from "./copy-json.ts";
+import { nearest } from "./checks/nearest.ts";
 import { messageOf, RondoError } from "./errors.ts";
-import { nearest } from "./nearest.ts";
+import { jsonCopy } from "./json/copy.ts";
 
-export { nearest } from "./nearest.ts";
+export { nearest } from "./checks/nearest.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: nothing is. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;

@@ -3,7 +3,7 @@
 // Decisions (retry, fall back, compact, give up) are made from `kind` and `retryable`, never from the text.
 
 import { knownAcrossCopies } from "./copies.ts";
-import { jsonCopy } from "./copy-json.ts";
+import { jsonCopy } from "./json/copy.ts";
 import type { AssistantMessage, Json, Usage } from "./message.ts";
 
 /** Every kind of failure there is. */

@@ -5,12 +5,12 @@
 
 import { checkGiven, count, having, listOf, membersOf, object, whole } from "./checks.ts";
 import { RondoError } from "./errors.ts";
+import { type Reason, reasonsOf } from "./explain/reasons.ts";
+import { type Remedy, remedyOf } from "./explain/remedy.ts";
 import { decide, phaseOf } from "./loop/next.ts";
 import type { Follows, LogRecord, RunEnd } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
 import { emptyState, type State } from "./loop/state.ts";
-import { type Reason, reasonsOf } from "./reasons.ts";
-import { type Remedy, remedyOf } from "./remedy.ts";
 import type { Rules } from "./rules/rule.ts";
 
 export interface StepReasons {

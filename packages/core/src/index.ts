@@ -1,24 +1,8 @@
 // The face of @rondo/core.
 export { Agent, type StepStream } from "./agent.ts";
-export type { AgentOptions, RunOverrides } from "./agent-options.ts";
-export {
-  type BlobInfo,
-  type BlobLimits,
-  type BlobOrigin,
-  type BlobPut,
-  type BlobStore,
-  blobInfo,
-  blobLimits,
-  blobRef,
-  memoryBlobs,
-  refTaken,
-  refusesBlob,
-  safeRef,
-} from "./blobs.ts";
-export { changeText } from "./changes.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type ContextAccount, type ContextSource, contextSources } from "./context/account.ts";
-export { type ExcerptAbout, excerptOf } from "./context/cap-excerpt.ts";
+export { type ExcerptAbout, excerptOf } from "./context/cap/excerpt.ts";
 export type {
   CapFacts,
   CapOptions,
@@ -26,10 +10,10 @@ export type {
   HeadTailNumbers,
   LinesCap,
   ReaderOptions,
-} from "./context/cap-facts.ts";
-export { headTailNumbers } from "./context/cap-facts.ts";
-export { capText, maxResultChars, noticeSuffix, type TextCap } from "./context/cap-head-tail.ts";
-export { firstLines, type Kept } from "./context/cap-lines.ts";
+} from "./context/cap/facts.ts";
+export { headTailNumbers } from "./context/cap/facts.ts";
+export { capText, maxResultChars, noticeSuffix, type TextCap } from "./context/cap/head-tail.ts";
+export { firstLines, type Kept } from "./context/cap/lines.ts";
 export {
   capMessage,
   capMessages,
@@ -37,7 +21,7 @@ export {
   type MessagesCap,
   type Shrunk,
   shrinkHistory,
-} from "./context/cap-messages.ts";
+} from "./context/cap/messages.ts";
 export {
   assemble,
   type Compacted,
@@ -81,29 +65,30 @@ export {
   type RequestEstimate,
   tokenizerEstimator,
 } from "./context/estimate.ts";
-export { type Guarded, type GuardOptions, guard, guardLimits, guardTexts } from "./context/guard.ts";
 export {
   type GuardedContext,
   type GuardHookOptions,
   guardedContext,
   type TransformContext,
-} from "./context/guard-hook.ts";
+} from "./context/guard/hook.ts";
 export {
   fittingOutput,
   type Route,
   type RouteAnswer,
   type RouteAsk,
   routeOf,
-} from "./context/guard-route.ts";
-export { reducibleChars, shortenResults } from "./context/guard-shorten.ts";
+} from "./context/guard/route.ts";
+export { reducibleChars, shortenResults } from "./context/guard/shorten.ts";
+export { type Guarded, type GuardOptions, guard, guardLimits, guardTexts } from "./context/guard.ts";
 export { type ContextFacts, type ContextOptions, contextFacts, noContext } from "./context/options.ts";
-export { type LineAsk, type PageAsk, readLine, readLines } from "./context/output-pages.ts";
-export { PatternError, type SearchAsk, searchLines } from "./context/output-search.ts";
+export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune/settings.ts";
 export { type PruneAt, type Pruned, prune, pruneNow } from "./context/prune.ts";
-export { type PruneOptions, type PruneSettings, pruneSettings } from "./context/prune-settings.ts";
+export { type LineAsk, type PageAsk, readLine, readLines } from "./context/reader-tools/pages.ts";
+export { PatternError, type SearchAsk, searchLines } from "./context/reader-tools/search.ts";
 export { readerTools } from "./context/reader-tools.ts";
+export { closeOpenCalls, isPaired } from "./context/repair/pairing.ts";
+export { type RepairPolicy, type RepairTexts, repairTexts } from "./context/repair/policy.ts";
 export { repairHistory } from "./context/repair.ts";
-export { type RepairPolicy, type RepairTexts, repairTexts } from "./context/repair-policy.ts";
 export {
   knownWindow,
   type Replacement,
@@ -120,19 +105,31 @@ export {
   trimmedResult,
   trimSettings,
 } from "./context/trim.ts";
-export { type Dependency, dependency, type Given, type Provided } from "./dependency.ts";
-export { diff, type Moment, type SessionDiff, type Side } from "./diff.ts";
-export { canonical } from "./digest.ts";
-export type { Effect, Permission } from "./effect.ts";
 export * from "./errors.ts";
 export type * from "./events.ts";
+export { diff, type Moment, type SessionDiff, type Side } from "./explain/diff.ts";
+export type { Reason, ReasonKind } from "./explain/reasons.ts";
+export type { Remedy } from "./explain/remedy.ts";
 export { type Explanation, explain, type StepReasons } from "./explain.ts";
-export { type FollowOptions, follow } from "./follow.ts";
-export type { ForkOptions } from "./fork.ts";
 export type * from "./hooks.ts";
+export { cleanOutput } from "./input/terminal-text.ts";
 export type { FileInput, Input } from "./input.ts";
-export type * from "./journal.ts";
-export { checkAppend, checkFrom, checkSessionId, checkSize, type SizeBounds } from "./journal-checks.ts";
+export {
+  type BlobInfo,
+  type BlobLimits,
+  type BlobOrigin,
+  type BlobPut,
+  type BlobStore,
+  blobInfo,
+  blobLimits,
+  blobRef,
+  memoryBlobs,
+  refTaken,
+  refusesBlob,
+  safeRef,
+} from "./journal/blobs.ts";
+export { checkAppend, checkFrom, checkSessionId, checkSize, type SizeBounds } from "./journal/checks.ts";
+export { type FollowOptions, follow } from "./journal/follow.ts";
 export {
   checkToken,
   isHeld,
@@ -140,7 +137,17 @@ export {
   releaseLease,
   renewLease,
   takeLease,
-} from "./lease.ts";
+} from "./journal/lease.ts";
+export {
+  type MemoryJournal,
+  type MemoryJournalOptions,
+  memoryJournal,
+  Watchers,
+} from "./journal/memory.ts";
+export { type Migrations, RecordReader } from "./journal/migrations.ts";
+export type { LeaseOptions } from "./journal/writer.ts";
+export type * from "./journal.ts";
+export { canonical } from "./json/digest.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk, Phase } from "./loop/action.ts";
 export type {
@@ -153,27 +160,22 @@ export type {
   WaitingCall,
 } from "./loop/child-facts.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
-export { repairOfFile } from "./loop/left-out.ts";
 export { decide, next, phaseOf, type Row, type Table, table } from "./loop/next.ts";
-export { requestName } from "./loop/prefix.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";
+export { repairOfFile } from "./loop/request/left-out.ts";
+export { requestName } from "./loop/request/prefix.ts";
 export { requestOf } from "./loop/request.ts";
 export { type Call, emptyState, type Run, type State, type Turn } from "./loop/state.ts";
-export {
-  type MemoryJournal,
-  type MemoryJournalOptions,
-  memoryJournal,
-  Watchers,
-} from "./memory-journal.ts";
 export * from "./message.ts";
-export { type Migrations, RecordReader } from "./migrations.ts";
 export * from "./model.ts";
-export { type Resolved, resolve } from "./options.ts";
+export type { AgentOptions, RunOverrides } from "./options/agent-options.ts";
+export { type Resolved, resolve } from "./options/options.ts";
 export type { Partially } from "./output/partial.ts";
 export type { OutputReading } from "./output/structured.ts";
-export type { ToolOutput } from "./outputs.ts";
-export { closeOpenCalls, isPaired } from "./pairing.ts";
+export { type ParsedArguments, parseToolArguments } from "./presets/agent-strategy/arguments.ts";
+export { recalcMaxTokens } from "./presets/agent-strategy/model.ts";
+export type { LocalFiles } from "./presets/agent-strategy/outputs.ts";
 export {
   type AgentStrategyOptions,
   agentStrategy,
@@ -186,37 +188,34 @@ export {
   type ConversationState,
   type ConversationStep,
 } from "./presets/conversation.ts";
+export { type FailureKind, failureKind } from "./presets/managed-context/failures.ts";
+export type { ManagedRetry } from "./presets/managed-context/retry.ts";
+export type { ManagedCompaction, ToolOutputCache } from "./presets/managed-context/stages.ts";
 export {
   type ManagedContextOptions,
   managedContext,
   type ToolDecision,
 } from "./presets/managed-context.ts";
-export { type FailureKind, failureKind } from "./presets/managed-context-failures.ts";
-export type { ManagedRetry } from "./presets/managed-context-retry.ts";
-export type { ManagedCompaction, ToolOutputCache } from "./presets/managed-context-stages.ts";
-export { type SteerableOptions, steerable } from "./presets/steerable.ts";
-export { type SteerablePrompt, steerableLines, steerablePrompt } from "./presets/steerable-prompt.ts";
+export { type SteerablePrompt, steerableLines, steerablePrompt } from "./presets/steerable/prompt.ts";
 export {
   type PullMessages,
   type SteerableSessionOptions,
   steerableSession,
-} from "./presets/steerable-session.ts";
-export { type SteerableStop, steerableStop } from "./presets/steerable-stops.ts";
-export { type StepSequenceOptions, stepSequence } from "./presets/step-sequence.ts";
+} from "./presets/steerable/session.ts";
+export { type SteerableStop, steerableStop } from "./presets/steerable/stops.ts";
+export { type SteerableOptions, steerable } from "./presets/steerable.ts";
 export {
   StepSequenceError,
   type StepSequenceErrorCode,
   toolError,
-} from "./presets/step-sequence-errors.ts";
-export { type RetryNotice, retryNotice, retryPolicies } from "./presets/step-sequence-retry.ts";
-export { type ParsedArguments, parseToolArguments } from "./presets/strategy-arguments.ts";
-export { recalcMaxTokens } from "./presets/strategy-model.ts";
-export type { LocalFiles } from "./presets/strategy-outputs.ts";
+} from "./presets/step-sequence/errors.ts";
+export { type RetryNotice, retryNotice, retryPolicies } from "./presets/step-sequence/retry.ts";
+export { type StepSequenceOptions, stepSequence } from "./presets/step-sequence.ts";
+export { Chat, type ChatOptions } from "./presets/think-act-observe/chat.ts";
 export {
   type ThinkActObserveOptions,
   thinkActObserve,
 } from "./presets/think-act-observe.ts";
-export { Chat, type ChatOptions } from "./presets/think-act-observe-chat.ts";
 export {
   defaultPolicy,
   type PolicyKey,
@@ -243,12 +242,7 @@ export {
   thoughtBlock,
   toolIntent,
 } from "./prompt/thoughts.ts";
-export type { Reason, ReasonKind } from "./reasons.ts";
 export { type RedactOptions, redacted, secretNames, textRedaction } from "./redact.ts";
-export type { Remedy } from "./remedy.ts";
-export { renderResult } from "./render.ts";
-export { type Difference, type Replay, type ReplayedRequest, replay } from "./replay.ts";
-export { requestChanges, type ValueChange } from "./request-changes.ts";
 export { awaitingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
@@ -291,6 +285,7 @@ export {
   terminateWithOutput,
 } from "./rules/stop/policy.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
+export type { UnknownKeys } from "./schema/unknown-keys.ts";
 export {
   type CheckHow,
   type CompiledSchema,
@@ -300,10 +295,19 @@ export {
   type SchemaLike,
 } from "./schema.ts";
 export type { Always } from "./session/approvals.ts";
+export { changeText } from "./session/changes.ts";
+export type { ForkOptions } from "./session/fork.ts";
+export { type Difference, type Replay, type ReplayedRequest, replay } from "./session/replay.ts";
+export { requestChanges, type ValueChange } from "./session/request-changes.ts";
 export { type Listener, Session, type SessionStatus } from "./session.ts";
+export type { StepEvent } from "./steps.ts";
 export type { RunStream } from "./stream.ts";
 export { type SubAgentOptions, subAgent } from "./sub-agent.ts";
-export { cleanOutput } from "./terminal-text.ts";
+export { type Dependency, dependency, type Given, type Provided } from "./tool/dependency.ts";
+export type { Effect, Permission } from "./tool/effect.ts";
+export type { ToolOutput } from "./tool/outputs.ts";
+export { renderResult } from "./tool/render.ts";
+export { toolWith } from "./tool/with.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,
@@ -321,33 +325,29 @@ export {
   tool,
   toolResult,
 } from "./tool.ts";
-export { toolWith } from "./tool-with.ts";
-export type { UnknownKeys } from "./unknown-keys.ts";
-export {
-  type AgentEventsOptions,
-  AgentEventsView,
-  agentEvents,
-  finalOf,
-} from "./views/agent-events.ts";
-export { type SessionLogRow, sessionLog } from "./views/agent-events-log.ts";
-export type { AgentEvent } from "./views/agent-events-shapes.ts";
-export {
-  contextLeftPercent,
-  type UsageSummary,
-  type UsageSums,
-  usageSummary,
-} from "./views/agent-events-usage.ts";
+export { type SessionLogRow, sessionLog } from "./views/agent-events/log.ts";
 export {
   type LoopPhase,
   LoopState,
   sameCall,
   type ToolCallRecord,
   toolCallRecord,
-} from "./views/loop-state.ts";
-export { withoutSilentReplies } from "./views/silent-events.ts";
-export type { StepEvent } from "./views/steps.ts";
-export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-message.ts";
+} from "./views/agent-events/loop-state.ts";
+export type { AgentEvent } from "./views/agent-events/shapes.ts";
+export { withoutSilentReplies } from "./views/agent-events/silent.ts";
+export {
+  contextLeftPercent,
+  type UsageSummary,
+  type UsageSums,
+  usageSummary,
+} from "./views/agent-events/usage.ts";
+export {
+  type AgentEventsOptions,
+  AgentEventsView,
+  agentEvents,
+  finalOf,
+} from "./views/agent-events.ts";
+export type { StrategyMessage, StrategyViewOptions } from "./views/strategy-messages/message.ts";
+export type { ContextItem, StrategyPrice } from "./views/strategy-messages/metadata.ts";
 export { StrategyView, strategyMessages } from "./views/strategy-messages.ts";
-export type { ContextItem, StrategyPrice } from "./views/strategy-metadata.ts";
 export { type TraceOptions, type TraceStream, trace, traceLines } from "./views/trace.ts";
-export type { LeaseOptions } from "./writer.ts";

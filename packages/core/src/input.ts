@@ -1,10 +1,10 @@
 // The room of input: what a run may be started with, as messages.
 
 import { repairHistory } from "./context/repair.ts";
-import { jsonCopy } from "./copy-json.ts";
-import { unwrapped } from "./data-url.ts";
 import { messageOf, RondoError } from "./errors.ts";
-import { harmlessResult } from "./harmless.ts";
+import { unwrapped } from "./input/data-url.ts";
+import { harmlessResult } from "./input/harmless.ts";
+import { jsonCopy } from "./json/copy.ts";
 import type {
   BlobRef,
   ContentPart,

@@ -4,7 +4,7 @@
 // Writing is compare-and-append: two writers cannot both win. A group that is appended together is kept or lost together.
 // A lease says who writes a session for a while; its token fences off whoever held it before.
 
-import type { BlobStore } from "./blobs.ts";
+import type { BlobStore } from "./journal/blobs.ts";
 import type { LogRecord } from "./loop/records.ts";
 
 /** What `list` tells of a session. */

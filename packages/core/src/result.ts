@@ -1,11 +1,11 @@
 // The room of the result: what a run came to, for the one who asked for it.
 
-import { jsonCopy, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
-import { viewInside, viewOf } from "./loop/announce.ts";
+import { jsonCopy, shown } from "./json/copy.ts";
 import { permissionOf } from "./loop/batch.ts";
 import { waitingInside } from "./loop/children.ts";
+import { viewInside, viewOf } from "./loop/driving/announce.ts";
 import type { RunEnd } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
 import type { Message, ToolCallPart, Usage } from "./message.ts";

@@ -5,11 +5,11 @@
 
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { coerce } from "./coerce.ts";
 import { messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
-import { soundSchema, withNulls } from "./sound-schema.ts";
-import { type UnknownKeys, unknownText, withoutUnknown } from "./unknown-keys.ts";
+import { coerce } from "./schema/coerce.ts";
+import { soundSchema, withNulls } from "./schema/sound.ts";
+import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 
 /** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
 export type SchemaLike = StandardSchemaV1 | { readonly type?: string; readonly [keyword: string]: unknown };

@@ -4,34 +4,34 @@
 // follow-ups, approvals, aborts) are facts like any other and may come at any time. This is the face of it; the rooms
 // behind it are in session/.
 
+import { runWords } from "./checks/other-words.ts";
+import { abortSignal } from "./checks/ready-made.ts";
 import { anything, callable, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { frozen, shown } from "./copy-json.ts";
 import { RondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
-import { type FollowOptions, follow } from "./follow.ts";
-import { changedBy, type ForkOptions, forkInto } from "./fork.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
-import { checkSessionId } from "./journal-checks.ts";
+import { checkSessionId } from "./journal/checks.ts";
+import { type FollowOptions, follow } from "./journal/follow.ts";
+import { RecordReader } from "./journal/migrations.ts";
+import { frozen, shown } from "./json/copy.ts";
 import { logEvent } from "./logger.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
-import { nextOrEnd } from "./loop/next-or-end.ts";
+import { nextOrEnd } from "./loop/driving/next-or-end.ts";
+import type { Shell } from "./loop/driving/shell.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
-import type { Shell } from "./loop/shell.ts";
+import { accountOf } from "./loop/request/window.ts";
 import { emptyState, type State } from "./loop/state.ts";
-import { accountOf } from "./loop/window.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
-import { RecordReader } from "./migrations.ts";
-import { runWords } from "./other-words.ts";
-import { abortSignal } from "./ready-made.ts";
-import { type Replay, replay } from "./replay.ts";
 import { type RunResult, resultOf } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import { type Always, Approvals } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
+import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { aboutOf, type SessionParts } from "./session/parts.ts";
+import { type Replay, replay } from "./session/replay.ts";
 
 export type Listener = (event: RondoEvent) => void;
 

@@ -3,7 +3,8 @@
 // A tool says what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // somebody must be asked first. The loop decides from these words; it never looks into `execute`.
 
-import type { BlobStore } from "./blobs.ts";
+import { resultWords, toolWords } from "./checks/other-words.ts";
+import { permission } from "./checks/ready-made.ts";
 import {
   anything,
   type Check,
@@ -25,21 +26,20 @@ import {
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import type { Dependency, Given } from "./dependency.ts";
-import type { Effect, Permission } from "./effect.ts";
 import { RondoError } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
+import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
 import type { CallResult } from "./loop/records.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
-import { resultWords, toolWords } from "./other-words.ts";
-import { outputPart, type ToolOutput } from "./outputs.ts";
-import { permission } from "./ready-made.ts";
 import type { Texts } from "./rules/texts.ts";
+import type { UnknownKeys } from "./schema/unknown-keys.ts";
 import { compileSchema, type InferInput, type InferOutput, type SchemaLike } from "./schema.ts";
-import type { UnknownKeys } from "./unknown-keys.ts";
+import type { Dependency, Given } from "./tool/dependency.ts";
+import type { Effect, Permission } from "./tool/effect.ts";
+import { outputPart, type ToolOutput } from "./tool/outputs.ts";
 
 export interface ToolContext {
   /** Fires on abort, time-out, or when the result is no longer wanted. */

@@ -12,8 +12,8 @@ import {
   type Tool,
   type ToolContext,
 } from "@rondo/core";
-import { AtWork } from "../src/loop/at-work.ts";
-import type { Shell } from "../src/loop/shell.ts";
+import { AtWork } from "../src/loop/driving/at-work.ts";
+import type { Shell } from "../src/loop/driving/shell.ts";
 import { come, handClock, rules, stateOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
 

@@ -19,9 +19,9 @@ import {
 import { call, calls, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { projection } from "../src/context/cap/content.ts";
+import { capFacts } from "../src/context/cap/facts.ts";
 import { capResult, textToKeep } from "../src/context/cap.ts";
-import { projection } from "../src/context/cap-content.ts";
-import { capFacts } from "../src/context/cap-facts.ts";
 import { echo, eventsOf } from "./support.ts";
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;

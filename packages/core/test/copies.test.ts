@@ -3,7 +3,7 @@
 import { Agent, DoneSignal, RondoError, Session, TaskComplete, ToolResult } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { StepSequenceError } from "../src/presets/step-sequence-errors.ts";
+import { StepSequenceError } from "../src/presets/step-sequence/errors.ts";
 
 type Core = typeof import("@rondo/core");
 

@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Subject } from "../../testkit/src/modelcheck/explore.ts";
 import { subjects } from "../../testkit/src/modelcheck/subjects.ts";
 import { walk } from "../../testkit/src/modelcheck/walk.ts";
-import { digest } from "../src/digest.ts";
+import { digest } from "../src/json/digest.ts";
 import { Log } from "../src/loop/log.ts";
 
 const place = join(import.meta.dirname, "decisions.generated.json");

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { digest, numberOf } from "../src/digest.ts";
+import { digest, numberOf } from "../src/json/digest.ts";
 
 /** The same name, from the whole text at once. */
 function nameOf(text: string): number {

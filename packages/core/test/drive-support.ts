@@ -11,7 +11,7 @@ import {
   userText,
 } from "@rondo/core";
 import { Driver } from "../src/loop/drive.ts";
-import type { Shell } from "../src/loop/shell.ts";
+import type { Shell } from "../src/loop/driving/shell.ts";
 import { HandModel, shellOf } from "./at-work-support.ts";
 import { answerOf, come, type HandClock, handClock, options } from "./loop-support.ts";
 

@@ -4,8 +4,8 @@ import { Agent, isPaired, type Logger, maxSteps, type RondoEvent, textOf, userTe
 import { call, calls, empty, fail, say, scripted, think } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import { memoryJournal } from "../src/journal/memory.ts";
 import { Log } from "../src/loop/log.ts";
-import { memoryJournal } from "../src/memory-journal.ts";
 import { echo, eventsOf, quick, shortly } from "./support.ts";
 
 describe("hooks", () => {

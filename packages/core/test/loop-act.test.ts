@@ -14,8 +14,8 @@ import {
   type ToolContext,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { act, checkArgs, checkCalls, type Failures } from "../src/loop/act.ts";
 import { nothingSpent } from "../src/loop/children.ts";
+import { act, checkArgs, checkCalls, type Failures } from "../src/loop/driving/act.ts";
 import { answerOf, callOf, toolOf } from "./loop-support.ts";
 import { echo } from "./support.ts";
 

@@ -2,8 +2,8 @@
 
 import { type Call, type LogRecord, type RondoEvent, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { announce, viewInside, viewOf } from "../src/loop/announce.ts";
 import { nothingSpent } from "../src/loop/children.ts";
+import { announce, viewInside, viewOf } from "../src/loop/driving/announce.ts";
 import { acting, answerOf, callOf, finished, options, recordOf, rules, stateOf } from "./loop-support.ts";
 
 const because = { rule: "some_rule", evidence: { seen: 1 } };

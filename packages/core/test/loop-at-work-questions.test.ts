@@ -3,7 +3,7 @@
 import { type Fact, memoryBlobs, RondoError, type ToolContext } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { HookAsk } from "../src/loop/action.ts";
-import { viewOf } from "../src/loop/announce.ts";
+import { viewOf } from "../src/loop/driving/announce.ts";
 import { idle, worldOf } from "./at-work-support.ts";
 import { acting, callOf, come, options, stateOf } from "./loop-support.ts";
 import { echo } from "./support.ts";

@@ -11,10 +11,10 @@ import {
   type ToolContext,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { viewOf } from "../src/loop/announce.ts";
 import { nothingSpent } from "../src/loop/children.ts";
+import { viewOf } from "../src/loop/driving/announce.ts";
+import type { Shell } from "../src/loop/driving/shell.ts";
 import { Log } from "../src/loop/log.ts";
-import type { Shell } from "../src/loop/shell.ts";
 import { asks, call, heldTool, idle, type World, worldOf } from "./at-work-support.ts";
 import { acting, callOf, come, finished, options, recordOf, rules, stateOf } from "./loop-support.ts";
 import { echo } from "./support.ts";

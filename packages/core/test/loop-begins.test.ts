@@ -2,8 +2,8 @@
 
 import type { ModelRequest } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { modelStarted, summaryStarted, toolsStarted } from "../src/loop/begins.ts";
-import { Prefix, requestName } from "../src/loop/prefix.ts";
+import { modelStarted, summaryStarted, toolsStarted } from "../src/loop/driving/begins.ts";
+import { Prefix, requestName } from "../src/loop/request/prefix.ts";
 import { options } from "./loop-support.ts";
 
 const { tools, settings } = options();

@@ -2,8 +2,8 @@
 
 import { emptyState, type Rule, type Rules, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { nextOrEnd } from "../src/loop/driving/next-or-end.ts";
 import { next } from "../src/loop/next.ts";
-import { nextOrEnd } from "../src/loop/next-or-end.ts";
 import { reduce } from "../src/loop/reduce.ts";
 import { acting, callOf, recordOf, rules, stateOf } from "./loop-support.ts";
 

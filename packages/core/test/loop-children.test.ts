@@ -13,7 +13,7 @@ import {
   tighter,
   waitingInside,
 } from "../src/loop/children.ts";
-import { countChild, parkChild, passAnswer, rollUp, startChild } from "../src/loop/children-fold.ts";
+import { countChild, parkChild, passAnswer, rollUp, startChild } from "../src/loop/folding/children.ts";
 import type { Run } from "../src/loop/state.ts";
 import { acting, callOf, finished, recordOf, rules, stateOf, toolOf } from "./loop-support.ts";
 

@@ -12,7 +12,7 @@ import {
   openCalls,
   result,
   unstartedResult,
-} from "../src/loop/closing.ts";
+} from "../src/loop/deciding/closing.ts";
 import {
   badOutput,
   checkLanded,
@@ -23,7 +23,7 @@ import {
   givenUpModel,
   outputMode,
   unjudgedAfterAbort,
-} from "../src/loop/ending.ts";
+} from "../src/loop/deciding/ending.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, textResult, toolOf } from "./loop-support.ts";
 
 const { texts } = rules;

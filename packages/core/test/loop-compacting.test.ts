@@ -10,9 +10,9 @@ import {
   compactsAtEnd,
   summaryOf,
   waitForSummary,
-} from "../src/loop/compacting.ts";
+} from "../src/loop/deciding/compacting.ts";
 import { Log } from "../src/loop/log.ts";
-import { frontOf, sizeOf } from "../src/loop/window.ts";
+import { frontOf, sizeOf } from "../src/loop/request/window.ts";
 import { answerOf, rules, stateOf } from "./loop-support.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });

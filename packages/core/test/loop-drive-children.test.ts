@@ -13,10 +13,10 @@ import {
   type Tool,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { viewOf } from "../src/loop/announce.ts";
 import type { LeftChild } from "../src/loop/child-facts.ts";
 import { nothingSpent } from "../src/loop/children.ts";
-import { Children } from "../src/loop/drive-children.ts";
+import { viewOf } from "../src/loop/driving/announce.ts";
+import { Children } from "../src/loop/driving/children.ts";
 import { acting, callOf, recordOf, rules, stateOf, textResult } from "./loop-support.ts";
 import { echo, jumpingClock } from "./support.ts";
 

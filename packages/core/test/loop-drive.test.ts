@@ -4,7 +4,7 @@ import { ChildWaits, contextFacts, type Fact, RondoError, type Rule } from "@ron
 import { describe, expect, onTestFinished, test } from "vitest";
 import { nothingSpent } from "../src/loop/children.ts";
 import { Driver } from "../src/loop/drive.ts";
-import type { Shell } from "../src/loop/shell.ts";
+import type { Shell } from "../src/loop/driving/shell.ts";
 import { heldTool, shellOf } from "./at-work-support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
 import { answerOf, come, handClock, rules, toolOf } from "./loop-support.ts";

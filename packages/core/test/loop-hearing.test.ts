@@ -2,7 +2,7 @@
 
 import type { Call, Rule, Rules } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { askLeave, reconcileCalls, useGrant } from "../src/loop/asking.ts";
+import { askLeave, reconcileCalls, useGrant } from "../src/loop/deciding/asking.ts";
 import {
   graceEnd,
   ruleDecision,
@@ -12,8 +12,8 @@ import {
   wait,
   waitForRetry,
   wakeTime,
-} from "../src/loop/hearing.ts";
-import { allow, revoke, useLeave } from "../src/loop/leave.ts";
+} from "../src/loop/deciding/hearing.ts";
+import { allow, revoke, useLeave } from "../src/loop/folding/leave.ts";
 import {
   acting,
   answerOf,

@@ -5,8 +5,8 @@ import { scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { applyEdit } from "../src/context/edit.ts";
 import type { HookAsk } from "../src/loop/action.ts";
-import { viewOf } from "../src/loop/announce.ts";
-import { type Asked, askHook, askKey } from "../src/loop/ask-hooks.ts";
+import { viewOf } from "../src/loop/driving/announce.ts";
+import { type Asked, askHook, askKey } from "../src/loop/driving/ask-hooks.ts";
 import { Log } from "../src/loop/log.ts";
 import { acting, callOf, finished, stateOf, toolOf, unknownCall } from "./loop-support.ts";
 

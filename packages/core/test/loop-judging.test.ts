@@ -2,10 +2,10 @@
 
 import type { Rule, Rules, Run, Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { judgeTurn, offeredTools } from "../src/loop/judge.ts";
-import { definitionsOf, knownTools } from "../src/loop/offered.ts";
-import { isSameModel, placeOf } from "../src/loop/same-model.ts";
-import { spendMore, tokensOf } from "../src/loop/spend.ts";
+import { judgeTurn } from "../src/loop/deciding/judge.ts";
+import { isSameModel, placeOf } from "../src/loop/folding/same-model.ts";
+import { spendMore, tokensOf } from "../src/loop/folding/spend.ts";
+import { definitionsOf, knownTools, offeredTools } from "../src/loop/offered.ts";
 import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./loop-support.ts";
 
 type Bare = Omit<Rule, "version">;

@@ -4,7 +4,7 @@ import { type Call, type Run, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { LeftChild } from "../src/loop/child-facts.ts";
 import { nothingSpent } from "../src/loop/children.ts";
-import { endChildren } from "../src/loop/starting.ts";
+import { endChildren } from "../src/loop/deciding/starting.ts";
 import { acting, callOf, recordOf, rules, textResult } from "./loop-support.ts";
 
 const at = 1_000_000;

@@ -3,9 +3,9 @@
 import type { LogRecord, Message, ModelRequest, Part, State, StopKind } from "@rondo/core";
 import { reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { newCompaction } from "../src/loop/folding/shrink.ts";
 import { Log, Names } from "../src/loop/log.ts";
-import { Prefix, requestName } from "../src/loop/prefix.ts";
-import { newCompaction } from "../src/loop/shrink.ts";
+import { Prefix, requestName } from "../src/loop/request/prefix.ts";
 import { answerOf, recordOf, rules, stateOf } from "./loop-support.ts";
 
 describe("a log", () => {

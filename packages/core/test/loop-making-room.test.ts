@@ -2,9 +2,9 @@
 
 import { contextFacts, type Message, type Rules, type RunOptions, userText } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { compactionDue, guarded, tooLarge } from "../src/loop/deciding/making-room.ts";
 import { Log } from "../src/loop/log.ts";
-import { compactionDue, guarded, tooLarge } from "../src/loop/making-room.ts";
-import { accountOf } from "../src/loop/window.ts";
+import { accountOf } from "../src/loop/request/window.ts";
 import { answerOf, options, rules, stateOf } from "./loop-support.ts";
 
 /** Measures that can be counted by hand: a character is 1, a system prompt 100, a tool 7. */

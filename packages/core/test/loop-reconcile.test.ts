@@ -11,7 +11,7 @@ import {
   tool,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { reconcileCall } from "../src/loop/reconcile.ts";
+import { reconcileCall } from "../src/loop/driving/reconcile.ts";
 import { callOf, come, handClock, toolOf, unknownCall } from "./loop-support.ts";
 
 const context = { idempotencyKey: "s:5.0" } as ToolContext;

@@ -13,11 +13,18 @@ import {
   type State,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { compactionDue, guarded, tooLarge, trimmed } from "../src/loop/deciding/making-room.ts";
 import { Log } from "../src/loop/log.ts";
-import { compactionDue, guarded, tooLarge, trimmed } from "../src/loop/making-room.ts";
-import { besideOf, notesOf } from "../src/loop/notes.ts";
+import { besideOf, notesOf } from "../src/loop/request/notes.ts";
+import {
+  accountOf,
+  frontOf,
+  outputThatFits,
+  sizeOf,
+  windowFacts,
+  windowOf,
+} from "../src/loop/request/window.ts";
 import { shaped } from "../src/loop/request.ts";
-import { accountOf, frontOf, outputThatFits, sizeOf, windowFacts, windowOf } from "../src/loop/window.ts";
 import { answerOf, options, rules, stateOf } from "./loop-support.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });

@@ -10,7 +10,7 @@ import {
   type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { think } from "../src/loop/think.ts";
+import { think } from "../src/loop/driving/think.ts";
 import { answerOf, come, type HandClock, handClock } from "./loop-support.ts";
 
 const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };

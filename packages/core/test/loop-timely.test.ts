@@ -3,7 +3,7 @@
 import type { Fact, State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../src/loop/children.ts";
-import { timely } from "../src/loop/timely.ts";
+import { timely } from "../src/loop/driving/timely.ts";
 import { acting, answerOf, callOf, finished, stateOf, textResult } from "./loop-support.ts";
 
 const { run: _run, ...idle } = stateOf();

@@ -2,7 +2,7 @@
 
 import { type AssistantMessage, type Model, RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { answerFrom, failureFrom } from "../src/loop/model-answer.ts";
+import { answerFrom, failureFrom } from "../src/loop/driving/model-answer.ts";
 
 const asked = { api: "asked", provider: "asked", model: "asked" };
 const other = { api: "other", provider: "other", model: "other" };

@@ -19,7 +19,7 @@ import { noShadow, shadowAfter } from "../../testkit/src/modelcheck/promises.ts"
 import { subjects } from "../../testkit/src/modelcheck/subjects.ts";
 import { type Walk, Walker, walk } from "../../testkit/src/modelcheck/walk.ts";
 import { Log } from "../src/loop/log.ts";
-import { Prefix } from "../src/loop/prefix.ts";
+import { Prefix } from "../src/loop/request/prefix.ts";
 
 const named = new Map(subjects().map((subject) => [subject.name, subject]));
 const anySubject = fc.constantFrom(...named.keys());

@@ -8,8 +8,8 @@ import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { coerce } from "../src/coerce.ts";
-import { renderResult } from "../src/render.ts";
+import { coerce } from "../src/schema/coerce.ts";
+import { renderResult } from "../src/tool/render.ts";
 import { deferred, echo, eventsOf, shortly } from "./support.ts";
 
 describe("tool input", () => {

@@ -6,9 +6,9 @@
 import { statSync } from "node:fs";
 import { RondoError } from "@rondo/core";
 import { checkGiven, flag, membersOf } from "@rondo/core/checks";
-import { checkJsonl } from "./check-jsonl.ts";
-import type { CheckOptions, CheckReport } from "./check-report.ts";
-import { checkSqlite } from "./check-sqlite.ts";
+import { checkJsonl } from "./check/jsonl.ts";
+import type { CheckOptions, CheckReport } from "./check/report.ts";
+import { checkSqlite } from "./check/sqlite.ts";
 import { waitable } from "./file-journal.ts";
 import { placeOf } from "./place.ts";
 

@@ -5,8 +5,8 @@
 // so a database that nothing is ever stored in does nothing but lock.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { loadSqlite } from "./sqlite-database.ts";
-import { identityOf } from "./sqlite-file.ts";
+import { loadSqlite } from "./sqlite/database.ts";
+import { identityOf } from "./sqlite/file.ts";
 
 export class FolderLock {
   readonly #file: string;

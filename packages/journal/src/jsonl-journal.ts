@@ -37,13 +37,13 @@ import {
   replaceFile,
   syncFolder,
   withFile,
-} from "./jsonl-files.ts";
-import { groupLine, headerLine } from "./jsonl-lines.ts";
-import { type Listed, listSession } from "./jsonl-list.ts";
-import { nameOf, newestSegments, suffix } from "./jsonl-names.ts";
-import { finishRotation, rotate } from "./jsonl-rotation.ts";
-import type { Segment } from "./jsonl-segment.ts";
-import { SessionFiles } from "./jsonl-session.ts";
+} from "./jsonl/files.ts";
+import { groupLine, headerLine } from "./jsonl/lines.ts";
+import { type Listed, listSession } from "./jsonl/list.ts";
+import { nameOf, newestSegments, suffix } from "./jsonl/names.ts";
+import { finishRotation, rotate } from "./jsonl/rotation.ts";
+import type { Segment } from "./jsonl/segment.ts";
+import { SessionFiles } from "./jsonl/session.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
 import { watchFiles } from "./watch-files.ts";

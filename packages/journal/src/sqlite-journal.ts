@@ -30,10 +30,10 @@ import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import { placeOf } from "./place.ts";
-import { type Perform, SqliteBlobs } from "./sqlite-blobs.ts";
-import { openDatabase, sqliteError } from "./sqlite-database.ts";
-import { checkFile } from "./sqlite-file.ts";
-import { OpenFile } from "./sqlite-open-file.ts";
+import { type Perform, SqliteBlobs } from "./sqlite/blobs.ts";
+import { openDatabase, sqliteError } from "./sqlite/database.ts";
+import { checkFile } from "./sqlite/file.ts";
+import { OpenFile } from "./sqlite/open-file.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {

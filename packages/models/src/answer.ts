@@ -17,8 +17,8 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
-import { parseArgs } from "./call-args.ts";
-import { faultUnheard, toldTwice } from "./calls-told.ts";
+import { parseArgs } from "./answer/call-args.ts";
+import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
 
 interface TextBlock {
   type: "text" | "reasoning" | "refusal";
@@ -193,7 +193,7 @@ export class Answer {
   }
 
   /**
-   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`calls-told.ts`).
+   * For protocols whose calls are blocks of their own: what gateways mixed up among them (`answer/calls-told.ts`).
    * @param stray arguments came that belong to no call
    * @returns whether a call was lost: there were arguments, and there is no call
    */

@@ -12,10 +12,10 @@ export {
 } from "./catalogue/catalogue.ts";
 export type * from "./codec.ts";
 export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
-export type { OpenaiChatCompat } from "./codecs/openai-chat-compat.ts";
-export type { OpenaiChatOptions } from "./codecs/openai-chat-settings.ts";
-export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses-settings.ts";
-export { openaiChatStops, openaiResponsesStops } from "./codecs/openai-stops.ts";
+export { openaiChatStops, openaiResponsesStops } from "./codecs/openai/stops.ts";
+export type { OpenaiChatCompat } from "./codecs/openai-chat/compat.ts";
+export type { OpenaiChatOptions } from "./codecs/openai-chat/settings.ts";
+export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses/settings.ts";
 export { compatibleServers, type ServerName } from "./compat/choose.ts";
 export type { CompatibleServer } from "./compat/server.ts";
 export type { AwsKeys, CredentialCallback, Credentials, Environment } from "./credentials.ts";

@@ -1,7 +1,7 @@
 import type { Json, RondoError } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { anthropicStop, anthropicStops } from "../src/codecs/anthropic/stops.ts";
 import { anthropicMessages, anthropicOnBedrock } from "../src/codecs/anthropic-messages.ts";
-import { anthropicStop, anthropicStops } from "../src/codecs/anthropic-stops.ts";
 import { answerTo, decodeEveryWay, sse, targetOf } from "./anthropic-feeding.ts";
 
 const target = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");

@@ -12,12 +12,12 @@ import { userText } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
 import type { Codec, Target, WireRequest } from "../src/codec.ts";
+import { claudeVersion } from "../src/codecs/anthropic/traits.ts";
 import {
   anthropicMessages,
   anthropicOnBedrock,
   anthropicOnVertex,
 } from "../src/codecs/anthropic-messages.ts";
-import { claudeVersion } from "../src/codecs/anthropic-traits.ts";
 import { targetOf } from "./anthropic-feeding.ts";
 
 const sonnet = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
 import { checkBedrockRequest } from "../../testkit/src/wire/rules/bedrock.ts";
+import { nameFromWire, nameToWire } from "../src/codecs/anthropic/names.ts";
 import {
   anthropicMessages,
   anthropicOnBedrock,
   anthropicOnVertex,
 } from "../src/codecs/anthropic-messages.ts";
-import { nameFromWire, nameToWire } from "../src/codecs/anthropic-names.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { history, origins, request } from "./anthropic-conversations.ts";
 import { answerTo, targetOf } from "./anthropic-feeding.ts";

@@ -1,8 +1,8 @@
 import type { AssistantMessage, Json, RondoError } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import type { Frame } from "../src/codec.ts";
+import { bedrockStop, bedrockStops } from "../src/codecs/bedrock/stops.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
-import { bedrockStop, bedrockStops } from "../src/codecs/bedrock-stops.ts";
 import { hasCorpus, readRecorded, recorded, targetOf } from "./anthropic-feeding.ts";
 
 const target = targetOf("bedrock-converse", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0");

@@ -3,8 +3,8 @@
 import type { AssistantMessage, JsonObject, Origin, Part } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type Say, ThinkSplitter } from "../src/codecs/openai-chat/think.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
-import { type Say, ThinkSplitter } from "../src/codecs/openai-chat-think.ts";
 
 const origin: Origin = { api: "openai-chat", provider: "test", model: "m" };
 

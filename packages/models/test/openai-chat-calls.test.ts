@@ -1,6 +1,6 @@
 import type { AssistantMessage, Json, ToolCallPart } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { nameTable } from "../src/codecs/openai-names.ts";
+import { nameTable } from "../src/codecs/openai/names.ts";
 import { called, calls, callsOf, chunk, finish, fn, type Loose, read } from "./openai-chat-chunks.ts";
 import { target } from "./openai-corpus.ts";
 

@@ -1,7 +1,7 @@
 import type { Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { openaiChatStops } from "../src/codecs/openai/stops.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
-import { openaiChatStops } from "../src/codecs/openai-stops.ts";
 import {
   called,
   calls,

@@ -8,8 +8,8 @@ import {
   type ToolDefinition,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { openaiResponsesStops } from "../src/codecs/openai/stops.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
-import { openaiResponsesStops } from "../src/codecs/openai-stops.ts";
 import { decodeStream, target } from "./openai-corpus.ts";
 
 type Loose = { [member: string]: Json };

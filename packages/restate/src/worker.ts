@@ -9,11 +9,11 @@ import type { AddressInfo } from "node:net";
 import * as restate from "@restatedev/restate-sdk";
 import { type Agent, type BlobStore, memoryBlobs, RondoError } from "@rondo/core";
 import { Hub } from "./hub.ts";
-import { inboxObject } from "./inbox-object.ts";
-import { indexObject } from "./index-object.ts";
 import { serveLive } from "./live-server.ts";
 import { servicesOf } from "./names.ts";
-import { sessionObject } from "./session-object.ts";
+import { inboxObject } from "./objects/inbox.ts";
+import { indexObject } from "./objects/index.ts";
+import { sessionObject } from "./objects/session.ts";
 import { agentFinder, type WorkerParts } from "./worker-parts.ts";
 import { Workplaces } from "./workplace.ts";
 

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type KeyValues, RecordStore, readLines } from "../src/store.ts";
-import { Taken } from "../src/taken.ts";
+import { type KeyValues, RecordStore, readLines } from "../src/state/store.ts";
+import { Taken } from "../src/state/taken.ts";
 
 function memory(): { kv: KeyValues; values: Map<string, string>; writes: () => number } {
   const values = new Map<string, string>();

@@ -2,7 +2,7 @@
 
 import { sampleRecords } from "@rondo/testkit";
 import { expect, test } from "vitest";
-import { type KeyValues, lineOf, RecordStore, readLines } from "../src/store.ts";
+import { type KeyValues, lineOf, RecordStore, readLines } from "../src/state/store.ts";
 
 test("a reader is shown no gap when records are written between the reading of one key and of the next", async () => {
   const state = new Map<string, string>();

@@ -25,7 +25,7 @@ import {
   tool,
   toolWith,
 } from "@rondo/core";
-import { type Recording, Tape } from "./cassette-tape.ts";
+import { type Recording, Tape } from "./cassette/tape.ts";
 import { scripted } from "./scripted.ts";
 
 /** The main model of a recording, and what else is on it. */

@@ -1,12 +1,7 @@
 // The face of @rondo/testkit.
-export { type BlobStoreUnderTest, testBlobs } from "./blob-suite.ts";
+
+export type { Recording } from "./cassette/tape.ts";
 export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.ts";
-export type { Recording } from "./cassette-tape.ts";
-export type { Check, RegisterTest } from "./check.ts";
-export { coreSession, type DrivenSession } from "./driven-session.ts";
-export { type DriverUnderTest, testDriver } from "./driver-suite.ts";
-export { sampleRecord, sampleRecords } from "./journal-samples.ts";
-export { type JournalUnderTest, testJournal } from "./journal-suite.ts";
 export { differences, type Wanted } from "./matchers/difference.ts";
 export { expectRun } from "./matchers/expect-run.ts";
 export {
@@ -19,23 +14,12 @@ export {
   type WantedSpending,
 } from "./matchers/matchers.ts";
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
-export type { ModelLack, OpenModel } from "./model-asking.ts";
-export { type ModelUnderTest, testModel } from "./model-suite.ts";
 export {
   type BrokenPromise,
   type ModelCheck,
   type ModelCheckOptions,
   modelCheck,
 } from "./modelcheck/model-check.ts";
-export { type PresetUnderTest, testPreset } from "./preset-suite.ts";
-export {
-  type Decide,
-  type Script,
-  type ScriptedModel,
-  type ScriptedOptions,
-  type SeenRequest,
-  scripted,
-} from "./scripted.ts";
 export {
   type Act,
   badArgs,
@@ -62,7 +46,24 @@ export {
   throwing,
   tick,
   usage,
-} from "./scripted-turns.ts";
-export { type ToolUnderTest, testTool } from "./tool-suite.ts";
+} from "./scripted/turns.ts";
+export {
+  type Decide,
+  type Script,
+  type ScriptedModel,
+  type ScriptedOptions,
+  type SeenRequest,
+  scripted,
+} from "./scripted.ts";
+export { type BlobStoreUnderTest, testBlobs } from "./suites/blobs.ts";
+export type { Check, RegisterTest } from "./suites/check.ts";
+export { coreSession, type DrivenSession } from "./suites/drivers/driven-session.ts";
+export { type DriverUnderTest, testDriver } from "./suites/drivers.ts";
+export { sampleRecord, sampleRecords } from "./suites/journals/samples.ts";
+export { type JournalUnderTest, testJournal } from "./suites/journals.ts";
+export type { ModelLack, OpenModel } from "./suites/models/asking.ts";
+export { type ModelUnderTest, testModel } from "./suites/models.ts";
+export { type PresetUnderTest, testPreset } from "./suites/presets.ts";
+export { type ToolUnderTest, testTool } from "./suites/tools.ts";
 export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";

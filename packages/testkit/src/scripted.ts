@@ -21,8 +21,8 @@ import {
   textOf,
   type Usage,
 } from "@rondo/core";
-import { flatten, playTurn, ScriptedAnswer } from "./scripted-play.ts";
-import { fail, type Turn } from "./scripted-turns.ts";
+import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
+import { fail, type Turn } from "./scripted/turns.ts";
 
 /** A request as it was when the model got it: plain JSON, its own copy, the messages an array. */
 export interface SeenRequest {

@@ -40,8 +40,8 @@ export function calculate(options: CalculateOptions = {}): Tool {
     permission: options.permission ?? "allow",
     execute: async (args, { signal }) => {
       signal.throwIfAborted();
-      const { ExpressionError, evaluate } = await import("./expression.ts");
-      const { say } = await import("./arithmetic.ts");
+      const { ExpressionError, evaluate } = await import("./calculate/expression.ts");
+      const { say } = await import("./calculate/arithmetic.ts");
       const expression = String(args.expression);
       try {
         return toolResult(say(evaluate(expression)));

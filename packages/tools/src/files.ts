@@ -2,12 +2,12 @@
 
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, flag, membersOf, object } from "@rondo/core/checks";
-import { type EditFileOptions, editFile } from "./edit-file.ts";
-import { type ListFilesOptions, listFiles } from "./list-files.ts";
+import { type EditFileOptions, editFile } from "./files/edit-file.ts";
+import { type ListFilesOptions, listFiles } from "./files/list-files.ts";
+import { type ReadFileOptions, readFile } from "./files/read-file.ts";
+import { type WriteFileOptions, writeFile } from "./files/write-file.ts";
 import { type FileToolSet, fileToolChecks, fileToolSet, leave } from "./options.ts";
-import { type ReadFileOptions, readFile } from "./read-file.ts";
-import { type SearchFilesOptions, searchFiles } from "./search-files.ts";
-import { type WriteFileOptions, writeFile } from "./write-file.ts";
+import { type SearchFilesOptions, searchFiles } from "./search/search-files.ts";
 
 type Own<T> = Omit<T, "root">;
 

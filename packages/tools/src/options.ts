@@ -11,7 +11,7 @@ import {
   oneOf,
   text,
 } from "@rondo/core/checks";
-import { Root } from "./root.ts";
+import { Root } from "./paths/root.ts";
 import { Seen } from "./seen.ts";
 
 export interface FileToolOptions {

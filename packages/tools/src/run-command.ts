@@ -5,7 +5,7 @@
 
 import { RondoError, type Tool, tool } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
-import { maxCommandBytes, type RunCommandOptions, runCommandOptions } from "./command-options.ts";
+import { maxCommandBytes, type RunCommandOptions, runCommandOptions } from "./command/options.ts";
 import { fileToolSet } from "./options.ts";
 import { counted, Refusal } from "./reasons.ts";
 import { answering } from "./refusal.ts";
@@ -63,7 +63,7 @@ export function runCommand(options: RunCommandOptions): Tool {
             throw new Refusal(
               `the command is longer than ${counted(maxCommandBytes, "byte")}; write it to a file and run that`,
             );
-          const { runIn } = await import("./running.ts");
+          const { runIn } = await import("./command/running.ts");
           return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
         },
         cwd,

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { glob } from "../src/glob.ts";
 import { listFiles } from "../src/index.ts";
+import { glob } from "../src/paths/glob.ts";
 import { call, folder, put } from "./calling.ts";
 
 const git = (cwd: string, args: string[], input?: string): string => {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { fileTools, runCommand } from "../src/index.ts";
-import { Root } from "../src/root.ts";
+import { Root } from "../src/paths/root.ts";
 import { call, folder, put } from "./calling.ts";
 
 /** A folder `app` with a neighbour `app-evil`, and links that lead out. */

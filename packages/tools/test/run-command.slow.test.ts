@@ -11,8 +11,8 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { probe } from "../src/command/sandbox.ts";
 import { type RunCommandOptions, runCommand } from "../src/index.ts";
-import { probe } from "../src/sandbox.ts";
 import { type Answer, call, folder } from "./calling.ts";
 
 const sandbox = await probe(process.env.PATH ?? "");

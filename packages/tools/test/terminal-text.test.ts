@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { OutputWindow } from "../src/command/output-window.ts";
 import { cleanOutput } from "../src/index.ts";
-import { OutputWindow } from "../src/output-window.ts";
 
 test.each([
   ["a title is taken out", "\x1b]0;pwn\x07x", "x"],

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { probe } from "../src/command/sandbox.ts";
 import { editFile, fileToolSet, fileTools, readFile, writeFile } from "../src/index.ts";
-import { probe } from "../src/sandbox.ts";
 import { call, folder, put } from "./calling.ts";
 
 const text = (root: string, name: string): string => readFileSync(join(root, name), "utf8");

@@ -4,14 +4,14 @@
 // doing, twice leaves. Whoever leaves in the midst of something leaves it at a safe point.
 
 import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
-import { answer, askAll, drainMs, leftLines } from "../conduct.ts";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
+import { failureOf } from "../console/failure.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { failureOf } from "../failure.ts";
 import { contextLines } from "../render/account.ts";
 import { endStyle, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
 import { waitingLines } from "../render/waiting.ts";
+import { answer, askAll, drainMs, leftLines } from "../runs/conduct.ts";
 import { Lines } from "./lines.ts";
 import { chatCommands, readSaid, type Said } from "./words.ts";
 

@@ -5,7 +5,7 @@
 // ends. Off a terminal lines are taken one by one, each when the one before it is done with.
 
 import { createInterface, type Interface } from "node:readline";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
 import { counted } from "../render/usage.ts";
 
 export interface LineHandlers {

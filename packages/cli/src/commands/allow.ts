@@ -11,17 +11,17 @@ import {
   type Session,
 } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
-import type { Arguments, OptionSpecs } from "../arguments.ts";
-import { parseArgsJson } from "../ask.ts";
-import { type Command, journalOption } from "../command.ts";
-import type { Console } from "../console.ts";
+import { parseArgsJson } from "../console/ask.ts";
+import type { Console } from "../console/console.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import { jsonLine, plainText, visibleText } from "../console/plain-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { findRun } from "../find-run.ts";
-import { modelOptions, withRun } from "../goes-on.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine, plainText, visibleText } from "../plain-text.ts";
+import type { Arguments, OptionSpecs } from "../line/arguments.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { grantText } from "../render/grant.ts";
+import { findRun } from "../runs/find-run.ts";
+import { modelOptions, withRun } from "../runs/goes-on.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 import { stateOf } from "../summary.ts";
 
 const holdOptions: OptionSpecs = {

@@ -1,10 +1,10 @@
 // The room of `rondo approve` and `rondo deny`: a call that waits gets its answer, and the run goes on.
 
 import type { CallView, Session } from "@rondo/core";
-import type { Command } from "../command.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { goOn, goOnOptions } from "../goes-on.ts";
-import { plainText } from "../plain-text.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import { plainText } from "../console/plain-text.ts";
+import type { Command } from "../line/command.ts";
+import { goOn, goOnOptions } from "../runs/goes-on.ts";
 import { callName } from "../summary.ts";
 import { holdOf, readJson } from "./allow.ts";
 

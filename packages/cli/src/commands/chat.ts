@@ -1,19 +1,19 @@
 // The room of `rondo chat`: several turns with one agent, on a plain terminal.
 
 import { type Journal, memoryJournal } from "@rondo/core";
-import { makeAgent } from "../agent.ts";
-import type { Arguments } from "../arguments.ts";
 import { Conversation, type Talked } from "../chat/conversation.ts";
-import type { Command } from "../command.ts";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
+import { UsageError } from "../console/failure.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { UsageError } from "../failure.ts";
-import { findRun } from "../find-run.ts";
-import { checkStart, journalFlag } from "../goes-on.ts";
 import type { Invocation } from "../invocation.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { chooseModel } from "../models.ts";
-import { keeping, newId, startedBy, startOptions, tellModel } from "../starting.ts";
+import type { Arguments } from "../line/arguments.ts";
+import type { Command } from "../line/command.ts";
+import { makeAgent } from "../runs/agent.ts";
+import { findRun } from "../runs/find-run.ts";
+import { checkStart, journalFlag } from "../runs/goes-on.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { chooseModel } from "../runs/models.ts";
+import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/starting.ts";
 
 export const chat: Command = {
   name: "chat",

@@ -1,13 +1,13 @@
 // The room of `rondo diff`: where two runs part, and what each did then.
 
 import { diff } from "@rondo/core";
-import { type Command, journalOption } from "../command.ts";
+import { UsageError } from "../console/failure.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { UsageError } from "../failure.ts";
-import { findRun } from "../find-run.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { renderDiff } from "../render/diff.ts";
+import { findRun } from "../runs/find-run.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 import { noRules } from "../summary.ts";
 
 export const diffRuns: Command = {

@@ -1,15 +1,15 @@
 // The room of `rondo explain`: why a run went on, and why it stopped.
 
 import { explain, isA, RondoError } from "@rondo/core";
-import { type Command, journalOption } from "../command.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { findRun } from "../find-run.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { renderExplanation } from "../render/explanation.ts";
+import { findRun } from "../runs/find-run.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { todayOf } from "../runs/today.ts";
 import { noRules } from "../summary.ts";
-import { todayOf } from "../today.ts";
 
 export const explainRun: Command = {
   name: "explain",

@@ -4,22 +4,22 @@
 // is driven on at once.
 
 import { Agent, type ForkOptions, type Logger } from "@rondo/core";
-import { makeAgent } from "../agent.ts";
-import type { Arguments } from "../arguments.ts";
-import { type Command, journalOption, showOptions } from "../command.ts";
-import { conduct } from "../conduct.ts";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import { listenForSignals } from "../console/signals.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { Failure, UsageError } from "../failure.ts";
-import { type FoundRun, findRun } from "../find-run.ts";
-import { journalFlag } from "../goes-on.ts";
 import { type Invocation, invocationOf } from "../invocation.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { chooseModel } from "../models.ts";
-import { shownBy } from "../shown.ts";
-import { listenForSignals } from "../signals.ts";
-import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../starting.ts";
-import { recordedModel } from "../today.ts";
+import type { Arguments } from "../line/arguments.ts";
+import { type Command, journalOption, showOptions } from "../line/command.ts";
+import { shownBy } from "../line/shown.ts";
+import { makeAgent } from "../runs/agent.ts";
+import { conduct } from "../runs/conduct.ts";
+import { type FoundRun, findRun } from "../runs/find-run.ts";
+import { journalFlag } from "../runs/goes-on.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { chooseModel } from "../runs/models.ts";
+import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../runs/starting.ts";
+import { recordedModel } from "../runs/today.ts";
 
 export const fork: Command = {
   name: "fork",

@@ -1,12 +1,12 @@
 // The room of `rondo journal`: the journal itself, not the runs in it.
 
 import { checkJournal, type Finding } from "@rondo/journal";
-import { type Command, journalOption } from "../command.ts";
+import { UsageError } from "../console/failure.ts";
+import { jsonLine, plainText } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { UsageError } from "../failure.ts";
-import { journalPlace, placeNamed } from "../journal-place.ts";
-import { jsonLine, plainText } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { counted } from "../render/usage.ts";
+import { journalPlace, placeNamed } from "../runs/journal-place.ts";
 
 export const journal: Command = {
   name: "journal",

@@ -4,9 +4,9 @@
 // dash, never as a zero.
 
 import type { CatalogueEntry } from "@rondo/models";
-import type { Command } from "../command.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { jsonLine } from "../plain-text.ts";
+import type { Command } from "../line/command.ts";
 import { counted } from "../render/usage.ts";
 
 export const models: Command = {

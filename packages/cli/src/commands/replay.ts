@@ -1,16 +1,16 @@
 // The room of `rondo replay`: what the model was sent, made again and compared.
 
 import { type Difference, type Replay, replay } from "@rondo/core";
-import { type Command, journalOption } from "../command.ts";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { findRun } from "../find-run.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { changeLines } from "../render/changes.ts";
 import { counted } from "../render/usage.ts";
+import { findRun } from "../runs/find-run.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { todayOf } from "../runs/today.ts";
 import { noRules } from "../summary.ts";
-import { todayOf } from "../today.ts";
 
 export const replayRun: Command = {
   name: "replay",

@@ -1,16 +1,16 @@
 // The room of `rondo run`: a task, from the command line to its end.
 
-import { makeAgent } from "../agent.ts";
-import type { Arguments } from "../arguments.ts";
-import { type Command, showOptions } from "../command.ts";
-import { conduct } from "../conduct.ts";
-import type { Console } from "../console.ts";
+import type { Console } from "../console/console.ts";
+import { UsageError } from "../console/failure.ts";
+import { listenForSignals } from "../console/signals.ts";
 import type { ExitCode } from "../exit-codes.ts";
-import { UsageError } from "../failure.ts";
-import { chooseModel } from "../models.ts";
-import { shownBy } from "../shown.ts";
-import { listenForSignals } from "../signals.ts";
-import { keeping, newId, startedBy, startOptions, tellModel } from "../starting.ts";
+import type { Arguments } from "../line/arguments.ts";
+import { type Command, showOptions } from "../line/command.ts";
+import { shownBy } from "../line/shown.ts";
+import { makeAgent } from "../runs/agent.ts";
+import { conduct } from "../runs/conduct.ts";
+import { chooseModel } from "../runs/models.ts";
+import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/starting.ts";
 
 const defaultTask = "What is in this folder, and what is it for?";
 

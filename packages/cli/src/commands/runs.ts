@@ -3,15 +3,15 @@
 // A sub-agent's run is listed under the run it works for, and counts as a part of it.
 
 import { existsSync } from "node:fs";
-import { type Command, journalOption } from "../command.ts";
-import type { Paint, Style } from "../console.ts";
+import type { Paint, Style } from "../console/console.ts";
+import { failureOf, UsageError } from "../console/failure.ts";
+import { jsonLine, plainText } from "../console/plain-text.ts";
+import { oneLine } from "../console/shorten.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { failureOf, UsageError } from "../failure.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine, plainText } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { counted, timeText } from "../render/usage.ts";
-import { oneLine } from "../shorten.ts";
-import { parentIn } from "../sub-agents.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { parentIn } from "../runs/sub-agents.ts";
 import { type RunSummary, summaryOf } from "../summary.ts";
 
 const usualLimit = 20;

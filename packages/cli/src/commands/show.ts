@@ -1,11 +1,11 @@
 // The room of `rondo show`: one run, whole, from its records.
 
-import { type Command, journalOption } from "../command.ts";
+import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { findRun } from "../find-run.ts";
-import { journalPlace, openKnownJournal } from "../journal-place.ts";
-import { jsonLine } from "../plain-text.ts";
+import { type Command, journalOption } from "../line/command.ts";
 import { renderRun } from "../render/run.ts";
+import { findRun } from "../runs/find-run.ts";
+import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 
 export const show: Command = {
   name: "show",

@@ -1,7 +1,7 @@
 // The room of changes: what is other than it was, shown so that the eye falls on the place.
 
 import type { ValueChange } from "@rondo/core";
-import { visibleText } from "../plain-text.ts";
+import { visibleText } from "../console/plain-text.ts";
 
 type Value = ValueChange["was"];
 

@@ -1,9 +1,9 @@
 // The room of the diff's page: two runs side by side, step by step.
 
 import type { Moment, SessionDiff, Side } from "@rondo/core";
-import type { Paint } from "../console.ts";
-import { plainText } from "../plain-text.ts";
-import { oneLine, shortArgs } from "../shorten.ts";
+import type { Paint } from "../console/console.ts";
+import { plainText } from "../console/plain-text.ts";
+import { oneLine, shortArgs } from "../console/shorten.ts";
 import { endText } from "./ending.ts";
 import { counted } from "./usage.ts";
 

@@ -1,9 +1,9 @@
 // The room of endings: the last lines of a run, for a person.
 
 import type { Run, RunEnd } from "@rondo/core";
-import type { Paint, Style } from "../console.ts";
+import type { Paint, Style } from "../console/console.ts";
+import { evidenceText, oneLine } from "../console/shorten.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
-import { evidenceText, oneLine } from "../shorten.ts";
 import { costText, counted, spanText, spendText } from "./usage.ts";
 
 /** What an end reason means to somebody who has not read the documentation. */

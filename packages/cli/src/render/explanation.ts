@@ -1,8 +1,8 @@
 // The room of the explanation's page: reasons in words, each with its rule and what the rule saw.
 
 import type { Explanation, Reason, StepReasons } from "@rondo/core";
-import type { Paint, Style } from "../console.ts";
-import { evidenceText, oneLine } from "../shorten.ts";
+import type { Paint, Style } from "../console/console.ts";
+import { evidenceText, oneLine } from "../console/shorten.ts";
 import { endStyle, endText } from "./ending.ts";
 import { spanText } from "./usage.ts";
 

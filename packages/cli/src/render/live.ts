@@ -4,9 +4,9 @@
 // so a result says whose it is unless it follows its call at once.
 
 import { callsOf, type RondoEvent, textOf } from "@rondo/core";
-import type { Paint } from "../console.ts";
-import { TerminalText } from "../plain-text.ts";
-import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../shorten.ts";
+import type { Paint } from "../console/console.ts";
+import { TerminalText } from "../console/plain-text.ts";
+import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../console/shorten.ts";
 import { stageLine } from "./context.ts";
 import { spanText } from "./usage.ts";
 

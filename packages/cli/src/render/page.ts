@@ -1,8 +1,8 @@
 // The room of the page: how the lines of a rendered run are set. What stands in them comes from elsewhere.
 
-import type { Paint, Style } from "../console.ts";
-import { plainText } from "../plain-text.ts";
-import { someLines } from "../shorten.ts";
+import type { Paint, Style } from "../console/console.ts";
+import { plainText } from "../console/plain-text.ts";
+import { someLines } from "../console/shorten.ts";
 
 export interface PageOptions {
   full: boolean;

@@ -1,7 +1,7 @@
 // The room of the lines about a model: what it was asked, what it answered, and how that was judged.
 
 import type { AssistantMessage, Follows, State } from "@rondo/core";
-import { contentText } from "../shorten.ts";
+import { contentText } from "../console/shorten.ts";
 import { stageText } from "./context.ts";
 import type { RunPage } from "./page.ts";
 import { attemptText, because, called, errorText, type RecordOf, since } from "./record-words.ts";

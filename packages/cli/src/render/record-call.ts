@@ -1,7 +1,7 @@
 // The room of the lines about a call: its result, who let it run, what a hook said of it, what a crash left of it.
 
 import type { JsonObject, State } from "@rondo/core";
-import { contentText } from "../shorten.ts";
+import { contentText } from "../console/shorten.ts";
 import { cappedText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";

@@ -1,7 +1,7 @@
 // The room of the lines about a run: how it begins, changes its course, and ends.
 
 import { changeText, type State, textOf } from "@rondo/core";
-import { evidenceText } from "../shorten.ts";
+import { evidenceText } from "../console/shorten.ts";
 import { taskOf } from "../summary.ts";
 import { endStyle, endText } from "./ending.ts";
 import type { RunPage } from "./page.ts";

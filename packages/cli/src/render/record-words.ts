@@ -1,7 +1,7 @@
 // The room of the words that the lines of several records share.
 
 import type { Amounts, CallKey, CallResult, ErrorData, JsonObject, LogRecord, State } from "@rondo/core";
-import { evidenceText } from "../shorten.ts";
+import { evidenceText } from "../console/shorten.ts";
 import { spanText } from "./usage.ts";
 
 export type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };

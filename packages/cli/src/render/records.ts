@@ -4,7 +4,7 @@
 
 import { type LogRecord, type State, textOf } from "@rondo/core";
 import { leftChildOf } from "@rondo/core/driving";
-import { contentText } from "../shorten.ts";
+import { contentText } from "../console/shorten.ts";
 import { stageText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";

@@ -4,7 +4,7 @@
 // happen; `full` only lifts the cuts. Times count from the start of the run.
 
 import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
-import { type Paint, plain } from "../console.ts";
+import { type Paint, plain } from "../console/console.ts";
 import { callName, noRules, waitingCalls } from "../summary.ts";
 import { countsText } from "./ending.ts";
 import { RunPage } from "./page.ts";

@@ -1,7 +1,7 @@
 // The room of waiting: what a person is told when a run waits for them.
 
 import type { CallView } from "@rondo/core";
-import { visibleText } from "../plain-text.ts";
+import { visibleText } from "../console/plain-text.ts";
 import { callName } from "../summary.ts";
 
 /**

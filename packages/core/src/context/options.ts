@@ -4,11 +4,11 @@
 
 import { wrong } from "../checks.ts";
 import type { Model } from "../model.ts";
-import { type CapFacts, type CapOptions, capFacts } from "./cap-facts.ts";
+import { type CapFacts, type CapOptions, capFacts } from "./cap/facts.ts";
 import { type CompactionOptions, type CompactionSettings, compactionSettings } from "./compact/settings.ts";
 import type { Estimator } from "./estimate.ts";
 import type { GuardOptions } from "./guard.ts";
-import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune-settings.ts";
+import { type PruneOptions, type PruneSettings, pruneSettings } from "./prune/settings.ts";
 import { type TrimOptions, type TrimSettings, trimSettings } from "./trim.ts";
 
 export interface ContextOptions {

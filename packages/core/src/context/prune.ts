@@ -6,7 +6,7 @@
 import type { AssistantMessage, Message, Part, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import { type CharWeights, charsBy, pruneWeights } from "./estimate.ts";
-import { isPrunable, type PruneSettings } from "./prune-settings.ts";
+import { isPrunable, type PruneSettings } from "./prune/settings.ts";
 import {
   grouped,
   hasFile,

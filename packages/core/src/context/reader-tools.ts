@@ -3,13 +3,13 @@
 // Two tools, both read-only, offered from the moment a text was cut and kept; before that a run's tools are its own.
 // They read through the context of their call, so they see the texts of their own session and no other.
 
-import { safeRef } from "../blobs.ts";
 import { messageOf } from "../errors.ts";
+import { safeRef } from "../journal/blobs.ts";
 import type { JsonObject } from "../message.ts";
 import { type Tool, type ToolContext, type ToolResult, tool, toolResult } from "../tool.ts";
-import type { ReaderOptions } from "./cap-facts.ts";
-import { type Kept, readLine, readLines } from "./output-pages.ts";
-import { PatternError, searchLines } from "./output-search.ts";
+import type { ReaderOptions } from "./cap/facts.ts";
+import { type Kept, readLine, readLines } from "./reader-tools/pages.ts";
+import { PatternError, searchLines } from "./reader-tools/search.ts";
 
 interface ReadArgs {
   ref_id: string;

@@ -6,9 +6,9 @@
 
 import type { AssistantMessage, Message, Part, UserMessage } from "../message.ts";
 import { userText } from "../message.ts";
-import { pairUp, sameItems } from "../pairing.ts";
-import { mendMessage } from "./mend.ts";
-import { type RepairPolicy, type RepairTexts, repairTexts } from "./repair-policy.ts";
+import { mendMessage } from "./repair/mend.ts";
+import { pairUp, sameItems } from "./repair/pairing.ts";
+import { type RepairPolicy, type RepairTexts, repairTexts } from "./repair/policy.ts";
 
 /** The history with every fault mended that a provider would refuse; the same array where there is none. */
 export function repairHistory(messages: readonly Message[], policy: RepairPolicy = {}): readonly Message[] {

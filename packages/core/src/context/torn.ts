@@ -6,7 +6,7 @@
 
 import { callsOf, type Message } from "../message.ts";
 import type { MessageList } from "../model.ts";
-import { closeOpenCalls } from "../pairing.ts";
+import { closeOpenCalls } from "./repair/pairing.ts";
 
 /** The messages with the answers their results belong to; the same messages where nothing was torn. */
 export function untorn(given: readonly Message[], history: MessageList): readonly Message[] {

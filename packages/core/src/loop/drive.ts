@@ -9,16 +9,16 @@ import { SteadyClock } from "../clock.ts";
 import { messageOf, RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import type { Action } from "./action.ts";
-import { announce } from "./announce.ts";
-import { AtWork } from "./at-work.ts";
-import { modelStarted, summaryStarted, toolsStarted } from "./begins.ts";
-import { nextOrEnd } from "./next-or-end.ts";
-import { Prefix } from "./prefix.ts";
+import { announce } from "./driving/announce.ts";
+import { AtWork } from "./driving/at-work.ts";
+import { modelStarted, summaryStarted, toolsStarted } from "./driving/begins.ts";
+import { nextOrEnd } from "./driving/next-or-end.ts";
+import type { Shell } from "./driving/shell.ts";
+import { timely } from "./driving/timely.ts";
 import type { Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
-import type { Shell } from "./shell.ts";
+import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State } from "./state.ts";
-import { timely } from "./timely.ts";
 
 type Running = Exclude<Action, { do: "done" | "park" }>;
 

@@ -10,7 +10,7 @@
 import { offersOutput } from "../output/ways.ts";
 import type { Rules } from "../rules/rule.ts";
 import { type Action, type Phase, record } from "./action.ts";
-import { askLeave, reconcileCalls, useGrant } from "./asking.ts";
+import { askLeave, reconcileCalls, useGrant } from "./deciding/asking.ts";
 import {
   abandonedResult,
   closeAll,
@@ -23,9 +23,9 @@ import {
   misfitResult,
   opposedResult,
   timedOutResult,
-} from "./closing.ts";
-import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./compacting.ts";
-import { deliver, deliverAll } from "./delivering.ts";
+} from "./deciding/closing.ts";
+import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
+import { deliver, deliverAll } from "./deciding/delivering.ts";
 import {
   badOutput,
   checkLanded,
@@ -37,11 +37,18 @@ import {
   givenUpModel,
   outputMode,
   unjudgedAfterAbort,
-} from "./ending.ts";
-import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./hearing.ts";
-import { judgeTurn } from "./judge.ts";
-import { compactionDue, guarded, tooLarge, trimmed } from "./making-room.ts";
-import { callHooks, callModel, endChildren, refuseChildren, runHook, startCalls } from "./starting.ts";
+} from "./deciding/ending.ts";
+import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./deciding/hearing.ts";
+import { judgeTurn } from "./deciding/judge.ts";
+import { compactionDue, guarded, tooLarge, trimmed } from "./deciding/making-room.ts";
+import {
+  callHooks,
+  callModel,
+  endChildren,
+  refuseChildren,
+  runHook,
+  startCalls,
+} from "./deciding/starting.ts";
 import { inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */

@@ -22,6 +22,19 @@ export function knownTools({ options, readable }: State): readonly ToolFacts[] {
   return readable ? options.tools : alwaysOffered(options.tools);
 }
 
+/** The tools the model is offered now: not the hidden ones, and only those the prepareStep hook chose, if it chose. */
+export function offeredTools(state: State): readonly ToolFacts[] {
+  const { options, run } = state;
+  if (options === undefined || run === undefined) return [];
+  const chosen = run.prepared?.tools;
+  const tools = knownTools(state);
+  if (run.hidden.length === 0 && chosen === undefined) return tools;
+  return tools.filter(
+    ({ definition: { name } }) =>
+      !run.hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
+  );
+}
+
 const always = new WeakMap<readonly ToolFacts[], readonly ToolFacts[]>();
 
 /** The tools that wait for nothing. The same list gives the same list: whoever encodes it can tell by identity. */

@@ -7,7 +7,6 @@
 import type { LedgerEntry } from "../context/compact/ledger.ts";
 import type { ContextFacts } from "../context/options.ts";
 import type { Replacement, StageNote } from "../context/stage.ts";
-import type { Effect, Permission } from "../effect.ts";
 import type { ErrorData, Repair } from "../errors.ts";
 import type {
   AssistantMessage,
@@ -21,6 +20,7 @@ import type {
 } from "../message.ts";
 import type { ModelFacts, Settings, ToolChoice, ToolDefinition } from "../model.ts";
 import type { Grant } from "../rules/grants.ts";
+import type { Effect, Permission } from "../tool/effect.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
 

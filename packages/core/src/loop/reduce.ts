@@ -15,15 +15,16 @@ import {
   rollUp,
   startChild,
   takeLeft,
-} from "./children-fold.ts";
-import { hookAnswered } from "./hook-fold.ts";
-import { allow, revoke, useLeave } from "./leave.ts";
+} from "./folding/children.ts";
+import { hookAnswered } from "./folding/hooks.ts";
+import { allow, revoke, useLeave } from "./folding/leave.ts";
+import { placeOf } from "./folding/same-model.ts";
+import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
+import { spendMore } from "./folding/spend.ts";
+import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
 import type { LogRecord, RunOptions } from "./records.ts";
-import { placeOf } from "./same-model.ts";
-import { compact, endSummary, newCompaction, startSummary, trim } from "./shrink.ts";
-import { spendMore } from "./spend.ts";
 import {
   type Call,
   emptyState,
@@ -34,7 +35,6 @@ import {
   settleCancel,
   working,
 } from "./state.ts";
-import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./turn.ts";
 
 const asked = { rule: "asked", evidence: {} };
 

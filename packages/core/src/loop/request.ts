@@ -9,14 +9,13 @@ import type { MessageList, ModelRequest, Settings } from "../model.ts";
 import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
 import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
-import { offeredTools } from "./judge.ts";
-import { ofParts, without, withoutSettings } from "./left-out.ts";
 import { Log } from "./log.ts";
-import { notesOf } from "./notes.ts";
-import { definitionsOf } from "./offered.ts";
+import { definitionsOf, offeredTools } from "./offered.ts";
 import type { RunOptions } from "./records.ts";
+import { ofParts, without, withoutSettings } from "./request/left-out.ts";
+import { notesOf } from "./request/notes.ts";
+import { outputThatFits, windowOf } from "./request/window.ts";
 import { runOf, type State, stepOf } from "./state.ts";
-import { outputThatFits, windowOf } from "./window.ts";
 
 /** What the model is to be sent now: a function of the state alone (P7). @param shape where it is known already */
 export function requestOf(state: State, rules: Rules, shape: Shaped = shaped(state)): ModelRequest {

@@ -1,7 +1,7 @@
 // The room of free members: objects that are maps, whose members nobody has named.
 
 import type { Json, JsonObject } from "../message.ts";
-import { isObject } from "../schema-pointer.ts";
+import { isObject } from "../schema/pointer.ts";
 
 const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
 const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);

@@ -3,8 +3,8 @@
 // The whole text first; then each complete JSON value in it, found by a scanner that knows strings, so that a
 // fence inside a string or prose around the value does no harm. What was cut off is never completed by guessing.
 
-import { jsonCopy } from "../copy-json.ts";
-import { jsonIn, nearlyJsonIn } from "../json.ts";
+import { jsonCopy } from "../json/copy.ts";
+import { jsonIn, nearlyJsonIn } from "../json/in-text.ts";
 import type { Fact } from "../loop/records.ts";
 import type { Json } from "../message.ts";
 import { splitThoughts } from "../prompt/thoughts.ts";

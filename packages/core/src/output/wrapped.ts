@@ -3,9 +3,9 @@
 // Arguments of a tool are objects, and most providers hold a model to nothing else: a list or alternatives at the top of a
 // schema are refused. So such a schema is asked for inside an object, and the object taken off again where the answer arrives.
 
-import { jsonIn } from "../json.ts";
+import { jsonIn } from "../json/in-text.ts";
 import type { Json, JsonObject } from "../message.ts";
-import { isObject } from "../schema-pointer.ts";
+import { isObject } from "../schema/pointer.ts";
 
 const made = new WeakMap<JsonObject, JsonObject>();
 const wrappers = new WeakSet<JsonObject>();

@@ -4,7 +4,6 @@
 // are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
 // is the view's, `strategyMessages`, which takes the same options.
 
-import { type AgentOptions, agentChecks } from "../agent-options.ts";
 import {
   anything,
   callable,
@@ -23,9 +22,11 @@ import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
+import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type PromptPolicy, promptPolicy } from "../prompt/policy.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
+import { toolWith } from "../tool/with.ts";
 import {
   ChildWaits,
   DoneSignal,
@@ -34,11 +35,10 @@ import {
   type Tool,
   type ToolContext,
 } from "../tool.ts";
-import { toolWith } from "../tool-with.ts";
+import { checkedArguments } from "./agent-strategy/arguments.ts";
+import { strategyModel } from "./agent-strategy/model.ts";
+import { type LocalFiles, modelMessages, strategyResult } from "./agent-strategy/outputs.ts";
 import { besides } from "./besides.ts";
-import { checkedArguments } from "./strategy-arguments.ts";
-import { strategyModel } from "./strategy-model.ts";
-import { type LocalFiles, modelMessages, strategyResult } from "./strategy-outputs.ts";
 
 export interface AgentStrategyOptions {
   model: Model;

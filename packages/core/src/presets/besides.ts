@@ -2,7 +2,7 @@
 //
 // They are set on the agent, beside what a preset makes. Every other option may be a preset's own under another name.
 
-import type { AgentOptions } from "../agent-options.ts";
+import type { AgentOptions } from "../options/agent-options.ts";
 
 const agents: ReadonlySet<string> = new Set([
   "blobs",

@@ -5,17 +5,17 @@
 // is written when it is cut off, so that the history is whole at any time.
 
 import { Agent } from "../agent.ts";
-import type { AgentOptions } from "../agent-options.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type Input, readInput } from "../input.ts";
 import type { Journal } from "../journal.ts";
 import type { Message } from "../message.ts";
+import type { AgentOptions } from "../options/agent-options.ts";
 import type { RunResult } from "../result.ts";
 import type { Session } from "../session.ts";
+import { finalStep, type StepEvent, StepView } from "../steps.ts";
 import { EventQueue } from "../stream.ts";
 import { type Tool, tool } from "../tool.ts";
-import { finalStep, type StepEvent, StepView } from "../views/steps.ts";
 
 /** `awaiting`: somebody must reply or approve. `paused`: cancelled, or left by a process that is gone. `failed`: the last run ended with an error. */
 export type ConversationState = "idle" | "running" | "awaiting" | "paused" | "failed";

@@ -4,29 +4,29 @@
 // another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
 // the user sees of it is the view's, `agentEvents`.
 
-import { type AgentOptions, agentChecks } from "../agent-options.ts";
 import { anything, callable, checkGiven, flag, listOf, membersOf, object, text } from "../checks.ts";
-import type { Provided } from "../dependency.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
-import { jsonIn } from "../json.ts";
+import { jsonIn } from "../json/in-text.ts";
 import { type JsonObject, textOf } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
+import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
+import type { Provided } from "../tool/dependency.ts";
 import type { Tool } from "../tool.ts";
 import { besides } from "./besides.ts";
-import { namedFailures } from "./managed-context-failures.ts";
-import { hostedSettings, withoutHosted } from "./managed-context-hosted.ts";
-import { emptyAsWritten } from "./managed-context-raw.ts";
-import { managedTool } from "./managed-context-results.ts";
-import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context-retry.ts";
+import { namedFailures } from "./managed-context/failures.ts";
+import { hostedSettings, withoutHosted } from "./managed-context/hosted.ts";
+import { emptyAsWritten } from "./managed-context/raw.ts";
+import { managedTool } from "./managed-context/results.ts";
+import { type ManagedRetry, managedRetry, retryChecks, retryWay } from "./managed-context/retry.ts";
 import {
   type ManagedCompaction,
   managedStages,
   stageChecks,
   type ToolOutputCache,
-} from "./managed-context-stages.ts";
+} from "./managed-context/stages.ts";
 
 /** Whether a call may run. `stopTurn` ends the run as well. */
 export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };

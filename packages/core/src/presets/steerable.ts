@@ -4,7 +4,6 @@
 // them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
 // goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
 
-import { type AgentOptions, agentChecks } from "../agent-options.ts";
 import {
   anything,
   checkGiven,
@@ -20,16 +19,17 @@ import {
 } from "../checks.ts";
 import type { GuardOptions } from "../context/guard.ts";
 import { noContext } from "../context/options.ts";
-import type { PruneOptions } from "../context/prune-settings.ts";
+import type { PruneOptions } from "../context/prune/settings.ts";
 import type { ErrorData } from "../errors.ts";
 import type { Run } from "../loop/state.ts";
 import { textOf } from "../message.ts";
+import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import { besides } from "./besides.ts";
-import { type SteerablePrompt, steerablePrompt } from "./steerable-prompt.ts";
-import { steerableStop } from "./steerable-stops.ts";
+import { type SteerablePrompt, steerablePrompt } from "./steerable/prompt.ts";
+import { steerableStop } from "./steerable/stops.ts";
 
 /** Options that mean here what they mean of an Agent. */
 type Passed = Pick<

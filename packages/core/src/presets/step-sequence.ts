@@ -4,7 +4,6 @@
 // and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
 // again a bounded number of times. What the user pulls of it is `agent.steps()`.
 
-import { type AgentOptions, agentChecks } from "../agent-options.ts";
 import {
   anything,
   callable,
@@ -23,6 +22,7 @@ import { RondoError } from "../errors.ts";
 import type { RunEnd } from "../loop/records.ts";
 import type { AssistantMessage, Part } from "../message.ts";
 import { type Model, modelFace, type Settings } from "../model.ts";
+import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import {
   continueBy,
@@ -32,11 +32,11 @@ import {
   stepLimited,
 } from "../rules/stop/policy.ts";
 import type { Texts } from "../rules/texts.ts";
+import { toolWith } from "../tool/with.ts";
 import { type Tool, ToolResult } from "../tool.ts";
-import { toolWith } from "../tool-with.ts";
 import { besides } from "./besides.ts";
-import { stepSequenceError } from "./step-sequence-errors.ts";
-import { retryPolicies } from "./step-sequence-retry.ts";
+import { stepSequenceError } from "./step-sequence/errors.ts";
+import { retryPolicies } from "./step-sequence/retry.ts";
 
 export interface StepSequenceOptions<Output = unknown> {
   model: Model;

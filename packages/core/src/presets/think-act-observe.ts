@@ -4,7 +4,6 @@
 // nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
 // view's, `trace`, which takes the same options.
 
-import { type AgentOptions, agentChecks } from "../agent-options.ts";
 import { anything, checkGiven, membersOf, oneOf, orNull, text } from "../checks.ts";
 import { noContext } from "../context/options.ts";
 import { messageOf, RondoError } from "../errors.ts";
@@ -12,12 +11,13 @@ import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
 import { type Model, modelFace, type Settings } from "../model.ts";
+import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { maxSteps } from "../rules/limits.ts";
 import type { Texts } from "../rules/texts.ts";
+import { toolWith } from "../tool/with.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
-import { toolWith } from "../tool-with.ts";
 import { besides } from "./besides.ts";
-import { byStopReason } from "./think-act-observe-stop.ts";
+import { byStopReason } from "./think-act-observe/stop.ts";
 
 export interface ThinkActObserveOptions {
   model: Model;

@@ -6,9 +6,9 @@
 // interrupted call run again: that is another question.
 
 import { anything, type Check, checkGiven, membersOf } from "../checks.ts";
-import { jsonCopy } from "../copy-json.ts";
-import { canonical } from "../digest.ts";
 import { messageOf, RondoError } from "../errors.ts";
+import { jsonCopy } from "../json/copy.ts";
+import { canonical } from "../json/digest.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { matchesGlob, maxGlobLength } from "./glob.ts";
 

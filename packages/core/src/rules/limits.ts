@@ -3,11 +3,11 @@
 // A limit is met before the model call that would pass it, and lands softly unless told otherwise. What nobody
 // counted is unknown, never zero: the evidence says so.
 
+import { budgetWords } from "../checks/other-words.ts";
 import { above0, type Check, checkGiven, count, membersOf, moment, oneOf, text, whole } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
 import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
 import { runOf, type State } from "../loop/state.ts";
-import { budgetWords } from "../other-words.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
 
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */

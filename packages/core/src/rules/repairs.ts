@@ -12,7 +12,7 @@ import {
   keptFiles,
   repairOfFile,
   settingOf,
-} from "../loop/left-out.ts";
+} from "../loop/request/left-out.ts";
 import type { State } from "../loop/state.ts";
 import { hasSpareSchema } from "../output/ways.ts";
 import type { Judgement, Rule } from "./rule.ts";

@@ -5,7 +5,7 @@
 // within a run; with one argument changed it is another call.
 
 import { type Check, checkGiven, text as isText, membersOf, object, recordOf } from "../checks.ts";
-import { canonical } from "../digest.ts";
+import { canonical } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { Call } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";

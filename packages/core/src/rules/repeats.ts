@@ -7,7 +7,7 @@
 // The ladder is: say so, hide the tool, land.
 
 import { type Check, checkGiven, listOf, membersOf, text, whole } from "../checks.ts";
-import { canonical, digest } from "../digest.ts";
+import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
 import { type Call, runOf, type State } from "../loop/state.ts";

@@ -3,7 +3,7 @@
 // Once at each threshold, and again after the history was made smaller. A model that knows plans its last steps.
 
 import type { Estimator } from "../context/estimate.ts";
-import { sizeOf, windowOf } from "../loop/window.ts";
+import { sizeOf, windowOf } from "../loop/request/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 /** The highest threshold that was told since the history last became smaller. */

@@ -7,9 +7,9 @@
 
 import { callable, checkGiven } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
-import { jsonCopy } from "../copy-json.ts";
 import type { ErrorData } from "../errors.ts";
 import { messageOf, RondoError } from "../errors.ts";
+import { jsonCopy } from "../json/copy.ts";
 import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";

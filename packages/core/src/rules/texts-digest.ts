@@ -2,7 +2,7 @@
 //
 // Words are functions, and a function has no name for what it says: each is called once with a sample.
 
-import { digest } from "../digest.ts";
+import { digest } from "../json/digest.ts";
 import type { Texts } from "./texts.ts";
 
 const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {

@@ -4,14 +4,14 @@
 // has to be let go. What is said in that moment is held, written when nobody stands in the way, and acted on by another
 // stretch of the same drive, so that whoever speaks while the session says `running` is always heard.
 
-import { changeText, newsOf } from "../changes.ts";
 import { RondoError, toRondoError } from "../errors.ts";
+import { Writer } from "../journal/writer.ts";
 import { Driver } from "../loop/drive.ts";
+import type { Shell } from "../loop/driving/shell.ts";
 import type { CodeChange, Fact } from "../loop/records.ts";
-import type { Shell } from "../loop/shell.ts";
 import { inFlight, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
-import { Writer } from "../writer.ts";
+import { changeText, newsOf } from "./changes.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 
 /** A timer that is set for longer fires at once. */

@@ -2,21 +2,21 @@
 //
 // Nothing here holds anything: what it is told about is looked up when it is asked.
 
-import type { AgentOptions } from "../agent-options.ts";
-import type { BlobStore } from "../blobs.ts";
-import { checkTold } from "../changes.ts";
 import type { Clock } from "../clock.ts";
-import { givenBy, type Provided } from "../dependency.ts";
+import type { BlobStore } from "../journal/blobs.ts";
+import type { LeaseOptions } from "../journal/writer.ts";
 import type { Journal } from "../journal.ts";
 import type { Logger } from "../logger.ts";
-import { placeOf } from "../loop/same-model.ts";
-import type { Shell } from "../loop/shell.ts";
+import type { Shell } from "../loop/driving/shell.ts";
+import { placeOf } from "../loop/folding/same-model.ts";
 import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
-import type { Resolved } from "../options.ts";
+import type { AgentOptions } from "../options/agent-options.ts";
+import type { Resolved } from "../options/options.ts";
 import { redactEvent } from "../redact.ts";
-import type { LeaseOptions } from "../writer.ts";
+import { givenBy, type Provided } from "../tool/dependency.ts";
+import { checkTold } from "./changes.ts";
 
 export interface SessionParts {
   id: string;

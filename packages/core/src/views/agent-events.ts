@@ -6,12 +6,12 @@
 import { type Clock, systemClock } from "../clock.ts";
 import { RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
-import { jsonIn } from "../json.ts";
+import { jsonIn } from "../json/in-text.ts";
 import type { ResultCode } from "../loop/records.ts";
 import { type AssistantMessage, callsOf, type Json, type JsonObject, type ToolCallPart } from "../message.ts";
-import { failureKind } from "../presets/managed-context-failures.ts";
-import { hostedSearches } from "./agent-events-hosted.ts";
-import { type AgentEvent, displayText, screenshotOf } from "./agent-events-shapes.ts";
+import { failureKind } from "../presets/managed-context/failures.ts";
+import { hostedSearches } from "./agent-events/hosted.ts";
+import { type AgentEvent, displayText, screenshotOf } from "./agent-events/shapes.ts";
 
 export interface AgentEventsOptions {
   /** As the preset's: then the text of an answer without calls is never the last, and is told at once. Default: false. */

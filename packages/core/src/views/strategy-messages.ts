@@ -7,10 +7,10 @@
 import { systemClock } from "../clock.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type AssistantMessage, type ContentPart, callsOf, type JsonObject } from "../message.ts";
-import { forUser } from "../presets/strategy-outputs.ts";
+import { forUser } from "../presets/agent-strategy/outputs.ts";
 import { shouldEmitResponseText, stripThoughts, thoughtBlock, toolIntent } from "../prompt/thoughts.ts";
-import { type CallOutcome, callData, roundData, thoughtData } from "./strategy-logs.ts";
-import type { StrategyMessage, StrategyViewOptions } from "./strategy-message.ts";
+import { type CallOutcome, callData, roundData, thoughtData } from "./strategy-messages/logs.ts";
+import type { StrategyMessage, StrategyViewOptions } from "./strategy-messages/message.ts";
 import {
   executionMetadata,
   logFigures,
@@ -18,7 +18,7 @@ import {
   retrieverResource,
   roundCost,
   type StrategyPrice,
-} from "./strategy-metadata.ts";
+} from "./strategy-messages/metadata.ts";
 
 /**
  * A run's events as strategy messages; breaking off breaks the events off, which aborts the run.

@@ -4,10 +4,10 @@
 // is told when it has ended: other rules than the stop reason may ask again.
 
 import type { CallView, RondoEvent } from "../events.ts";
+import { cleanOutput } from "../input/terminal-text.ts";
 import { type AssistantMessage, type ContentPart, callsOf, type Message, textOf } from "../message.ts";
+import { stopReasonOf } from "../presets/think-act-observe/stop.ts";
 import { iterationsOf } from "../presets/think-act-observe.ts";
-import { stopReasonOf } from "../presets/think-act-observe-stop.ts";
-import { cleanOutput } from "../terminal-text.ts";
 
 export interface TraceOptions {
   /** Where lines go: a function of a line, or a stream such as `process.stderr`. Default: `console.log`. */

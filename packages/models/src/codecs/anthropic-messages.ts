@@ -4,12 +4,12 @@
 // stands and in the framing of the stream; the conversation is the same on all of them.
 
 import type { Codec, Frame, Target } from "../codec.ts";
-import { AnthropicDecoder, anthropicWhole } from "./anthropic-decode.ts";
-import { anthropicEncoder, type Host } from "./anthropic-encode.ts";
-import { anthropicHttpError } from "./anthropic-errors.ts";
-import { asObject, asString } from "./anthropic-json.ts";
-import { learned } from "./anthropic-learns.ts";
-import { bedrockHttpError, bedrockStreamError } from "./bedrock-errors.ts";
+import { AnthropicDecoder, anthropicWhole } from "./anthropic/decode.ts";
+import { anthropicEncoder, type Host } from "./anthropic/encode.ts";
+import { anthropicHttpError } from "./anthropic/errors.ts";
+import { asObject, asString } from "./anthropic/json.ts";
+import { learned } from "./anthropic/learns.ts";
+import { bedrockHttpError, bedrockStreamError } from "./bedrock/errors.ts";
 
 const api = "anthropic-messages";
 
@@ -49,7 +49,7 @@ const vertex: Host = {
  * on with by a word, without what was open in it), `containers: "turn"` (none is named behind what a person said later),
  * `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before it, and says so),
  * `refusedBlocks` (types of blocks of its own that it does not take back), `cache: false` (no automatic marks), and any
- * trait of `anthropic-traits.ts` by its name.
+ * trait of `anthropic/traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,

@@ -1,10 +1,10 @@
 // The room of the Bedrock Converse codec.
 
 import type { Codec } from "../codec.ts";
-import { bedrockDecoder, bedrockWhole } from "./bedrock-decode.ts";
-import { bedrockEncoder } from "./bedrock-encode.ts";
-import { bedrockHttpError } from "./bedrock-errors.ts";
-import { learnedOfConverse } from "./bedrock-learns.ts";
+import { bedrockDecoder, bedrockWhole } from "./bedrock/decode.ts";
+import { bedrockEncoder } from "./bedrock/encode.ts";
+import { bedrockHttpError } from "./bedrock/errors.ts";
+import { learnedOfConverse } from "./bedrock/learns.ts";
 
 /**
  * Amazon Bedrock's Converse and ConverseStream. The base URL is the runtime's, e.g.
@@ -13,7 +13,7 @@ import { learnedOfConverse } from "./bedrock-learns.ts";
  * `settings.providerOptions.bedrock`: members of the body (`guardrailConfig`, `additionalModelRequestFields`,
  * `requestMetadata`, `performanceConfig`, `serviceTier`, …) and `cache` (`false`, `true`, `{ ttl: "1h" }`).
  * `Target.compat`: `cache` (whether the model takes cache points), `unsignedThinking`, and any trait of
- * `anthropic-traits.ts`, e.g. for an inference profile whose name does not tell its model.
+ * `anthropic/traits.ts`, e.g. for an inference profile whose name does not tell its model.
  */
 export const bedrockConverse: Codec = {
   api: "bedrock-converse",

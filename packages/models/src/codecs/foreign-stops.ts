@@ -4,7 +4,7 @@
 // answer would be a whole one, and its last call would run.
 
 import type { StopKind } from "@rondo/core";
-import { openaiChatStops, stopOf } from "./openai-stops.ts";
+import { openaiChatStops, stopOf } from "./openai/stops.ts";
 
 /** Chat Completions' table has the words of all houses, for its routers hand them all through. */
 export const foreignStop = (word: string): StopKind => stopOf(openaiChatStops, word);

@@ -7,12 +7,12 @@
 import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Target } from "../codec.ts";
-import { googleStreamError } from "./google-errors.ts";
+import { googleStreamError } from "./google/errors.ts";
+import { exactArgs } from "./google/json.ts";
+import { ownName } from "./google/names.ts";
+import { usageOf } from "./google/usage.ts";
+import type { GoogleAnswer, GoogleFunctionCall } from "./google/wire.ts";
 import { googleGenerativeAi } from "./google-generative-ai.ts";
-import { exactArgs } from "./google-json.ts";
-import { ownName } from "./google-names.ts";
-import { usageOf } from "./google-usage.ts";
-import type { GoogleAnswer, GoogleFunctionCall } from "./google-wire.ts";
 
 /** The codec of whole answers. A stream is read as ever. */
 export const googleClassic: Codec = { ...googleGenerativeAi, decodeWhole: classicAnswer };

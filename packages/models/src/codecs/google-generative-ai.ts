@@ -6,13 +6,13 @@
 
 import type { AssistantMessage, Json, ModelEvent } from "@rondo/core";
 import type { Codec, Decoder, Encoder, Target } from "../codec.ts";
-import { GoogleDecoder } from "./google-decode.ts";
-import { GoogleEncoder } from "./google-encode.ts";
-import { googleHttpError } from "./google-errors.ts";
-import { learned } from "./google-learns.ts";
+import { GoogleDecoder } from "./google/decode.ts";
+import { GoogleEncoder } from "./google/encode.ts";
+import { googleHttpError } from "./google/errors.ts";
+import { learned } from "./google/learns.ts";
 
-export { googleStops } from "./google-stops.ts";
-export type { GoogleCompat, GoogleOptions } from "./google-target.ts";
+export { googleStops } from "./google/stops.ts";
+export type { GoogleCompat, GoogleOptions } from "./google/target.ts";
 
 /** GenerateContent over SSE or whole. Quirks of a server: `GoogleCompat`. Options of a request: `GoogleOptions`. */
 export const googleGenerativeAi: Codec = {

@@ -14,14 +14,14 @@ import {
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
-import { complaintOf } from "../complaint.ts";
 import { parseExact } from "../exact-json.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
+import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { bareName } from "./bare-name.ts";
-import { OllamaEncoder } from "./ollama-encode.ts";
-import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai-json.ts";
-import { freshId } from "./openai-names.ts";
+import { OllamaEncoder } from "./ollama/encode.ts";
+import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai/json.ts";
+import { freshId } from "./openai/names.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */

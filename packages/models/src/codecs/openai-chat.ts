@@ -3,12 +3,12 @@
 import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { classifyHttpError } from "../transport/errors.ts";
-import { ChatDecoder } from "./openai-chat-decode.ts";
-import { ChatEncoder } from "./openai-chat-encode.ts";
-import { learned } from "./openai-chat-learns.ts";
-import { refusedAnswer, speaker } from "./openai-errors.ts";
-import { listIn, objectIn, parseJson } from "./openai-json.ts";
-import { settle } from "./openai-settle.ts";
+import { refusedAnswer, speaker } from "./openai/errors.ts";
+import { listIn, objectIn, parseJson } from "./openai/json.ts";
+import { settle } from "./openai/settle.ts";
+import { ChatDecoder } from "./openai-chat/decode.ts";
+import { ChatEncoder } from "./openai-chat/encode.ts";
+import { learned } from "./openai-chat/learns.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Chat Completions, and every server compatible with it; how one differs is told by `Target.compat`. */

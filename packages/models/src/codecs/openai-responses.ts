@@ -3,15 +3,15 @@
 import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
-import { complaintOf } from "../complaint.ts";
+import { complaintOf } from "../refusals/complaint.ts";
+import { refusesReasoning } from "../refusals/reasoning.ts";
+import { refusedSystemRole } from "../refusals/roles.ts";
 import { classifyHttpError } from "../transport/errors.ts";
-import { speaker, streamError } from "./openai-errors.ts";
-import { objectIn } from "./openai-json.ts";
-import { ResponsesDecoder } from "./openai-responses-decode.ts";
-import { ResponsesEncoder } from "./openai-responses-encode.ts";
-import { responsesCompat } from "./openai-responses-settings.ts";
-import { refusesReasoning } from "./refused-reasoning.ts";
-import { refusedSystemRole } from "./refused-roles.ts";
+import { speaker, streamError } from "./openai/errors.ts";
+import { objectIn } from "./openai/json.ts";
+import { ResponsesDecoder } from "./openai-responses/decode.ts";
+import { ResponsesEncoder } from "./openai-responses/encode.ts";
+import { responsesCompat } from "./openai-responses/settings.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */

@@ -3,7 +3,7 @@
 // A row is data and holds no code: whatever a server needs that no column can say becomes a column first.
 
 import type { ModelFacts } from "@rondo/core";
-import type { OpenaiChatCompat } from "../codecs/openai-chat-compat.ts";
+import type { OpenaiChatCompat } from "../codecs/openai-chat/compat.ts";
 
 /** Servers that vendors run. */
 export type HostedServer =

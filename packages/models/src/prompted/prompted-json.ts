@@ -18,7 +18,7 @@ import {
   type ToolDefinition,
 } from "@rondo/core";
 import { Answer } from "../answer.ts";
-import { freshId } from "../codecs/openai-names.ts";
+import { freshId } from "../codecs/openai/names.ts";
 import { envelopeSchema, withoutFillers } from "./envelope.ts";
 import { fromHarmony, speaksHarmony } from "./harmony.ts";
 import { neutralTools, TextHistory } from "./history.ts";

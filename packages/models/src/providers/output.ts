@@ -5,9 +5,9 @@
 
 import type { ModelFacts } from "@rondo/core";
 import type { Target } from "../codec.ts";
-import { traitsOf } from "../codecs/anthropic-traits.ts";
+import { traitsOf } from "../codecs/anthropic/traits.ts";
 
-export { googleOutput } from "../codecs/google-target.ts";
+export { googleOutput } from "../codecs/google/target.ts";
 
 type Output = ModelFacts["output"];
 

@@ -3,9 +3,9 @@
 // A codec maps ids on the way out, where nothing is taken yet, because its form is injective enough by itself. Two forms
 // that gateways ask for are so tight that two ids may become one: those look at what is taken.
 
-import { anthropicId, bedrockId } from "../codecs/anthropic-names.ts";
-import { digest } from "../codecs/openai-json.ts";
-import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai-names.ts";
+import { anthropicId, bedrockId } from "../codecs/anthropic/names.ts";
+import { digest } from "../codecs/openai/json.ts";
+import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai/names.ts";
 
 /**
  * `strict`: letters and digits, at most 40. `strict9`: exactly nine of them, for Mistral. The others are what the codecs

@@ -9,8 +9,8 @@ import {
   type StopKind,
   type Tool,
 } from "@rondo/core";
-import { flatten, ScriptedAnswer } from "../scripted-play.ts";
-import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted-turns.ts";
+import { flatten, ScriptedAnswer } from "../scripted/play.ts";
+import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted/turns.ts";
 import type { World } from "./world.ts";
 
 /** A tool, with arguments that a model may call it with. Default: one set, made from its schema. */

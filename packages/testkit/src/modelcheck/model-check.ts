@@ -11,8 +11,8 @@ import {
   type State,
   type Tool,
 } from "@rondo/core";
+import type { Turn } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import type { Turn } from "../scripted-turns.ts";
 import { type CheckedTool, checkedTool, worldOf } from "./answers.ts";
 import type { Fuel } from "./disturbances.ts";
 import { explore, type Finding, type Subject } from "./explore.ts";

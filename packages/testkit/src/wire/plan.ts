@@ -4,8 +4,8 @@
 // reply's blocks; what is wrong with the wire stands beside it.
 
 import type { Part, Usage } from "@rondo/core";
-import { flatten, noTurn } from "../scripted-play.ts";
-import type { Act, ScriptedCall, Turn } from "../scripted-turns.ts";
+import { flatten, noTurn } from "../scripted/play.ts";
+import type { Act, ScriptedCall, Turn } from "../scripted/turns.ts";
 import { direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
 import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";

@@ -4,7 +4,7 @@
 // its own provider understands (signatures, ids of items) is left out; rondo-wire makes up its own.
 
 import type { AssistantMessage, Json, JsonObject, LogRecord, Part } from "@rondo/core";
-import { type Recording, recordsOf } from "../cassette-tape.ts";
+import { type Recording, recordsOf } from "../cassette/tape.ts";
 
 /**
  * The turns of a recording, in the order in which they were answered, as JSON for a script file.

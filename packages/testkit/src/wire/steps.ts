@@ -1,6 +1,6 @@
 // The room of the steps: what a server is to send, and what is to go wrong meanwhile, as data.
 
-import type { Gate } from "../scripted-turns.ts";
+import type { Gate } from "../scripted/turns.ts";
 import type { Chunks, CutHow, Place } from "./words.ts";
 
 /** What the server does, in order. */

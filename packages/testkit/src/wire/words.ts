@@ -4,7 +4,7 @@
 // strikes is told in bytes of the body, or in frames: a frame is one event of the stream.
 
 import type { Json } from "@rondo/core";
-import type { Turn } from "../scripted-turns.ts";
+import type { Turn } from "../scripted/turns.ts";
 import type { Protocol } from "./reply.ts";
 import type { Violation } from "./rules/openai-chat.ts";
 

@@ -2,11 +2,11 @@
 
 import { constants } from "node:os";
 import { type Permission, RondoError, type Tool, tool, toolResult } from "@rondo/core";
-import { maxCommandBytes, type RunCommandOptions } from "../command-options.ts";
+import { maxCommandBytes, type RunCommandOptions } from "../command/options.ts";
+import type { Outcome } from "../command/running.ts";
 import type { FileToolSet } from "../options.ts";
 import { counted, Refusal } from "../reasons.ts";
 import { answering } from "../refusal.ts";
-import type { Outcome } from "../running.ts";
 
 const usual = 30;
 const longest = 3_600;
@@ -46,7 +46,7 @@ export function executeCommand(
         if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
         if (Buffer.byteLength(command) > maxCommandBytes)
           throw new Refusal(`the command is longer than ${counted(maxCommandBytes, "byte")}`);
-        const { outcomeIn } = await import("../running.ts");
+        const { outcomeIn } = await import("../command/running.ts");
         const outcome = await outcomeIn(root, ".", command, timeout * 1_000, options, context);
         if (outcome.timedOutMs !== undefined) throw new Refusal(`Command timed out after ${timeout} seconds`);
         return toolResult(told(outcome));

@@ -4,10 +4,10 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Tool, tool, toolResult } from "@rondo/core";
-import { meant } from "../given-path.ts";
 import type { FileToolSet } from "../options.ts";
+import { meant } from "../paths/given-path.ts";
+import type { Place, Root } from "../paths/root.ts";
 import { codeOf, counted, Refusal, shown } from "../reasons.ts";
-import type { Place, Root } from "../root.ts";
 import { answeringAbout, refusal } from "./reasons.ts";
 
 export function listFiles({ root }: FileToolSet, maxEntries: number): Tool {

@@ -2,8 +2,8 @@
 
 import { stat } from "node:fs/promises";
 import { type Tool, tool, toolResult } from "@rondo/core";
-import { keyOf, meant } from "../given-path.ts";
 import type { FileToolSet } from "../options.ts";
+import { keyOf, meant } from "../paths/given-path.ts";
 import { sized } from "../reasons.ts";
 import { contentIdOf } from "../seen.ts";
 import { answeringAbout, refusal } from "./reasons.ts";

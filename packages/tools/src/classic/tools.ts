@@ -5,7 +5,7 @@
 
 import type { Permission, Tool } from "@rondo/core";
 import { checkGiven, count, from0, membersOf } from "@rondo/core/checks";
-import { commandChecks, type RunCommandOptions } from "../command-options.ts";
+import { commandChecks, type RunCommandOptions } from "../command/options.ts";
 import { type FileToolSet, fileToolSet, leave } from "../options.ts";
 import { executeCommand } from "./execute-command.ts";
 import { listFiles } from "./list-files.ts";

@@ -1,9 +1,9 @@
 // The room of the classic write_file: a whole file, written over whatever is there.
 
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
-import { bytesOf, change } from "../change.ts";
-import { keyOf } from "../given-path.ts";
+import { bytesOf, change } from "../files/change.ts";
 import type { FileToolSet } from "../options.ts";
+import { keyOf } from "../paths/given-path.ts";
 import { shown } from "../reasons.ts";
 import { answeringAbout } from "./reasons.ts";
 

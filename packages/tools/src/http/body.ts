@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { codeOf, Refusal, sized } from "../reasons.ts";
-import { binaryKind } from "../text-file.ts";
+import { binaryKind } from "../text/text-file.ts";
 import { decoderFor, mediaOf } from "./charset.ts";
 
 const decoders: Readonly<Record<string, () => Transform>> = {

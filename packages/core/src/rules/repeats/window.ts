@@ -3,7 +3,7 @@
 // The window is small and of a fixed size, so that looking through it costs the same at every step. A call is its name
 // and its arguments, whatever the order of their keys; an outcome is what the model read of it.
 
-import { canonical, digest } from "../../digest.ts";
+import { canonical, digest } from "../../json/digest.ts";
 import type { CallResult } from "../../loop/records.ts";
 import type { Call } from "../../loop/state.ts";
 

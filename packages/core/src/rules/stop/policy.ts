@@ -4,7 +4,7 @@
 // (composite). `continueBy` makes the run's continue rule of one.
 
 import { type Check, checkGiven, checkMax, from0, membersOf, orNull } from "../../checks.ts";
-import { digest } from "../../digest.ts";
+import { digest } from "../../json/digest.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import type { Run } from "../../loop/state.ts";
 import { type JsonObject, type Stop, textOf } from "../../message.ts";

@@ -1,0 +1,38 @@
+// The room of failures: what a person is told when the command cannot do what was asked.
+//
+// One line that names the thing and says what to do. A stack trace is for us, and comes with RONDO_DEBUG=1 only.
+
+import { messageOf } from "@rondo/core";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { plainText } from "./plain-text.ts";
+
+/** The command line itself is wrong: exit code 2. What the machine lacks (a folder, a file, a run) is a plain `Failure`. */
+export class UsageError extends Error {
+  override readonly name: string = "UsageError";
+}
+
+/** Something is missing or cannot be done: exit code 1. */
+export class Failure extends Error {
+  override readonly name: string = "Failure";
+}
+
+/** The line for anything thrown, and the exit code that goes with it. */
+export function failureOf(
+  thrown: unknown,
+  env: { readonly [name: string]: string | undefined },
+): { line: string; code: ExitCode } {
+  const message = plainText(messageOf(thrown)).replace(/\s*\n\s*/g, " ");
+  const trace =
+    env.RONDO_DEBUG === "1" && thrown instanceof Error && thrown.stack !== undefined
+      ? `\n${traceOf(thrown)}`
+      : "";
+  return {
+    line: `rondo: ${message}${trace}`,
+    code: thrown instanceof UsageError ? exitCodes.usage : exitCodes.error,
+  };
+}
+
+function traceOf(error: Error): string {
+  const { cause } = error;
+  return plainText(`${error.stack}${cause instanceof Error ? `\ncaused by ${cause.stack}` : ""}`);
+}

@@ -1,0 +1,140 @@
+// The room of going on: a run of the journal is opened again, as it was started, to be driven on.
+
+import type { RunResult, Session, Tool } from "@rondo/core";
+import type { Console } from "../console/console.ts";
+import { Failure } from "../console/failure.ts";
+import { oneLine } from "../console/shorten.ts";
+import { listenForSignals } from "../console/signals.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { driverOf, type Invocation, invocationOf } from "../invocation.ts";
+import type { Arguments, OptionSpecs } from "../line/arguments.ts";
+import { journalOption, showOptions } from "../line/command.ts";
+import { shownBy } from "../line/shown.ts";
+import { endText } from "../render/ending.ts";
+import { counted } from "../render/usage.ts";
+import { summaryOf } from "../summary.ts";
+import { makeAgent } from "./agent.ts";
+import { conduct } from "./conduct.ts";
+import { type FoundRun, findRun } from "./find-run.ts";
+import { type JournalPlace, journalPlace, openKnownJournal, placeName } from "./journal-place.ts";
+import { chooseModel } from "./models.ts";
+
+export const modelOptions: OptionSpecs = {
+  model: {
+    type: "string",
+    short: "m",
+    value: "NAME",
+    does: "Another model. Default: the one it was started with",
+  },
+  force: { type: "boolean", does: "Take the run over although another process seems to drive it" },
+};
+
+export const goOnOptions: OptionSpecs = {
+  ...modelOptions,
+  ...journalOption,
+  ...showOptions,
+};
+
+/** How a command line names this journal: nothing for the one that is found anyway. */
+export function journalFlag(place: JournalPlace): string {
+  if (place.named !== "option") return "";
+  const name = placeName(place);
+  return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
+}
+
+interface OpenRun {
+  found: FoundRun;
+  session: Session;
+  tools: readonly Tool[];
+  invocation: Invocation;
+  /** The name of the model in use. */
+  model: string;
+  /** What to add to a command that leads back to the run. */
+  flag: string;
+}
+
+/**
+ * Opens the run that is meant, as it was started, for as long as something is done with it.
+ * @param given the run's id, the beginning of it, or `last`
+ * @param check says beforehand what is wrong with it
+ */
+export async function withRun<Done>(
+  given: string | undefined,
+  args: Arguments,
+  console: Console,
+  act: (run: OpenRun) => Promise<Done>,
+  check: (found: FoundRun, flag: string) => void = () => {},
+): Promise<Done> {
+  const place = journalPlace(args, console.env);
+  const journal = await openKnownJournal(place, console);
+  try {
+    const flag = journalFlag(place);
+    const found = await findRun(given, journal, place.file);
+    check(found, flag);
+    const started = checkStart(found, args.has("force"));
+    const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
+    const invocation: Invocation = { ...started, model: chosen.name };
+    const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
+    const session = await agent.open(found.id, { takeOver: args.has("force") });
+    return await act({ found, session, tools, invocation, model: chosen.model.id, flag });
+  } finally {
+    await journal.close();
+  }
+}
+
+/**
+ * Opens the run that is meant and drives it on.
+ * @param given the run's id, the beginning of it, or `last`
+ * @param start what is done first, e.g. an answer to a call that waits
+ */
+export async function goOn(
+  given: string | undefined,
+  args: Arguments,
+  console: Console,
+  start: (session: Session) => Promise<RunResult>,
+): Promise<ExitCode> {
+  const show = shownBy(args);
+  const signals = listenForSignals();
+  const drive = async ({ found, session, tools, invocation, model, flag }: OpenRun): Promise<ExitCode> => {
+    if (show !== "quiet") {
+      const { steps, task } = summaryOf(found.id, found.records);
+      const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;
+      console.errorLine(
+        console.paintError("dim", `run ${found.id} goes on with ${model}${after}: ${oneLine(task, 60)}`),
+      );
+    }
+    const how = { session, tools, console, signals, show, maxSteps: invocation.maxSteps };
+    return await conduct({ ...how, journalOption: flag }, () => start(session));
+  };
+  try {
+    return await withRun(given, args, console, drive, checkOpen);
+  } finally {
+    signals.dispose();
+  }
+}
+
+/** @throws Failure when the run has ended: nothing can be added to it */
+function checkOpen({ id, records }: FoundRun, flag: string): void {
+  const { end, status } = summaryOf(id, records);
+  if (end !== undefined)
+    throw new Failure(
+      `run ${id} has ended already: ${endText(end)}; see it with rondo show ${id}${flag}, say more with rondo chat --resume ${id}${flag}`,
+    );
+  if (status === "empty") throw new Failure(`run ${id} was never started; begin another with rondo run`);
+}
+
+/** How the run was started. @throws Failure when that is not known, or another process seems to drive it */
+export function checkStart({ id, records }: FoundRun, force: boolean): Invocation {
+  const invocation = invocationOf(records);
+  if (invocation === undefined)
+    throw new Failure(
+      `run ${id} was not started by the rondo command: its tools and its model are known only to the program that started it; go on with it there`,
+    );
+  // A run that waits is driven by nobody, though its process may be there and ask: whoever answers first has it.
+  const driver = summaryOf(id, records).status === "waiting" ? undefined : driverOf(records);
+  if (driver !== undefined && !force)
+    throw new Failure(
+      `run ${id} is being driven by process ${driver.pid}: wait for it or stop it; if that is another program by now, add --force`,
+    );
+  return invocation;
+}

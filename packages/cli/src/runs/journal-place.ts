@@ -1,0 +1,181 @@
+// The room of the journal's place: where runs are kept on this machine.
+//
+// Not in the folder that is worked on: a run must leave nothing there that it was not asked for. What was said to an
+// agent is private, so the folder is made for its owner alone.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { homedir, userInfo } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Journal, messageOf } from "@rondo/core";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
+import type { Console } from "../console/console.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import type { Arguments } from "../line/arguments.ts";
+
+type Environment = { readonly [name: string]: string | undefined };
+
+/** A journal that is open, and is to be closed. */
+export type OpenJournal = Journal & { close(): void | Promise<void> };
+
+export interface JournalPlace {
+  /** A SQLite file, or the folder of a JSONL journal; absolute. For Restate the address of its ingress. */
+  file: string;
+  kind: "sqlite" | "jsonl" | "restate";
+  /** Who named it. */
+  named: "option" | "environment" | "default";
+}
+
+/** Where the journal is: `--journal`, else RONDO_JOURNAL, else a file in the user's state folder. */
+export function journalPlace(args: Arguments, env: Environment): JournalPlace {
+  const option = args.text("journal");
+  if (option !== undefined) {
+    if (option.trim() === "") throw new UsageError("--journal needs the name of a file, or jsonl:DIR");
+    return { ...placeNamed(option), named: "option" };
+  }
+  if (env.RONDO_JOURNAL) return { ...placeNamed(env.RONDO_JOURNAL), named: "environment" };
+  return { file: join(stateFolder(env), "rondo", "runs.db"), kind: "sqlite", named: "default" };
+}
+
+const jsonl = "jsonl:";
+const sqlite = "sqlite:";
+const restate = "restate:";
+
+/** What a name means: `jsonl:DIR` is a folder of text files, `restate:URL` a server's ingress, everything else a SQLite file, which may be called `sqlite:FILE`. A path may be a `file://` address. */
+export function placeNamed(name: string): Pick<JournalPlace, "file" | "kind"> {
+  if (name.startsWith(restate)) {
+    const url = name.slice(restate.length);
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+      throw new UsageError("restate: names no address; write restate:http://127.0.0.1:8080");
+    return { file: url, kind: "restate" };
+  }
+  if (name.startsWith(sqlite)) {
+    const file = name.slice(sqlite.length);
+    if (file.trim() === "") throw new UsageError("sqlite: names no file; write sqlite:FILE");
+    return { file: pathOf(file), kind: "sqlite" };
+  }
+  if (!name.startsWith(jsonl)) return { file: pathOf(name), kind: "sqlite" };
+  const folder = name.slice(jsonl.length);
+  if (folder.trim() === "") throw new UsageError("jsonl: names no folder; write jsonl:DIR");
+  return { file: pathOf(folder), kind: "jsonl" };
+}
+
+/** The path that is meant. Taken for one, an address would be a folder called `http:`. */
+function pathOf(name: string): string {
+  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) return resolve(name);
+  if (/^https?:/i.test(name))
+    throw new UsageError(
+      `${JSON.stringify(name)} names no file; write restate:${name} for a server of Restate`,
+    );
+  if (!/^file:/i.test(name))
+    throw new UsageError(
+      `${JSON.stringify(name)} names no journal: a SQLite file, jsonl:DIR and restate:URL can be used`,
+    );
+  try {
+    return fileURLToPath(name);
+  } catch (thrown) {
+    throw new UsageError(`${JSON.stringify(name)} names no file: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** The place as `--journal` names it. */
+export const placeName = ({ file, kind }: JournalPlace): string =>
+  kind === "sqlite" ? file : `${kind}:${file}`;
+
+function stateFolder(env: Environment): string {
+  // As the XDG rules say, a relative path is not one.
+  if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return env.XDG_STATE_HOME;
+  if (process.platform === "win32" && env.LOCALAPPDATA) return env.LOCALAPPDATA;
+  return join(home(), ".local", "state");
+}
+
+/** In a container there may be no home: an id that no user has, and no HOME. An empty or relative one is none either. */
+function home(): string {
+  const known = [homedir, () => userInfo().homedir].map((ask) => {
+    try {
+      return ask();
+    } catch {
+      return "";
+    }
+  });
+  const found = known.find(isAbsolute);
+  if (found === undefined)
+    throw new Failure(
+      "there is no home folder to keep runs in: set HOME or XDG_STATE_HOME, or name a journal with --journal",
+    );
+  return found;
+}
+
+/** Why no journal can be made at a place, or undefined when it can. Nothing is made to find out. */
+export function whyNotWritable({ file }: JournalPlace): string | undefined {
+  try {
+    const folder = knownFolder(dirname(file));
+    if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+/** The folder, or what is there of those above it. */
+function knownFolder(folder: string): string {
+  const above = dirname(folder);
+  return above === folder || existsSync(folder) ? folder : knownFolder(above);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Whoever opens it says why.
+    return false;
+  }
+}
+
+/** Who hears what is not an error, but should be known. */
+type Hearer = Pick<Console, "warn">;
+
+/** Opens the journal, making it if need be, with its folder. @throws RondoError that names the file */
+export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
+  const warn = (message: string): void => hearer.warn(message);
+  if (kind === "sqlite") {
+    if (isFolder(file))
+      throw new Failure(
+        `${file} is a folder; write jsonl:${file} for a journal of text files, or name a file`,
+      );
+    return sqliteJournal(file);
+  }
+  return kind === "jsonl" ? jsonlJournal(file, { warn }) : onRestate(file, warn);
+}
+
+/** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */
+async function onRestate(address: string, warn: Hearer["warn"]): Promise<OpenJournal> {
+  const { origin, pathname } = new URL(address);
+  const namespace = pathname.replace(/^\/+|\/+$/g, "");
+  let face: typeof import("@rondo/restate");
+  try {
+    face = await import("@rondo/restate");
+  } catch (thrown) {
+    throw new Failure(
+      `restate: needs the package @rondo/restate, which cannot be loaded: ${messageOf(thrown)}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+  return face.restateJournal({ ingress: origin, warn, ...(namespace === "" ? {} : { namespace }) });
+}
+
+/** Opens a journal that must be there. @throws Failure when it is not; RondoError when it is no journal */
+export async function openKnownJournal(place: JournalPlace, hearer: Hearer): Promise<OpenJournal> {
+  if (place.kind === "restate" || existsSync(place.file)) return openJournal(place, hearer);
+  const where =
+    place.named === "option"
+      ? "name another with --journal"
+      : place.named === "environment"
+        ? "RONDO_JOURNAL names it"
+        : "`rondo run` makes it, or name another with --journal";
+  throw new Failure(`there is no journal ${place.file}; ${where}`);
+}

@@ -1,0 +1,72 @@
+// The room of the model: which one a run gets, and why that one.
+//
+// By name, by a module of the user's own, or by what the environment offers. Without any of these it is the offline
+// model, and the command says so: nobody may take a planner for a language model.
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Model, messageOf } from "@rondo/core";
+import { Failure, UsageError } from "../console/failure.ts";
+
+type Environment = { readonly [name: string]: string | undefined };
+
+export interface ChosenModel {
+  model: Model;
+  /** What `--model` would have to be for the same choice from any folder. */
+  name: string;
+  /** Why this one, in words. */
+  why: string;
+}
+
+/**
+ * The model of a run.
+ * @param given what `--model` says
+ * @throws UsageError when there is no model of this name; Failure when its module cannot be used
+ */
+export async function chooseModel(given: string | undefined, env: Environment): Promise<ChosenModel> {
+  if (given !== undefined) return { ...(await modelOf(given, env)), why: "--model" };
+  if (env.RONDO_MODEL) return { ...(await modelOf(env.RONDO_MODEL, env)), why: "RONDO_MODEL is set" };
+  const { chooseModel: choose } = await import("@rondo/models");
+  const { model, name, why } = await choose(env);
+  return { model, name, why: `${why}; another with --model` };
+}
+
+async function modelOf(name: string, env: Environment): Promise<{ model: Model; name: string }> {
+  if (name.trim() === "") throw new UsageError("--model needs a name, e.g. offline, or the path of a module");
+  if (isPath(name)) return await modelOfModule(resolve(name));
+  const models = await import("@rondo/models");
+  if (name === "offline" || name === "offline/planner") return { model: models.offline(), name: "offline" };
+  try {
+    return { model: await models.modelFromName(name, env), name };
+  } catch (thrown) {
+    throw new UsageError(
+      `--model ${name} cannot be used: ${messageOf(thrown)}. Also: offline, or the path of a module (./model.ts)`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** `./model.ts`, an absolute path, or a name that ends like a module's. */
+function isPath(name: string): boolean {
+  return /^\.{0,2}[/\\]/.test(name) || /^[A-Za-z]:[\\/]/.test(name) || /\.[cm]?[jt]s$/.test(name);
+}
+
+async function modelOfModule(file: string): Promise<{ model: Model; name: string }> {
+  if (!existsSync(file)) throw new Failure(`there is no file ${file} to take a model from; see --model`);
+  try {
+    const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    const model: unknown = typeof exported === "function" ? await exported() : exported;
+    if (!isModel(model))
+      throw new TypeError("its default export is neither a Model nor a function that gives one");
+    return { model, name: file };
+  } catch (thrown) {
+    throw new Failure(`the model of ${file} cannot be used: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+function isModel(value: unknown): value is Model {
+  if (typeof value !== "object" || value === null) return false;
+  const { call, id, origin } = value as Partial<Model>;
+  return typeof call === "function" && typeof id === "string" && typeof origin === "object";
+}

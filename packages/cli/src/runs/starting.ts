@@ -1,0 +1,147 @@
+// The room of starting: what a run, or a chat, is started with, read from the command line.
+
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Journal, messageOf } from "@rondo/core";
+import type { Console } from "../console/console.ts";
+import { Failure, UsageError } from "../console/failure.ts";
+import type { Invocation } from "../invocation.ts";
+import type { Arguments, OptionSpecs } from "../line/arguments.ts";
+import { journalOption } from "../line/command.ts";
+import { journalFlag } from "./goes-on.ts";
+import {
+  type JournalPlace,
+  journalPlace,
+  type OpenJournal,
+  openJournal,
+  whyNotWritable,
+} from "./journal-place.ts";
+import type { ChosenModel } from "./models.ts";
+
+/** What a run is limited by, and what needs no approval in it. */
+export const limitOptions: OptionSpecs = {
+  "max-steps": { type: "string", value: "N", does: "At most so many answers of the model. Default: 100" },
+  "budget-usd": { type: "string", value: "AMOUNT", does: "At most so many US dollars" },
+  "budget-tokens": { type: "string", value: "N", does: "At most so many tokens, in and out together" },
+  timeout: { type: "string", value: "TIME", does: "At most so long: 90 (seconds), 90s, 5m, 1h" },
+  yes: { type: "boolean", short: "y", does: "Approve everything that needs an approval" },
+  allow: {
+    type: "string",
+    value: "TOOL",
+    multiple: true,
+    does: "Approve this tool beforehand (may be repeated)",
+  },
+  deny: { type: "string", value: "TOOL", multiple: true, does: "Never run this tool (may be repeated)" },
+};
+
+export const startOptions: OptionSpecs = {
+  model: {
+    type: "string",
+    short: "m",
+    value: "NAME",
+    does: "A model, e.g. anthropic/claude-sonnet-5 or offline; or a module whose default export is a Model, e.g. ./model.ts",
+  },
+  root: { type: "string", value: "DIR", does: "The folder to work in. Default: this one" },
+  system: { type: "string", value: "TEXT|@FILE", does: "The system prompt" },
+  ...limitOptions,
+  ...journalOption,
+  "no-journal": { type: "boolean", does: "Keep nothing" },
+};
+
+/** One line on which model works, and why that one. */
+export function tellModel({ model, why }: ChosenModel, console: Console): void {
+  const id = model.id === "offline/planner" ? "offline" : model.id;
+  console.errorLine(console.paintError("dim", `model: ${id} (${why})`));
+}
+
+/** A text that was given, or the content of the file it names: `@FILE`. @param option for the complaint, e.g. `--system` */
+export function textOrFile(given: string, option: string): string {
+  if (!given.startsWith("@")) return given;
+  const file = given.slice(1);
+  if (file === "") throw new UsageError(`${option} @ names no file; write ${option} @FILE`);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new Failure(`${option} ${given}: the file cannot be read: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+export function systemOf(args: Arguments): string | undefined {
+  const given = args.text("system");
+  return given === undefined ? undefined : textOrFile(given, "--system");
+}
+
+/** The limits and approvals that were given. */
+export function limitsOf(args: Arguments): Partial<Invocation> {
+  const maxSteps = args.wholeNumber("max-steps");
+  const budgetUsd = args.number("budget-usd");
+  const budgetTokens = args.wholeNumber("budget-tokens");
+  const timeoutMs = args.duration("timeout");
+  return {
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...(budgetTokens === undefined ? {} : { budgetTokens }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(args.has("yes") ? { yes: true } : {}),
+    ...(args.has("allow") ? { allow: args.texts("allow") } : {}),
+    ...(args.has("deny") ? { deny: args.texts("deny") } : {}),
+  };
+}
+
+/** How a run is started that the command line asks for. */
+export function startedBy(args: Arguments, chosen: ChosenModel): Invocation {
+  const system = systemOf(args);
+  const root = args.text("root") ?? ".";
+  // A variable that is not set would have it work in this folder.
+  if (root.trim() === "") throw new UsageError("--root needs the name of a folder");
+  return {
+    root: resolve(root),
+    model: chosen.name,
+    ...(system === undefined ? {} : { system }),
+    yes: false,
+    allow: [],
+    deny: [],
+    ...limitsOf(args),
+  };
+}
+
+export interface Kept {
+  journal: OpenJournal;
+  flag: string;
+}
+
+/** The journal, or undefined when nothing is to be kept, or nothing can be and nobody asked for it. */
+export async function keeping(args: Arguments, console: Console): Promise<Kept | undefined> {
+  if (args.has("no-journal")) {
+    if (args.has("journal")) throw new UsageError("--journal and --no-journal exclude each other; give one");
+    return undefined;
+  }
+  const place = placeFor(args, console);
+  if (place === undefined) return undefined;
+  const why = place.named === "default" ? whyNotWritable(place) : undefined;
+  if (why !== undefined) {
+    console.errorLine(`rondo: this run is not kept: ${why}; name a journal with --journal FILE`);
+    return undefined;
+  }
+  return { journal: await openJournal(place, console), flag: journalFlag(place) };
+}
+
+/** Where a new run is kept. Undefined, and it is said why, where there is no place and nobody named one. */
+function placeFor(args: Arguments, console: Console): JournalPlace | undefined {
+  try {
+    return journalPlace(args, console.env);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    console.errorLine(`rondo: this run is not kept: ${thrown.message}`);
+    return undefined;
+  }
+}
+
+/** A new run's id: short, and different from its first letters on, so that a few of them will do. */
+export async function newId(journal: Journal | undefined): Promise<string> {
+  for (;;) {
+    const id = Array.from({ length: 8 }, () => randomInt(36).toString(36)).join("");
+    if (journal === undefined || (await journal.read(id)).length === 0) return id;
+  }
+}

@@ -1,0 +1,112 @@
+// The room of the checks of what is written in another way elsewhere: models, tools, prompts, what must be called or allowed.
+//
+// What is none of it is told how it becomes one.
+
+import {
+  able,
+  type Check,
+  callable,
+  flag,
+  having,
+  listOf,
+  membersOf,
+  needed,
+  object,
+  oneOf,
+  text,
+} from "../checks.ts";
+
+/** A check that says more of what it refuses: how that becomes what is needed. */
+const hinted =
+  (check: Check, hintOf: (value: unknown) => string): Check =>
+  (value) => {
+    const said = check(value);
+    return said === undefined ? undefined : { ...said, says: said.says + hintOf(value) };
+  };
+
+const modelWords = "a Model, e.g. offline() of @rondo/models,";
+const modelFace = able(modelWords, "call");
+const noModel = needed(modelWords, () => false);
+
+/** A model. A provider's function can be called as well, and is none before it is. */
+export const model: Check = hinted(
+  (value) => (typeof value === "function" ? noModel(value) : modelFace(value)),
+  (value) => {
+    if (typeof value === "function") return ": call it";
+    if (typeof value === "string") {
+      const name = JSON.stringify(value);
+      return `: openai(${name}), anthropic(${name}), … or await modelFromName("PROVIDER/MODEL") gives one`;
+    }
+    const { doGenerate } = Object(value) as { doGenerate?: unknown };
+    return typeof doGenerate === "function"
+      ? ": fromAiSdk(model) of @rondo/models makes one of the AI SDK's"
+      : "";
+  },
+);
+
+/** A journal. It is not known by the name of its file. */
+export const journal: Check = hinted(
+  able("a journal (append, read, list)", "append", "read", "list"),
+  (value) => {
+    if (typeof value === "function") return ": call it";
+    return typeof value === "string"
+      ? `: sqliteJournal(${JSON.stringify(value)}) of @rondo/journal makes one`
+      : "";
+  },
+);
+
+const signalFace = having("an AbortSignal", {
+  aborted: flag,
+  addEventListener: callable,
+  removeEventListener: callable,
+});
+
+/** What fires when something is no longer wanted: the controller of it fires nothing. */
+export const abortSignal: Check = hinted(signalFace, (value) => {
+  const { signal } = Object(value) as { signal?: unknown };
+  return signalFace(signal) === undefined ? ": give its signal" : "";
+});
+
+const madeTool = having("a tool, as tool() makes it,", {
+  name: text,
+  definition: object,
+  check: callable,
+  execute: callable,
+});
+
+const oneTool: Check = hinted(madeTool, (value) => {
+  const { run, open, listTools, name, execute } = Object(value) as Readonly<Record<string, unknown>>;
+  if (typeof value === "function") return ": call it";
+  if (Array.isArray(value)) return ": spread it, ...list";
+  if (typeof run === "function" && typeof open === "function")
+    return ": subAgent({ name, description, agent }) makes one of an agent";
+  if (typeof listTools === "function") return ": make one of each of the server's tools";
+  return typeof name === "string" && typeof execute === "function" ? ": tool({ … }) makes one of it" : "";
+});
+
+/** Tools, in a list: each has its name in it. */
+export const tools: Check = hinted(listOf(oneTool), (value) =>
+  object(value) === undefined ? ": [tool({ name, … }), …], each with its name in it" : "",
+);
+
+/** A prompt. One that is made anew for each run is so with the agent around it. */
+export const system: Check = hinted(text, (value) =>
+  typeof value === "function"
+    ? ": where it depends on the run, new Agent({ ...options, system }) for each"
+    : "",
+);
+
+/** Whether a call must be allowed. What depends on its arguments is a hook's to say. */
+export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>
+  typeof value === "function" ? ": hooks.permission of the agent judges a call by its arguments" : "",
+);
+
+const choiceOfTool = membersOf({ tool: text }, ["tool"]);
+const choiceWord = hinted(oneOf("auto", "any", "none"), (value) => {
+  const meant = value === "required" ? '"any"' : `{ tool: ${JSON.stringify(value)} } for one tool`;
+  return `; did you mean ${meant}?`;
+});
+
+/** What a model must call. */
+export const toolChoice: Check = (value) =>
+  typeof value === "string" ? choiceWord(value) : choiceOfTool(value);

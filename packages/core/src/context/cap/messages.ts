@@ -1,0 +1,112 @@
+// The room of the cap over a whole conversation: for a history that was made elsewhere, or must fit a smaller window.
+//
+// Only results of tools are touched; every other message, and every result that fits, is the same object.
+
+import { messageOf } from "../../errors.ts";
+import type { Message, ToolMessage } from "../../message.ts";
+import { cutContent, textLength } from "./content.ts";
+import type { ExcerptAbout } from "./excerpt.ts";
+import { type HeadTailNumbers, headTailNumbers } from "./facts.ts";
+import { maxResultChars, moreSuffix } from "./head-tail.ts";
+
+/** How a conversation is capped: the numbers of `head_tail`. */
+export interface MessagesCap extends Partial<HeadTailNumbers> {
+  /** The most characters of one result, in place of the window's share. */
+  maxChars?: number;
+}
+
+/** Whether a message is the result of a tool and has more text than one result may have in a window of so many tokens. */
+export function isOversized(message: Message, window: number | undefined, cap: MessagesCap = {}): boolean {
+  return message.role === "tool" && textLength(message.content) > limitOf(window, cap);
+}
+
+/** The result with at most `maxChars` characters of text; the same object when it fits. @param about more lines for an excerpt's header */
+export function capMessage(
+  message: ToolMessage,
+  maxChars: number,
+  cap: MessagesCap = {},
+  about: ExcerptAbout = {},
+): ToolMessage {
+  const content = cutContent(message.content, maxChars, headTailNumbers(cap), {
+    tool: message.name,
+    callId: message.callId,
+    isError: message.isError,
+    ...(message.ref === undefined ? {} : { ref: message.ref }),
+    ...about,
+  });
+  return content === message.content ? message : { ...message, content: [...content] };
+}
+
+/** A conversation in which no result is larger than its share of the window. */
+export function capMessages(
+  messages: readonly Message[],
+  window: number | undefined,
+  cap: MessagesCap = {},
+): { messages: Message[]; count: number } {
+  const limit = limitOf(window, cap);
+  let count = 0;
+  const capped = messages.map((message) => {
+    if (message.role !== "tool" || textLength(message.content) <= limit) return message;
+    count += 1;
+    return capMessage(message, limit, cap);
+  });
+  return { messages: capped, count };
+}
+
+/** What came of shrinking a history. `reason`: why nothing was done. */
+export interface Shrunk {
+  messages: Message[];
+  count: number;
+  reason?: string;
+}
+
+/**
+ * A history whose results have together no more text than one result may have: first each is cut to that, then the
+ * newest give way until all of them fit (in the form `excerpt`; in the form `notice` each is only cut). Never throws:
+ * what goes wrong is the reason why nothing was done.
+ */
+export function shrinkHistory(
+  messages: readonly Message[],
+  window: number | undefined,
+  cap: MessagesCap = {},
+): Shrunk {
+  if (messages.length === 0) return { messages: [], count: 0, reason: "empty session" };
+  try {
+    const { form } = headTailNumbers(cap);
+    // In recovery nothing has a right to be kept.
+    const own = form === "excerpt" ? { ...cap, minKeep: 0 } : cap;
+    const each = capMessages(messages, window, own).messages;
+    const all = form === "excerpt" ? shrinkNewest(each, limitOf(window, own), own) : each;
+    const count = all.filter((message, at) => message !== messages[at]).length;
+    if (count > 0) return { messages: all, count };
+    const none = form === "excerpt" ? "no oversized or aggregate tool results" : "no oversized tool results";
+    return { messages: [...messages], count: 0, reason: none };
+  } catch (thrown) {
+    return { messages: [...messages], count: 0, reason: messageOf(thrown) };
+  }
+}
+
+/** The newest results give way first, until all together have at most `budget` characters. One alone is never too many. */
+function shrinkNewest(messages: readonly Message[], budget: number, cap: MessagesCap): Message[] {
+  const shrunk = [...messages];
+  const results = messages.filter((message) => message.role === "tool" && textLength(message.content) > 0);
+  if (results.length < 2) return shrunk;
+  let over = results.reduce((sum, message) => sum + textLength(message.content as never), 0) - budget;
+  const least = (cap.minKeep ?? 0) + moreSuffix(1).length;
+  for (let at = shrunk.length - 1; at >= 0 && over > 0; at -= 1) {
+    const message = shrunk[at];
+    if (message?.role !== "tool") continue;
+    const length = textLength(message.content);
+    if (length <= least) continue;
+    const smaller = capMessage(message, Math.max(least, length - over), cap);
+    const gained = length - textLength(smaller.content);
+    if (gained <= 0) continue;
+    shrunk[at] = smaller;
+    over -= gained;
+  }
+  return shrunk;
+}
+
+function limitOf(window: number | undefined, cap: MessagesCap): number {
+  return Math.max(1, cap.maxChars ?? maxResultChars(window, headTailNumbers(cap)));
+}

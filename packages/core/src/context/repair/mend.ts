@@ -1,0 +1,193 @@
+// The room of mending: one message, and each part of it, as the vocabulary of messages has them.
+//
+// Other programs leave members out, put null and strings where lists belong, and cut emoji in two. What cannot be read
+// is left out; what is signed is never touched, for a provider would refuse it changed.
+
+import {
+  type AssistantMessage,
+  type ContentPart,
+  type FilePart,
+  holdsFile,
+  type Json,
+  type Message,
+  type Origin,
+  type Part,
+  type TextPart,
+  type ToolCallPart,
+} from "../../message.ts";
+import { sameItems } from "./pairing.ts";
+import type { RepairPolicy, RepairTexts } from "./policy.ts";
+
+const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The message, mended; the same where nothing was wrong; undefined where nothing of it can be used. */
+export function mendMessage(given: Message, policy: RepairPolicy, texts: RepairTexts): Message | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const content = mendContent(given, policy, texts);
+  const kept = Array.isArray(given.content) && sameItems(content, given.content) ? given.content : content;
+  switch (given.role) {
+    case "system":
+    case "user":
+      if (content.every((part) => part.type === "text" && part.text === "")) return undefined;
+      return kept === given.content ? given : ({ ...given, content: kept } as Message);
+    case "assistant":
+      return mendAnswer(given, kept as Part[]);
+    case "tool": {
+      const callId = wellFormed(textIn(given.callId));
+      const name = wellFormed(textIn(given.name)).trim();
+      const isError = given.isError === true;
+      const same = callId === given.callId && name === given.name && isError === given.isError;
+      if (same && kept === given.content) return given;
+      return {
+        ...given,
+        callId: callId.trim() === "" ? "" : callId,
+        name,
+        content: kept as ContentPart[],
+        isError,
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const unknownOrigin: Origin = { api: "unknown", provider: "unknown", model: "unknown" };
+
+function mendAnswer(given: AssistantMessage, content: Part[]): AssistantMessage {
+  const whole =
+    typeof given.origin === "object" && given.origin !== null && typeof given.stop?.kind === "string";
+  if (whole && content === given.content) return given;
+  const calls = content.some((part) => part.type === "tool_call");
+  const kind = calls ? "tool_use" : "end_turn";
+  return {
+    ...given,
+    content,
+    origin: whole ? given.origin : (given.origin ?? unknownOrigin),
+    stop: whole ? given.stop : (given.stop ?? { kind, wire: kind }),
+  };
+}
+
+function mendContent(given: Message, policy: RepairPolicy, texts: RepairTexts): Part[] {
+  const content: unknown = given.content;
+  if (typeof content === "string")
+    return content.trim() === "" ? [] : [{ type: "text", text: cut(wellFormed(content), policy, texts) }];
+  if (!Array.isArray(content)) return [];
+  const own =
+    given.role === "assistant" && policy.origin !== undefined && sameOrigin(given.origin, policy.origin);
+  const parts = content.flatMap((part: Part): Part[] => {
+    if (typeof part !== "object" || part === null) return [];
+    if (given.role !== "assistant" && part.type !== "text" && part.type !== "file") return [];
+    return mendPart(part, policy, texts, own);
+  });
+  // An empty part says nothing and is refused everywhere; a message that is nothing else goes as a whole.
+  const said = parts.filter((part) => part.type !== "text" || part.text !== "" || part.opaque !== undefined);
+  if (given.role === "tool" && said.length === 0) return parts;
+  return said.every((part) => part.type === "text" && part.text.trim() === "" && part.opaque === undefined)
+    ? []
+    : said;
+}
+
+function mendPart(part: Part, policy: RepairPolicy, texts: RepairTexts, own: boolean): Part[] {
+  switch (part.type) {
+    case "text":
+    case "refusal": {
+      const text = cut(wellFormed(textIn(part.text)), policy, texts);
+      return [text === part.text ? part : { ...part, text }];
+    }
+    case "reasoning":
+      return mendReasoning(part, policy, own);
+    case "tool_call":
+      return mendCall(part, policy);
+    case "file":
+      if (
+        typeof part.data === "string" &&
+        part.data.length > (policy.maxPartChars ?? Number.POSITIVE_INFINITY)
+      )
+        return [{ type: "text", text: texts.cut.replace("{n}", String(part.data.length)).trim() }];
+      return mendFile(part);
+    case "native":
+      return typeof part.opaque === "object" && part.opaque !== null ? [part] : [];
+    default:
+      return [];
+  }
+}
+
+function mendFile(part: FilePart): Part[] {
+  if (typeof part.mediaType !== "string" || !holdsFile(part)) return [];
+  const { data, ...rest } = part as Omit<FilePart, "data"> & { data?: FilePart["data"] | null };
+  return [data === null ? rest : part];
+}
+
+function mendReasoning(part: Part & { type: "reasoning" }, policy: RepairPolicy, own: boolean): Part[] {
+  if (policy.dropReasoning === true) return [];
+  const foreign = policy.origin !== undefined && !own;
+  if (foreign && policy.foreignReasoning === "drop") return [];
+  const text = textIn(part.text);
+  if (foreign && policy.foreignReasoning === "text")
+    return text.trim() === "" ? [] : [{ type: "text", text: wellFormed(text) } satisfies TextPart];
+  if (part.opaque !== undefined) return [part];
+  const mended = wellFormed(text);
+  if (mended === "") return [];
+  return [mended === part.text ? part : { ...part, text: mended }];
+}
+
+function mendCall(part: ToolCallPart, policy: RepairPolicy): ToolCallPart[] {
+  const isObject = typeof part.args === "object" && part.args !== null && !Array.isArray(part.args);
+  const name = wellFormed(textIn(part.name)).trim();
+  const id = wellFormed(textIn(part.id));
+  if (policy.malformed === "drop" && (!isObject || id.trim() === "" || !namePattern.test(name))) return [];
+  const args = isObject ? (wellFormedJson(part.args) as ToolCallPart["args"]) : {};
+  const raw = typeof part.rawArgs === "string" ? wellFormed(part.rawArgs) : JSON.stringify(part.args ?? {});
+  const argsError = isObject ? part.argsError : (part.argsError ?? "the arguments are no JSON object");
+  const same =
+    name === part.name &&
+    id === part.id &&
+    args === part.args &&
+    raw === part.rawArgs &&
+    argsError === part.argsError;
+  if (same) return [part];
+  return [
+    {
+      ...part,
+      id: id.trim() === "" ? "" : id,
+      name,
+      args,
+      rawArgs: raw,
+      ...(argsError === undefined ? {} : { argsError }),
+    },
+  ];
+}
+
+function sameOrigin(one: Origin, other: Origin): boolean {
+  return one?.api === other.api && one.provider === other.provider && one.model === other.model;
+}
+
+/** The middle of a long text is cut out, at whole characters. */
+function cut(text: string, { maxPartChars: most }: RepairPolicy, texts: RepairTexts): string {
+  if (most === undefined || text.length <= most) return text;
+  const note = texts.cut.replace("{n}", String(text.length - most));
+  const room = Math.max(0, most - note.length);
+  const head = text.slice(0, Math.ceil(room / 2));
+  const tail = text.slice(text.length - Math.floor(room / 2));
+  return wellFormed(head).replace(/\ufffd$/, "") + note + wellFormed(tail).replace(/^\ufffd/, "");
+}
+
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The text with each lone surrogate replaced: one in a request makes the whole body unreadable (F094). */
+function wellFormed(text: string): string {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}
+
+function wellFormedJson(value: Json): Json {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) {
+    const items = value.map(wellFormedJson);
+    return sameItems(items, value) ? value : items;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(
+    ([key, member]) => [wellFormed(key), wellFormedJson(member)] as const,
+  );
+  return members.every(([key, member]) => value[key] === member) ? value : Object.fromEntries(members);
+}

@@ -1,0 +1,127 @@
+// The room of pairing: every call has exactly one result, right behind its answer, in call order.
+//
+// What Rondo itself writes is always so. Histories from elsewhere are made so before they are used: results are moved
+// to their calls, missing ones are answered, stray and double ones are left out, and a call id that was used before
+// becomes another on both sides. A history that is in order comes back as it is, by identity.
+
+import type { AssistantMessage, Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
+import { callsOf } from "../../message.ts";
+
+export interface Pairing {
+  /** What the model reads where a call has no result. */
+  missing: string;
+  /** A call without a result is answered with `missing`, or left out. */
+  unanswered: "answer" | "drop";
+  /**
+   * Answers that ended in an error or an abort. `as_others`; `answered`: their calls stay where they have results, and
+   * no result is made up; `none`: their calls and results are left out.
+   */
+  failed: "as_others" | "answered" | "none";
+  /** An id as it should be, given those that are taken. */
+  id(id: string, taken: ReadonlySet<string>): string;
+}
+
+/** What the model reads where a call has no result. */
+export const missingResult: string =
+  "There is no result for this call in the history; its outcome is unknown.";
+
+/** The same conversation with every call answered once, and nothing else changed. */
+export function closeOpenCalls(messages: readonly Message[]): readonly Message[] {
+  if (isPaired(messages)) return messages;
+  return pairUp(messages, {
+    missing: missingResult,
+    unanswered: "answer",
+    failed: "as_others",
+    id: (id) => id,
+  });
+}
+
+/** The same conversation with every call answered once, and each call id as the rules want it. */
+export function pairUp(messages: readonly Message[], rules: Pairing): readonly Message[] {
+  const results = resultsOf(messages);
+  const taken = new Set<string>();
+  const paired = messages.flatMap((message): Message[] => {
+    if (message.role === "tool") return [];
+    if (message.role !== "assistant") return [message];
+    const ended = message.stop.kind === "error" || message.stop.kind === "aborted";
+    const failed = ended && rules.failed !== "as_others";
+    const renamed = new Map<ToolCallPart, ToolCallPart>();
+    const answers: ToolMessage[] = [];
+    for (const call of callsOf(message)) {
+      const result = failed && rules.failed === "none" ? undefined : results.get(call);
+      if (result === undefined && (failed || rules.unanswered === "drop")) continue;
+      const id = rules.id(call.id, taken);
+      taken.add(id);
+      renamed.set(call, id === call.id ? call : { ...call, id });
+      answers.push(answer(result, { id, name: call.name }, rules.missing));
+    }
+    const content = message.content.flatMap((part): Part[] => {
+      const kept = part.type === "tool_call" ? renamed.get(part) : part;
+      return kept === undefined ? [] : [kept];
+    });
+    return [sameItems(content, message.content) ? message : { ...message, content }, ...answers];
+  });
+  return sameItems(paired, messages) ? messages : paired;
+}
+
+/** Whose result each result is: the last call before it that has its id and no result yet, else the first after it. */
+function resultsOf(messages: readonly Message[]): Map<ToolCallPart, ToolMessage> {
+  const results = new Map<ToolCallPart, ToolMessage>();
+  const turns = new Map<string, ToolCallPart[]>();
+  const early: ToolMessage[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      const own = new Map<string, ToolCallPart[]>();
+      for (const call of callsOf(message)) own.set(call.id, [...(own.get(call.id) ?? []), call]);
+      for (const [id, calls] of own) {
+        const waiting = calls.filter((call) => {
+          const at = early.findIndex((result) => result.callId === id);
+          if (at !== -1) results.set(call, early.splice(at, 1)[0] as ToolMessage);
+          return at === -1;
+        });
+        turns.set(id, waiting);
+      }
+    } else if (message.role === "tool") {
+      const waiting = turns.get(message.callId);
+      const call = waiting?.shift();
+      if (call !== undefined) results.set(call, message);
+      else if (waiting === undefined) early.push(message);
+    }
+  }
+  return results;
+}
+
+function answer(
+  result: ToolMessage | undefined,
+  call: { id: string; name: string },
+  missing: string,
+): ToolMessage {
+  if (result === undefined)
+    return {
+      role: "tool",
+      callId: call.id,
+      name: call.name,
+      content: [{ type: "text", text: missing }],
+      isError: true,
+    };
+  const name = result.name.trim() === "" ? call.name : result.name;
+  return result.callId === call.id && result.name === name ? result : { ...result, callId: call.id, name };
+}
+
+export function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((item, at) => item === other[at]);
+}
+
+/** Whether every call is answered once, right behind its answer, in call order, and nothing else is. */
+export function isPaired(messages: Iterable<Message>): boolean {
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (open.shift() !== message.callId) return false;
+      continue;
+    }
+    if (open.length > 0) return false;
+    if (message.role === "assistant") open = callsOf(message as AssistantMessage).map((call) => call.id);
+  }
+  return open.length === 0;
+}

@@ -1,0 +1,283 @@
+// The room of the diff: where two sessions part, and what follows on each side.
+//
+// Times, chance and names that are made anew each time are no difference, nor is the order in which calls that run side
+// by side come back. Everything else is.
+
+import { RondoError } from "../errors.ts";
+import { jsonCopy } from "../json/copy.ts";
+import { canonical } from "../json/digest.ts";
+import type { CallResult, LogRecord, RunEnd } from "../loop/records.ts";
+import { reduce } from "../loop/reduce.ts";
+import { emptyState, type State } from "../loop/state.ts";
+import { callsOf, type Json, type JsonObject, type Message, textOf } from "../message.ts";
+import type { Rules } from "../rules/rule.ts";
+
+/** One thing that happened on one side, in words. */
+export interface Moment {
+  seq: number;
+  /** The run and the step it belongs to; step 0 comes before the first. */
+  run: number;
+  step: number;
+  what: "task" | "message" | "model" | "answer" | "call" | "result" | "failure" | "decision" | "fork" | "end";
+  /** Of a call its name. */
+  name?: string;
+  args?: JsonObject;
+  text: string;
+}
+
+/** One session of two. */
+export interface Side {
+  /** Its first record that is not the other's; absent when it has no more. */
+  parts?: LogRecord;
+  /** What happened from there on. */
+  moments: Moment[];
+  /** The last run: how far it came, what it cost. */
+  models: string[];
+  steps: number;
+  toolCalls: number;
+  tokens: number;
+  /** Absent when nobody knows. */
+  usd?: number;
+  end?: RunEnd;
+  text: string;
+}
+
+export interface SessionDiff {
+  /** How many records both have in common. */
+  shared: number;
+  /** The run and the step in which they part. */
+  run: number;
+  step: number;
+  /** Neither has a record that the other has not. */
+  same: boolean;
+  a: Side;
+  b: Side;
+}
+
+/**
+ * Lays two sessions side by side. `rules` are only folded with.
+ * @throws RondoError `invalid_request` for a session without records: a journal gives as much for one it does not know
+ */
+export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Rules): SessionDiff {
+  for (const [which, { length }] of [
+    ["first", a],
+    ["second", b],
+  ] as const)
+    if (length === 0)
+      throw new RondoError(
+        "invalid_request",
+        `diff: the ${which} session has no records: nothing was begun in it, or the journal does not know it`,
+      );
+  const [left, right] = [ordered(a), ordered(b)];
+  let shared = 0;
+  let state = emptyState;
+  for (;;) {
+    const [one, other] = [left[shared], right[shared]];
+    if (one === undefined || other === undefined || essence(one) !== essence(other)) break;
+    state = reduce(state, one, rules);
+    shared += 1;
+  }
+  return {
+    shared,
+    run: state.run?.number ?? 0,
+    step: stepAt(state),
+    same: shared === left.length && shared === right.length,
+    a: sideOf(left, shared, rules),
+    b: sideOf(right, shared, rules),
+  };
+}
+
+const stepAt = ({ run }: State): number =>
+  run === undefined ? 0 : run.end !== undefined ? run.steps : run.steps + (run.turn?.judged ? 0 : 1);
+
+/** Without what only tells of time, and with what ran side by side in the order of the calls. */
+function ordered(records: readonly LogRecord[]): LogRecord[] {
+  const kept = records.filter((record) => record.type !== "woke" && record.type !== "late_result");
+  const result: LogRecord[] = [];
+  let group: (LogRecord & { type: "tool_started" | "tool_finished" })[] = [];
+  const close = (): void => {
+    result.push(...group.sort((one, other) => rank(one) - rank(other)));
+    group = [];
+  };
+  for (const record of kept) {
+    if (record.type === "tool_started" || record.type === "tool_finished") group.push(record);
+    else {
+      close();
+      result.push(record);
+    }
+  }
+  close();
+  return result;
+}
+
+const rank = ({ type, call }: LogRecord & { type: "tool_started" | "tool_finished" }): number =>
+  Number(call.split(".")[1]) + (type === "tool_started" ? 0 : 1_000_000);
+
+/** What a record says, apart from times, chance and names. */
+function essence(record: LogRecord): string {
+  const { seq: _seq, at: _at, rand: _rand, ...fact } = record;
+  switch (fact.type) {
+    case "run_started": {
+      const { about: _about, ...rest } = fact;
+      const messages = { input: rest.input.map(plain), history: rest.history?.map(plain) };
+      return text({ ...rest, ...messages });
+    }
+    case "opened": {
+      const { about: _about, from: _from, ...rest } = fact;
+      return text(rest);
+    }
+    case "queued": {
+      const { id: _id, ...rest } = fact;
+      return text(rest);
+    }
+    case "delivered":
+      return text({ ...fact, ids: fact.ids.length });
+    case "model_started":
+    case "summary_started": {
+      const { digest: _digest, ...rest } = fact;
+      return text(rest);
+    }
+    case "model_finished":
+    case "summary_finished":
+      return text({ ...fact, message: plain(fact.message) });
+    case "model_failed":
+    case "summary_failed":
+      return text({ type: fact.type, error: fact.error });
+    case "tool_started": {
+      const { idempotencyKey: _key, ...rest } = fact;
+      return text({ ...rest, call: place(rest.call) });
+    }
+    case "approval_asked":
+      return text({ ...fact, calls: fact.calls.map(place) });
+    case "turn_judged": {
+      const { waitMs: _wait, ...evidence } = fact.evidence;
+      const follows = fact.follows.do === "ask_again" ? { ...fact.follows, until: undefined } : fact.follows;
+      return text({ ...fact, evidence: placed(evidence), follows });
+    }
+    case "run_ended": {
+      const end = { ...fact.end, evidence: placed(fact.end.evidence) };
+      return text({ ...fact, end, keep: fact.keep && plain(fact.keep) });
+    }
+    default:
+      return text("evidence" in fact ? { ...fact, evidence: placed(fact.evidence) } : placed(fact));
+  }
+}
+
+/** Keys count records, of which one side may have more that say nothing. */
+const place = (key: string): string => key.split(".")[1] ?? key;
+
+/** What names a call by its key, with its place in its answer alone. */
+const placed = <About extends object>(about: About): About =>
+  "call" in about && typeof about.call === "string" ? { ...about, call: place(about.call) } : about;
+
+const text = (value: unknown): string => canonical(jsonCopy(value, "", "lenient") as Json);
+
+/** A message by what it says. */
+function plain(message: Message): unknown {
+  const content = message.content.map((part) => {
+    if (part.type === "tool_call") return { type: part.type, name: part.name, args: part.args };
+    if (part.type === "text" || part.type === "refusal") return { type: part.type, text: part.text };
+    return part.type === "reasoning" ? { type: part.type, text: part.text } : part;
+  });
+  if (message.role !== "assistant") return { role: message.role, content };
+  return { role: message.role, content, origin: message.origin, stop: message.stop.kind };
+}
+
+function sideOf(records: readonly LogRecord[], from: number, rules: Rules): Side {
+  let state = emptyState;
+  const moments: Moment[] = [];
+  const models = new Set<string>();
+  records.forEach((record, at) => {
+    const before = state;
+    state = reduce(state, record, rules);
+    if (record.type === "run_started") models.clear();
+    if (record.type === "model_started") models.add(before.options?.models[record.model]?.id ?? "unknown");
+    if (at >= from) moments.push(...momentsOf(record, before, state));
+  });
+  const { run } = state;
+  const parts = records[from];
+  return {
+    ...(parts === undefined ? {} : { parts }),
+    moments,
+    models: [...models],
+    steps: run?.steps ?? 0,
+    toolCalls: run?.toolCalls ?? 0,
+    tokens: run?.spend.tokens ?? 0,
+    ...(run?.spend.usd === undefined ? {} : { usd: run.spend.usd }),
+    ...(run?.end === undefined ? {} : { end: run.end }),
+    text: run?.text ?? run?.lastText ?? "",
+  };
+}
+
+function momentsOf(record: LogRecord, before: State, after: State): Moment[] {
+  const place = { seq: record.seq, run: after.run?.number ?? 0, step: momentStep(record, before, after) };
+  const one = (what: Moment["what"], words: string, call: Partial<Moment> = {}): Moment[] => [
+    { ...place, what, text: words, ...call },
+  ];
+  const named = (key: string): string =>
+    before.run?.turn?.calls.find((call) => call.key === key)?.name ?? key;
+  switch (record.type) {
+    case "run_started":
+      return one("task", record.input.map(textOf).join("\n"));
+    case "queued":
+      return one("message", textOf(record.message));
+    case "opened":
+      return record.by === "fork" ? one("fork", forkText(record)) : [];
+    case "model_started": {
+      const model = before.options?.models[record.model]?.id ?? "unknown";
+      return one("model", record.attempt === 1 ? model : `${model}, attempt ${record.attempt}`);
+    }
+    case "model_finished": {
+      const said = textOf(record.message);
+      const calls = callsOf(record.message);
+      return [
+        ...(said === "" && calls.length > 0 ? [] : one("answer", said)),
+        ...calls.flatMap((call) => one("call", call.argsError ?? "", { name: call.name, args: call.args })),
+      ];
+    }
+    case "model_failed":
+    case "summary_failed":
+      return one("failure", `${record.error.kind}: ${record.error.message}`);
+    case "tool_finished":
+      return one("result", resultText(record.result), { name: named(record.call) });
+    case "hook_answered":
+      return "result" in record && record.result !== undefined
+        ? one("result", resultText(record.result), { name: named(record.call) })
+        : [];
+    case "approval_given":
+      return one("decision", `${named(record.call)}: ${record.approval.answer}`);
+    case "noted":
+      return one("decision", `rule ${record.rule} to the model: ${record.text}`);
+    case "mode":
+      return one("decision", `rule ${record.rule}: ${record.mode}`);
+    case "compacted":
+    case "trimmed":
+      return one("decision", `${record.stage}: ${record.note}`);
+    case "abort_asked":
+      return one("decision", `abort: ${record.reason}`);
+    case "run_ended":
+      return one("end", `${record.end.reason}, rule ${record.end.rule}`);
+    default:
+      return [];
+  }
+}
+
+function momentStep(record: LogRecord, before: State, after: State): number {
+  if (record.type === "model_started") return record.step;
+  if (record.type === "run_started") return 0;
+  if (record.type === "run_ended") return before.run?.steps ?? 0;
+  const isOfTurn = ["tool_finished", "hook_answered", "model_finished"].includes(record.type);
+  return stepAt(isOfTurn ? before : after);
+}
+
+function resultText({ content, code }: CallResult): string {
+  const words = content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
+  return `${code === undefined ? "" : `(${code}) `}${words}`;
+}
+
+function forkText(record: LogRecord & { type: "opened" }): string {
+  const { from, options } = record;
+  const edited = from?.edited === undefined ? "" : `, the result of ${from.edited} edited`;
+  const other = options === undefined ? "" : `, ${options.models.map((model) => model.id).join(", ")}`;
+  return `forked from ${from?.session ?? "another session"} after ${from?.seq ?? 0} records${edited}${other}`;
+}

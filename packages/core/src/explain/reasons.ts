@@ -1,0 +1,289 @@
+// The room of reasons: what one record says of why a run went on or stopped, in words.
+
+import type { ErrorData, Repair } from "../errors.ts";
+import type { CallKey, Follows, LogRecord, ResultCode, Verdict } from "../loop/records.ts";
+import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "../loop/request/left-out.ts";
+import type { State } from "../loop/state.ts";
+import type { JsonObject } from "../message.ts";
+
+/** What a reason is about. */
+export type ReasonKind =
+  | "start"
+  | "fork"
+  | "taken_over"
+  | "message"
+  | "request"
+  | "prefix"
+  | "failure"
+  | "judged"
+  | "verdict"
+  | "result"
+  | "approval"
+  | "hook"
+  | "note"
+  | "mode"
+  | "context"
+  | "abort"
+  | "output"
+  | "end";
+
+/** One reason: a fact and, where somebody decided it, who and from what. */
+export interface Reason {
+  seq: number;
+  at: number;
+  kind: ReasonKind;
+  /** In words. */
+  text: string;
+  rule?: string;
+  evidence?: JsonObject;
+  call?: { key: CallKey; name: string };
+  /** How long was waited, in milliseconds. */
+  waitMs?: number;
+  error?: ErrorData;
+  /** The row of the table that decided it: what applied, and what is done then. */
+  row?: { when: string; does: string };
+}
+
+/** @param row the one of the table that decided it, where that is known */
+export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]): Reason[] {
+  const { seq, at } = record;
+  const one = (kind: ReasonKind, text: string, more: Partial<Reason> = {}): Reason => ({
+    seq,
+    at,
+    kind,
+    text,
+    ...("rule" in record && typeof record.rule === "string" ? { rule: record.rule } : {}),
+    ...("evidence" in record ? { evidence: record.evidence as JsonObject } : {}),
+    ...more,
+  });
+  const decided = row === undefined ? {} : { row };
+  switch (record.type) {
+    case "run_started":
+      return [one("start", record.only === undefined ? "a task was given" : "a compaction was asked for")];
+    case "opened": {
+      const { from } = record;
+      if (from === undefined)
+        return [
+          one(
+            "taken_over",
+            "a process took the run over; what was in flight is lost and counts as no attempt",
+          ),
+        ];
+      const edited = from.edited === undefined ? "" : `, with another result of call ${from.edited}`;
+      const options = record.options === undefined ? "" : ", under other options";
+      return [
+        one("fork", `forked from ${from.session} after its first ${from.seq} records${edited}${options}`),
+      ];
+    }
+    case "delivered":
+      return [
+        one(
+          "message",
+          record.lane === "steer"
+            ? "a message came while the run worked, and was delivered"
+            : "more work was queued, so the run went on",
+          decided,
+        ),
+      ];
+    case "noted":
+      return [one("note", `the model was told: ${record.text}`, decided)];
+    case "mode":
+      return [one("mode", modeText(record), decided)];
+    case "model_started":
+      return requestReasons(record, before, one, decided);
+    case "model_failed":
+      return [one("failure", `${record.error.kind}: ${record.error.message}`, { error: record.error })];
+    case "turn_judged":
+      return judgedReasons(record, before, one, decided);
+    case "tool_finished": {
+      const { code, done } = record.result;
+      if (code === undefined && (done === undefined || done === false)) return [];
+      const what = code === undefined ? "it ended the run" : `its result is ${code}`;
+      return [one("result", what, { call: callAt(before, record.call), ...decided })];
+    }
+    case "approval_asked":
+      return record.calls.map((key) =>
+        one("approval", "needs an approval", { call: callAt(before, key), ...decided }),
+      );
+    case "child_waits":
+      return record.pending.map(({ name }) =>
+        one("approval", `a call of ${name} inside it needs an approval`, {
+          call: callAt(before, record.call),
+        }),
+      );
+    case "approval_given": {
+      const { approval, by } = record;
+      const reason = approval.answer === "deny" && approval.reason ? `: ${approval.reason}` : "";
+      const words = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+      const who = by === undefined ? "" : ` by ${by}`;
+      return [
+        one("approval", `${words[approval.answer]}${who}${reason}`, { call: callAt(before, record.call) }),
+      ];
+    }
+    case "hook_answered":
+      return hookReasons(record, before, one);
+    case "output_checked":
+      return [
+        one("output", record.ok ? "the output fits its schema" : `the output does not fit: ${record.error}`),
+      ];
+    case "trimmed":
+    case "compacted":
+      return [one("context", `${record.stage}: ${record.note}`, decided)];
+    case "summary_failed":
+      return [one("context", `a summary failed: ${record.error.message}`, { error: record.error })];
+    case "abort_asked":
+      return [one("abort", `an abort was asked for: ${record.reason}`)];
+    case "run_ended":
+      return [
+        one("end", record.end.reason, { rule: record.end.rule, evidence: record.end.evidence, ...decided }),
+      ];
+    default:
+      return [];
+  }
+}
+
+type MakeReason = (kind: ReasonKind, text: string, more?: Partial<Reason>) => Reason;
+
+function requestReasons(
+  record: LogRecord & { type: "model_started" },
+  before: State,
+  one: MakeReason,
+  decided: Partial<Reason>,
+): Reason[] {
+  const model = before.options?.models[record.model]?.id ?? `model ${record.model + 1}`;
+  const again = record.attempt === 1 ? "" : `, attempt ${record.attempt}`;
+  return [
+    one("request", `${model} was asked${again}`, decided),
+    ...(record.broke === undefined ? [] : [one("prefix", `the request's prefix changed: ${record.broke}`)]),
+    ...(record.stages ?? []).map((stage) =>
+      one("context", `${stage.stage}, for this request: ${stage.note}`),
+    ),
+  ];
+}
+
+function judgedReasons(
+  record: LogRecord & { type: "turn_judged" },
+  before: State,
+  one: MakeReason,
+  decided: Partial<Reason>,
+): Reason[] {
+  const { follows } = record;
+  const until = follows.do === "ask_again" ? follows.until : undefined;
+  const since = before.run?.failure?.at ?? record.at;
+  const wait = until === undefined || until <= since ? {} : { waitMs: until - since };
+  const error = follows.do === "stop" && follows.error !== undefined ? { error: follows.error } : {};
+  const verdicts = record.verdicts.map((verdict, index) => {
+    const call = before.run?.turn?.calls[index];
+    return one("verdict", verdict.do === "run" ? "may run" : `is not run: ${verdict.code}`, {
+      ...(call === undefined ? {} : { call: { key: call.key, name: call.name } }),
+      ...whoJudged(verdict, record),
+    });
+  });
+  return [one("judged", followsText(follows, record), { ...wait, ...error, ...decided }), ...verdicts];
+}
+
+/** A verdict without a rule of its own follows from the call's own checks, or from what was judged of the whole answer. */
+function whoJudged(
+  verdict: Verdict,
+  { rule, evidence }: LogRecord & { type: "turn_judged" },
+): Pick<Reason, "rule" | "evidence"> {
+  if (verdict.rule !== undefined) return { rule: verdict.rule, evidence: verdict.evidence ?? {} };
+  if (verdict.do === "run") return { rule: "checks", evidence: {} };
+  return ownChecks.has(verdict.code) ? { rule: "checks", evidence: {} } : { rule, evidence };
+}
+
+const ownChecks: ReadonlySet<ResultCode> = new Set<ResultCode>([
+  "unknown_tool",
+  "invalid_args",
+  "truncated_args",
+  "too_many_calls",
+]);
+
+function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judged" }): string {
+  const stored = store ? "" : "; the answer is not kept";
+  switch (follows.do) {
+    case "act":
+      return "it goes on: the calls are settled, then the model is asked again";
+    case "finish":
+      return "this is the answer";
+    case "land":
+      return `it lands (${follows.reason}): one last answer without tools`;
+    case "stop":
+      return `it stops: ${follows.reason}${stored}`;
+    case "ask_again": {
+      const how = [
+        follows.model === undefined ? "" : "of the next model",
+        follows.note === undefined ? "" : "with a note",
+        follows.maxOutputTokens === undefined ? "" : `with up to ${follows.maxOutputTokens} tokens of output`,
+        follows.drop === undefined ? "" : `without ${droppedText(follows.drop)}`,
+        follows.reduce === undefined ? "" : "once the history is smaller",
+      ].filter((word) => word !== "");
+      return `the model is asked again${how.length === 0 ? "" : ` ${how.join(", ")}`}${stored}`;
+    }
+  }
+}
+
+function droppedText(drop: Repair): string {
+  if (drop === "schema") return "the schema of the output, which is asked for in another way";
+  if (isOfSetting(drop)) return `the setting ${settingOf(drop)}`;
+  if (isOfOldFiles(drop)) return `all but the last ${keptFiles(drop)} files of the history`;
+  return isOfOneFile(drop) ? "a file of the history" : `the ${drop} in the history`;
+}
+
+function modeText(record: LogRecord & { type: "mode" }): string {
+  switch (record.mode) {
+    case "landing":
+      return `the run lands (${record.reason}): one last answer without tools${record.cancel ? ", and what is in flight is cancelled" : ""}`;
+    case "stopping":
+      return `the run stops (${record.reason})`;
+    case "output":
+      return record.attempt === 0 ? "the typed output is asked for" : "the typed output is asked for again";
+    case "hide_tool":
+      return `the tool ${record.tool} is no longer offered`;
+    case "compacting":
+      return "the history is summed up";
+  }
+}
+
+/** Only hooks that changed something, or failed, are reasons. */
+function hookReasons(
+  record: LogRecord & { type: "hook_answered" },
+  before: State,
+  one: MakeReason,
+): Reason[] {
+  const call = "call" in record ? { call: callAt(before, record.call) } : {};
+  if (record.error !== undefined)
+    return [one("hook", `the ${record.hook} hook failed: ${record.error}`, call)];
+  switch (record.hook) {
+    case "permission": {
+      const reason = record.reason === undefined ? "" : `: ${record.reason}`;
+      return [one("hook", `permission: ${record.answer}${reason}`, call)];
+    }
+    case "beforeTool":
+      if (record.args === undefined && record.result === undefined) return [];
+      return [
+        one(
+          "hook",
+          record.result === undefined ? "its arguments were changed" : "it was answered by the hook",
+          call,
+        ),
+      ];
+    case "afterTool":
+      return record.result === undefined ? [] : [one("hook", "its result was changed", call)];
+    case "prepareStep": {
+      const changed = ["model", "tools", "toolChoice"].filter((name) => name in record);
+      return changed.length === 0 ? [] : [one("hook", `prepareStep set ${changed.join(", ")}`)];
+    }
+    case "transformContext":
+      return record.edit === undefined
+        ? []
+        : [one("hook", "transformContext changed the history of this request")];
+    case "onFinish":
+      return record.messages.length === 0 ? [] : [one("hook", "onFinish gave more work")];
+  }
+}
+
+const callAt = (state: State, key: CallKey): { key: CallKey; name: string } => ({
+  key,
+  name: state.run?.turn?.calls.find((one) => one.key === key)?.name ?? "",
+});

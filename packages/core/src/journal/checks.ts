@@ -1,0 +1,93 @@
+// The room of what every journal checks before it takes something.
+//
+// The same words whoever keeps the records: a user who changes journals must not learn new errors.
+
+import { RondoError } from "../errors.ts";
+import type { LogRecord } from "../loop/records.ts";
+
+/** @throws RondoError `invalid_request`: half a surrogate pair has no UTF-8, and C strings end at NUL: two such ids could become one in a file. */
+export function checkSessionId(session: string): void {
+  if (typeof session !== "string" || session === "" || /[\0\p{Surrogate}]/u.test(session))
+    throw new RondoError(
+      "invalid_request",
+      `${JSON.stringify(session)} cannot be a session id: it must be a non-empty string of whole characters without NUL`,
+    );
+}
+
+/**
+ * What every journal checks before it appends; for whoever writes one.
+ * @param length how many records the session has now.
+ * @throws RondoError `invalid_request`: a session id that cannot be stored, or records that are not numbered from
+ *   `expectedSeq` on. `conflict`: another length than expected.
+ */
+export function checkAppend(
+  session: string,
+  length: number,
+  expectedSeq: number,
+  records: readonly LogRecord[],
+): void {
+  checkSessionId(session);
+  if (length !== expectedSeq)
+    throw new RondoError(
+      "conflict",
+      `session ${JSON.stringify(session)} has ${length} records, not ${expectedSeq}: ` +
+        (length > expectedSeq
+          ? "another writer was faster; open it again and go on from there"
+          : "some of them were deleted, or never stored; open it again and go on from what is there"),
+    );
+  let seq = expectedSeq;
+  for (const record of records) {
+    if (record.seq !== seq)
+      throw new RondoError(
+        "invalid_request",
+        `a record for session ${JSON.stringify(session)} has seq ${record.seq} where ${seq} was due; number them consecutively`,
+      );
+    seq++;
+  }
+}
+
+/** @throws RondoError `invalid_request` when it is no sequence number. */
+export function checkFrom(from: number): void {
+  if (!Number.isSafeInteger(from) || from < 0)
+    throw new RondoError("invalid_request", `cannot read from seq ${from}: it must be a whole number from 0`);
+}
+
+/** The most a journal takes, in bytes of JSON text. */
+export interface SizeBounds {
+  /** One record. Default: 64 MiB. */
+  maxRecordBytes?: number;
+  /** A whole session. Default: 4 GiB. */
+  maxSessionBytes?: number;
+}
+
+/**
+ * What journals that write text check before they append; for whoever writes one.
+ * @param held bytes the session has already
+ * @param added bytes of each record that is to be added
+ * @throws RondoError `payload_too_large` naming the session, the record and the bound
+ */
+export function checkSize(
+  session: string,
+  expectedSeq: number,
+  held: number,
+  added: readonly number[],
+  bounds: SizeBounds = {},
+): void {
+  const { maxRecordBytes = 64 * 2 ** 20, maxSessionBytes = 4 * 2 ** 30 } = bounds;
+  let total = held;
+  for (const [i, bytes] of added.entries()) {
+    total += bytes;
+    if (bytes > maxRecordBytes)
+      throw new RondoError(
+        "payload_too_large",
+        `record ${expectedSeq + i} of session ${JSON.stringify(session)} has ${bytes} bytes, and ${maxRecordBytes} ` +
+          "are the most one may have; cap the results of tools (context.cap), or set maxRecordBytes higher",
+      );
+  }
+  if (added.length > 0 && total > maxSessionBytes)
+    throw new RondoError(
+      "payload_too_large",
+      `session ${JSON.stringify(session)} would have ${total} bytes, and ${maxSessionBytes} are the most one may ` +
+        "have; go on in a new session, or set maxSessionBytes higher",
+    );
+}

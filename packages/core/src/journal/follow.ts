@@ -1,0 +1,103 @@
+// The room of the follower: a session's records as they land, for those who only read.
+//
+// It needs no lease and holds nobody up. It reads when the journal says that there may be more, and where a journal
+// cannot say so it looks every quarter of a second. Pulled, not pushed: who reads slowly piles nothing up.
+
+import { systemClock } from "../clock.ts";
+import { RondoError } from "../errors.ts";
+import type { Journal } from "../journal.ts";
+import type { LogRecord } from "../loop/records.ts";
+import { RecordReader } from "./migrations.ts";
+
+export interface FollowOptions {
+  /** The first record that is wanted. Default: 0, the whole session. */
+  from?: number;
+  /** Ends it. Breaking off does, too. */
+  signal?: AbortSignal;
+}
+
+/** How often a journal that cannot be watched is looked at. */
+const lookMs = 250;
+
+/** Records of a session from one on, those to come included. It ends when it is broken off, or by its signal. */
+export function follow(
+  journal: Journal,
+  session: string,
+  options: FollowOptions = {},
+): AsyncIterableIterator<LogRecord> {
+  const { from = 0, signal } = options;
+  if (!Number.isSafeInteger(from) || from < 0)
+    throw new RondoError(
+      "invalid_request",
+      `cannot follow from record ${from}: it must be a whole number from 0`,
+    );
+  const reader = new RecordReader(journal, session, from);
+  let ready: LogRecord[] = [];
+  let taken = 0;
+  let news = true;
+  let over = signal?.aborted === true;
+  let wake: (() => void) | undefined;
+  const heard = (): void => {
+    news = true;
+    wake?.();
+  };
+  let stopWatching = over ? () => {} : journal.watch?.(session, heard);
+  const finish = (): void => {
+    over = true;
+    ready = [];
+    stopWatching?.();
+    stopWatching = () => {};
+    signal?.removeEventListener("abort", finish);
+    wake?.();
+  };
+  signal?.addEventListener("abort", finish, { once: true });
+
+  /** Waits for news, or until it is time to look. */
+  const wait = async (): Promise<void> => {
+    let cancel = (): void => {};
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      if (stopWatching === undefined) cancel = systemClock.after(lookMs, heard);
+    });
+    wake = undefined;
+    cancel();
+  };
+
+  const pull = async (): Promise<IteratorResult<LogRecord, undefined>> => {
+    try {
+      while (!over) {
+        const record = ready[taken];
+        if (record !== undefined) {
+          taken += 1;
+          return { done: false, value: record };
+        }
+        if (news) {
+          news = false;
+          taken = 0;
+          ready = await reader.read();
+        } else await wait();
+      }
+    } catch (thrown) {
+      finish();
+      throw thrown;
+    }
+    return { done: true, value: undefined };
+  };
+
+  // One pull at a time, in the order they were asked for.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    next() {
+      const result = last.then(pull, pull);
+      last = result.catch(() => {});
+      return result;
+    },
+    return() {
+      finish();
+      return Promise.resolve({ done: true, value: undefined });
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

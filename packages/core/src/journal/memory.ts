@@ -1,0 +1,118 @@
+// The room of the journal in memory.
+//
+// Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
+
+import { callable, checkGiven, flag, membersOf } from "../checks.ts";
+import type { Journal, Lease, LeaseRequest, SessionInfo } from "../journal.ts";
+import type { LogRecord } from "../loop/records.ts";
+import { type BlobStore, memoryBlobs } from "./blobs.ts";
+import { checkAppend, checkFrom, checkSessionId } from "./checks.ts";
+import { checkToken, type LeaseState, releaseLease, renewLease, takeLease } from "./lease.ts";
+
+/** A journal in memory, for tests and for runs that need not outlive their process. All its methods are synchronous. */
+export interface MemoryJournal extends Journal {
+  append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void;
+  read(session: string, from?: number): LogRecord[];
+  list(): SessionInfo[];
+  watch(session: string, heard: () => void): () => void;
+  readonly blobs: BlobStore;
+}
+
+export interface MemoryJournalOptions {
+  /**
+   * Whether a session that is driven is held by a lease. Default false: in memory nobody can be told dead, and a driver
+   * that was dropped would keep its session for the rest of its time. Two drivers of one session still cannot both win.
+   */
+  leases?: boolean;
+  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number;
+}
+
+const optionChecks = membersOf<MemoryJournalOptions>({ leases: flag, now: callable });
+
+/** @throws RondoError `invalid_request` naming the option that cannot be used */
+export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal {
+  checkGiven(optionChecks, options);
+  const { leases: leasing = false, now = Date.now } = options;
+  const sessions = new Map<string, LogRecord[]>();
+  const leases = new Map<string, LeaseState>();
+  const watchers = new Watchers();
+  const lease = (session: string, request: LeaseRequest): Lease => {
+    checkSessionId(session);
+    const taken = takeLease(session, leases.get(session), request, now());
+    const { token } = taken;
+    leases.set(session, taken);
+    return {
+      token,
+      renew: () => void leases.set(session, renewLease(session, leases.get(session), token, now())),
+      release() {
+        const left = releaseLease(leases.get(session), token);
+        if (left !== undefined) leases.set(session, left);
+      },
+    };
+  };
+  return {
+    blobs: memoryBlobs(),
+    append(session, expectedSeq, records, token): void {
+      const held = sessions.get(session);
+      checkToken(session, leases.get(session), token, now());
+      checkAppend(session, held?.length ?? 0, expectedSeq, records);
+      if (records.length === 0) return;
+      if (held === undefined) sessions.set(session, [...records]);
+      else for (const record of records) held.push(record);
+      watchers.tell(session);
+    },
+    read(session, from = 0): LogRecord[] {
+      checkFrom(from);
+      checkSessionId(session);
+      return sessions.get(session)?.slice(from) ?? [];
+    },
+    list(): SessionInfo[] {
+      const infos = [...sessions].map(([id, held]) => ({
+        id,
+        length: held.length,
+        createdAt: held[0]!.at,
+        updatedAt: held.at(-1)!.at,
+      }));
+      // Of two with the same time, the one that began later comes first: the sort is stable.
+      return infos.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
+    },
+    ...(leasing ? { lease } : {}),
+    watch(session, heard): () => void {
+      checkSessionId(session);
+      return watchers.add(session, heard);
+    },
+  };
+}
+
+/** Who wants to hear of which session; for whoever writes a journal. */
+export class Watchers {
+  readonly #heard = new Map<string, Set<() => void>>();
+
+  get size(): number {
+    return this.#heard.size;
+  }
+
+  sessions(): string[] {
+    return [...this.#heard.keys()];
+  }
+
+  add(session: string, heard: () => void): () => void {
+    // One that is added twice is told twice, and stopped one by one.
+    const own = (): void => heard();
+    const set = this.#heard.get(session) ?? new Set();
+    this.#heard.set(session, set.add(own));
+    return () => {
+      set.delete(own);
+      if (set.size === 0 && this.#heard.get(session) === set) this.#heard.delete(session);
+    };
+  }
+
+  tell(session: string): void {
+    for (const heard of this.#heard.get(session) ?? []) heard();
+  }
+
+  tellAll(): void {
+    for (const session of this.sessions()) this.tell(session);
+  }
+}

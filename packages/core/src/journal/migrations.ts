@@ -1,0 +1,84 @@
+// The room of formats: records of an older format become today's when they are read, those of a newer are refused.
+//
+// A journal is never rewritten for it: what was written stays what it was, and each step from one version to the next
+// is one pure function of one record. The format of a record is that of the run it stands in.
+
+import { RondoError } from "../errors.ts";
+import type { Journal } from "../journal.ts";
+import { formatVersion, type LogRecord } from "../loop/records.ts";
+
+/** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
+export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
+
+/** Version 1 is the first. */
+const migrations: Migrations = {};
+
+/** Reads a session on and on, each time from where it stopped, and gives its records in today's format. */
+export class RecordReader {
+  readonly #journal: Journal;
+  readonly #session: string;
+  readonly #steps: Migrations;
+  readonly #today: number;
+  #at: number;
+  #format: number | undefined;
+
+  /**
+   * @param from the first record that is wanted
+   * @param steps default: the table of this version
+   * @param today default: the format of this version
+   */
+  constructor(
+    journal: Journal,
+    session: string,
+    from: number = 0,
+    steps: Migrations = migrations,
+    today: number = formatVersion,
+  ) {
+    this.#journal = journal;
+    this.#session = session;
+    this.#at = from;
+    this.#steps = steps;
+    this.#today = today;
+  }
+
+  /**
+   * What has come since the last time.
+   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing
+   */
+  async read(): Promise<LogRecord[]> {
+    // What a run in the middle of the session was written in stands before it.
+    if (this.#format === undefined && this.#at > 0)
+      this.#format = (await this.#journal.read(this.#session)).findLast(isStart(this.#at))?.format;
+    const records = await this.#journal.read(this.#session, this.#at);
+    const current = records.map((record, i) => this.#migrate(record, this.#at + i, records));
+    this.#at += records.length;
+    return current;
+  }
+
+  #migrate(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
+    const session = JSON.stringify(this.#session);
+    if (record.seq !== seq)
+      throw new RondoError(
+        "storage",
+        `session ${session}: record ${seq} has sequence number ${record.seq}; the journal is damaged: see \`rondo journal check\``,
+      );
+    if (record.type === "run_started") this.#format = record.format;
+    // What stands before the first run was written with it, or just before.
+    else this.#format ??= group.find(isStart())?.format;
+    const format = this.#format ?? this.#today;
+    if (format > this.#today)
+      throw new RondoError(
+        "invalid_request",
+        `session ${session} was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
+      );
+    let current = record;
+    for (let version = format; version < this.#today; version += 1)
+      current = this.#steps[version]?.(current) ?? current;
+    return current;
+  }
+}
+
+const isStart =
+  (before: number = Number.POSITIVE_INFINITY) =>
+  (record: LogRecord): record is LogRecord & { type: "run_started" } =>
+    record.type === "run_started" && record.seq < before;

@@ -1,0 +1,116 @@
+// The room of the writer: one session's way to its journal, with a lease for as long as the session is driven.
+//
+// A single group needs no lease: comparing and appending are one. What takes many groups, and does things between them,
+// does: a second process is told before it has done anything, and a first one that was thought dead and wakes up again
+// can write nothing any more. Leases live in real time, whatever clock the run goes by.
+
+import { systemClock } from "../clock.ts";
+import { RondoError, toRondoError } from "../errors.ts";
+import type { Journal, Lease, LeaseRequest } from "../journal.ts";
+import type { LogRecord } from "../loop/records.ts";
+
+/** How an agent holds the sessions it drives. */
+export interface LeaseOptions {
+  /** Who it is, for those who are kept waiting. Default: `an agent`. */
+  owner?: string;
+  /** How long a session stays its own when it falls silent, in milliseconds. Renewed after a third of it. Default: 15,000. */
+  ttlMs?: number;
+}
+
+export class Writer {
+  readonly #journal: Journal;
+  readonly #session: string;
+  readonly #request: LeaseRequest;
+  #lease: Lease | undefined;
+  /** The lease is on its way, or on its way back: a group that went now would come from a stranger. */
+  #moving: Promise<void> | undefined;
+  #stopRenewing: () => void = () => {};
+
+  /** @throws RondoError `invalid_request` for a time or an owner that is none */
+  constructor(journal: Journal, session: string, { owner = "an agent", ttlMs = 15_000 }: LeaseOptions = {}) {
+    if (!(ttlMs >= 100 && ttlMs <= 2 ** 31 - 1) || owner === "")
+      throw new RondoError(
+        "invalid_request",
+        `option lease: ttlMs must be 100 to 2^31 - 1 ms, not ${ttlMs}, and owner a name`,
+      );
+    this.#journal = journal;
+    this.#session = session;
+    this.#request = { owner, ttlMs };
+  }
+
+  append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
+    return this.#moving === undefined
+      ? this.#append(session, expectedSeq, records)
+      : this.#moving.then(() => this.append(session, expectedSeq, records));
+  }
+
+  #append(session: string, expectedSeq: number, records: readonly LogRecord[]): void | Promise<void> {
+    const token = this.#lease?.token;
+    return token === undefined
+      ? this.#journal.append(session, expectedSeq, records)
+      : this.#journal.append(session, expectedSeq, records, token);
+  }
+
+  /**
+   * Takes the lease, where the journal has any. A promise only where the journal gives one.
+   * @param lost called when another has taken it
+   * @param length how many records the session must have; where it is not asked, the next append will ask
+   * @throws RondoError `conflict` naming who holds it, or when another has written meanwhile
+   */
+  take(takeOver: boolean, lost: (error: RondoError) => void, length?: number): undefined | Promise<void> {
+    const taken = this.#journal.lease?.(this.#session, { ...this.#request, takeOver });
+    if (taken === undefined) return undefined;
+    const got = (lease: Lease): void | Promise<void> => {
+      this.#lease = lease;
+      this.#renewLater(lease, lost);
+      // An empty group compares and writes nothing.
+      if (length !== undefined) return this.#append(this.#session, length, []);
+    };
+    if (taken instanceof Promise) return this.#move(taken.then(got));
+    return got(taken) ?? undefined;
+  }
+
+  /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */
+  release(): undefined | Promise<void> {
+    const lease = this.#lease;
+    this.#lease = undefined;
+    this.#stopRenewing();
+    try {
+      const released = lease?.release();
+      return released instanceof Promise ? this.#move(released.catch(() => {})) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #move(moving: Promise<void>): Promise<void> {
+    const there = (): void => {
+      if (this.#moving === settled) this.#moving = undefined;
+    };
+    const settled: Promise<void> = moving.then(there, there);
+    this.#moving = settled;
+    return moving;
+  }
+
+  #renewLater(lease: Lease, lost: (error: RondoError) => void): void {
+    this.#stopRenewing = systemClock.after(this.#request.ttlMs / 3, () => {
+      const failed = (thrown: unknown): void => {
+        if (this.#lease !== lease) return;
+        const error = toRondoError(thrown);
+        // Anything else than a conflict may pass: there is time for two more tries, and an append will tell.
+        if (error.kind === "conflict") lost(error);
+        else this.#renewLater(lease, lost);
+      };
+      const again = (): void => {
+        if (this.#lease === lease) this.#renewLater(lease, lost);
+      };
+      try {
+        const renewed = lease.renew();
+        if (renewed instanceof Promise) renewed.then(again, failed);
+        else again();
+      } catch (thrown) {
+        failed(thrown);
+      }
+    });
+  }
+}

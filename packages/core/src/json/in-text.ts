@@ -1,0 +1,39 @@
+// The room of JSON in a text: what a text holds, when it is JSON.
+
+import type { Json } from "../message.ts";
+
+/** The value that a text is JSON of; undefined when it is none. In an object, for `null` is a value. */
+export function jsonIn(text: string): { value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `jsonIn`. What stands raw in a string (a line break, a tab) and a comma behind the last member are forgiven: nothing is guessed, for they say nothing. */
+export function nearlyJsonIn(text: string): { value: Json } | undefined {
+  return jsonIn(text) ?? jsonIn(tidied(text));
+}
+
+function tidied(text: string): string {
+  const pieces: string[] = [];
+  let kept = 0;
+  let quoted = false;
+  const put = (from: number, piece: string, to: number): void => {
+    pieces.push(text.slice(kept, from), piece);
+    kept = to;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at] as string;
+    if (char === '"') quoted = !quoted;
+    else if (quoted && char === "\\") at += 1;
+    else if (quoted && char < " ") put(at, JSON.stringify(char).slice(1, -1), at + 1);
+    else if (!quoted && char === ",") {
+      let next = at + 1;
+      while (" \n\r\t".includes(text[next] ?? ".")) next += 1;
+      if (text[next] === "}" || text[next] === "]") put(at, "", at + 1);
+    }
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(kept);
+}

@@ -1,0 +1,57 @@
+// The room of asking: which calls need somebody's leave, which have it already, and which of them were cut off.
+//
+// What is asked about is the call as it would run: a hook that may change it has spoken before anybody is asked.
+
+import { grantFor } from "../../rules/grants.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { type Action, record } from "../action.ts";
+import { inTurn, permissionOf } from "../batch.ts";
+import { toolNamed } from "../offered.ts";
+import type { Call, State } from "../state.ts";
+import { openCalls } from "./closing.ts";
+import { wakeTime } from "./hearing.ts";
+
+/** Asks about the calls that nobody was asked about yet. */
+export function askLeave(state: State): Action | undefined {
+  const calls = withoutLeave(state).filter((call) => !call.asked);
+  return calls.length === 0 ? undefined : { do: "ask", calls: calls.map((call) => call.key) };
+}
+
+/** Lets one call run that a grant covers. Never one that was cut off: nobody has said that it may run twice. */
+export function useGrant(state: State): Action | undefined {
+  if (state.grants.length === 0) return undefined;
+  for (const call of withoutLeave(state)) {
+    const today = state.options && toolNamed(state.options.tools, call.name);
+    const grant = call.interrupted ? undefined : grantFor(state.grants, call, state.now, today);
+    if (grant === undefined) continue;
+    const approval = { answer: "approve", grant: grant.id } as const;
+    return record({ type: "approval_given", call: call.key, approval });
+  }
+  return undefined;
+}
+
+function withoutLeave(state: State): readonly Call[] {
+  const { options } = state;
+  if (options === undefined) return [];
+  return inTurn(openCalls(state), options).filter(
+    (call) =>
+      call.result === undefined &&
+      permissionOf(call, options) === "ask" &&
+      (call.prepared || !options.hooks.includes("beforeTool")),
+  );
+}
+
+/** Has the tools of calls that were cut off find out what came of them, those that can. */
+export function reconcileCalls(state: State, rules: Rules): Action | undefined {
+  const calls = openCalls(state).filter(
+    (call) =>
+      call.interrupted &&
+      call.tool?.reconciles === true &&
+      call.result === undefined &&
+      call.reconciled === undefined,
+  );
+  if (calls.length === 0) return undefined;
+  const until = wakeTime(state, rules);
+  const keys = calls.map((call) => call.key);
+  return { do: "reconcile", calls: keys, ...(until === undefined ? {} : { until }) };
+}

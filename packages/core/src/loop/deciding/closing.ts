@@ -1,0 +1,130 @@
+// The room of closing: every call that will not run, or is no longer waited for, gets its one result here.
+//
+// Abort, limit, denial, steering, time-out, crash: they all close calls by this one way, so that none can forget one.
+
+import type { Rules } from "../../rules/rule.ts";
+import type { Action } from "../action.ts";
+import { permissionOf } from "../batch.ts";
+import type { CallResult, Fact, ResultCode } from "../records.ts";
+import { type Call, hasBegun, runOf, type State } from "../state.ts";
+import { spokenAgainst, timeoutAt } from "./hearing.ts";
+
+/** The calls of the open turn. */
+export const openCalls = (state: State): readonly Call[] => runOf(state).turn?.calls ?? [];
+
+/** A result the loop itself gives. */
+export function result(code: ResultCode, text: string): CallResult {
+  return { content: [{ type: "text", text }], isError: true, code };
+}
+
+/** The result a call gets without running, or without being waited for; undefined where it gets none. */
+type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefined;
+
+/** Closes the calls that get a result from `resultOf` and have none yet. */
+export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
+  const facts: Fact[] = [];
+  for (const call of openCalls(state)) {
+    const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
+    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
+  }
+  return facts.length === 0 ? undefined : { do: "record", facts };
+}
+
+/** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
+export function closeAll(
+  state: State,
+  rules: Rules,
+  resultOf: (...asked: Parameters<ResultOf>) => CallResult,
+): Action | undefined {
+  const unseen = openCalls(state)
+    .filter((call) => call.result !== undefined && !call.settled)
+    .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
+  const closed = closeSome(state, rules, resultOf);
+  const facts = [...unseen, ...(closed?.do === "record" ? closed.facts : [])];
+  return facts.length === 0 ? undefined : { do: "record", facts };
+}
+
+/** Whether a call has not started, and never had. */
+export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;
+
+/** What a call gets that nobody waits for any more. A crash is no abort: what is known of it is told all the same. */
+export function abandonedResult(call: Call, _state: State, { texts }: Rules): CallResult {
+  const { interrupted, name, reconciled } = call;
+  if (interrupted && reconciled !== undefined && reconciled !== "unknown") return reconciled;
+  if (interrupted) return result("outcome_unknown", texts.outcomeUnknown(name));
+  return hasBegun(call)
+    ? result("aborted", texts.aborted(name))
+    : result("not_executed", texts.notExecuted(name));
+}
+
+/** What a call gets whose run was cancelled after its intent was written, and before it was started: that it was not, unless it had been before. */
+export function unstartedResult(call: Call, { texts }: Rules): CallResult {
+  const { child, name, tool } = call;
+  const waited = child !== undefined && (child.waiting.length > 0 || child.spent.modelCalls > 0);
+  if (call.begun !== true && !waited)
+    return result("aborted", `${name} was not started: the run was cancelled`);
+  return tool?.effect === "write"
+    ? result("outcome_unknown", texts.outcomeUnknown(name))
+    : result("aborted", texts.aborted(name));
+}
+
+/** The result of a write that was cut off; undefined while somebody may say that it is to run again. */
+export function interruptedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
+  if (!call.interrupted || state.options === undefined) return undefined;
+  if (call.reconciled !== undefined && call.reconciled !== "unknown") return call.reconciled;
+  const { texts } = rules;
+  const unknown = texts.outcomeUnknown(call.name);
+  const { landing, stopping } = runOf(state);
+  // A run that is ending has no time to ask anybody.
+  if (state.options.onInterrupted !== "ask" || landing !== undefined || stopping !== undefined)
+    return result("outcome_unknown", unknown);
+  if (permissionOf(call, state.options) === "ask" || call.again) return undefined;
+  const why = call.check.ok
+    ? texts.denied(call.permission?.reason)
+    : texts.invalidArgs(call.name, call.check.error);
+  return result("outcome_unknown", `${unknown} ${why}`);
+}
+
+/** The result of a call that was denied; undefined for any other. */
+export function deniedResult(call: Call, state: State, rules: Rules): CallResult | undefined {
+  if (state.options === undefined || !isFresh(call)) return undefined;
+  const permission = permissionOf(call, state.options);
+  if (permission !== "deny" && permission !== "stop") return undefined;
+  const { reason, failed } = call.permission ?? {};
+  if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));
+  return result("denied", rules.texts.denied(reason));
+}
+
+/** The result of a call that was judged not to run. */
+export const judgedResult: ResultOf = ({ verdict }) =>
+  verdict?.do === "answer" ? result(verdict.code, verdict.text) : undefined;
+
+/** The result of a call that was edited, and no longer fits its schema. */
+export const misfitResult: ResultOf = ({ startedAt, check, name }, _state, { texts }) =>
+  startedAt === undefined && !check.ok
+    ? result("invalid_args", texts.invalidArgs(name, check.error))
+    : undefined;
+
+/** What a call gets that has not started when the run is to end, or to land. */
+export const endedResult: ResultOf = (call, _state, { texts }) => {
+  if (call.startedAt !== undefined) return undefined;
+  return isFresh(call)
+    ? result("skipped", texts.skippedForEnd(call.name))
+    : result("aborted", texts.aborted(call.name));
+};
+
+/** What a call gets that has not started when somebody has something to say. */
+export const interjectedResult: ResultOf = (call, _state, { texts }) =>
+  isFresh(call) ? result("skipped", texts.skippedForMessage(call.name)) : undefined;
+
+/** The result of a call that has run past its time. */
+export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
+  call.startedAt !== undefined && now >= timeoutAt(call)
+    ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0))
+    : undefined;
+
+/** The result of a call that has not started, and that a rule speaks against. */
+export const opposedResult: ResultOf = (call, state, rules) => {
+  const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
+  return said && result(said.code, said.text);
+};

@@ -1,0 +1,213 @@
+// The room of compaction: which summary is asked for next, and what becomes of the history in the end.
+//
+// One summary is one model call, so that a crash loses no more than one. Everything here is a function of the state:
+// the plan is made again whenever it is asked for, and the history does not change while it is carried out.
+
+import { assemble } from "../../context/compact/assemble.ts";
+import { type Ledger, ledgerWithin } from "../../context/compact/ledger.ts";
+import { type CompactionPlan, planCompaction } from "../../context/compact/plan.ts";
+import { summaryRequest } from "../../context/compact/request.ts";
+import type { CompactionSettings } from "../../context/compact/settings.ts";
+import { stagedBounds } from "../../context/compact/staged.ts";
+import type { ModelRequest, Settings } from "../../model.ts";
+import type { Rules } from "../../rules/rule.ts";
+import type { Action } from "../action.ts";
+import { refusesLimit } from "../folding/shrink.ts";
+import type { Fact, RunOptions } from "../records.ts";
+import { frontOf, sizeOf, windowOf } from "../request/window.ts";
+import { type Compacting, runOf, type State } from "../state.ts";
+import { wakeTime } from "./hearing.ts";
+
+/** The summary that is asked for next. */
+export interface SummaryAsk {
+  part: number;
+  of: number;
+  attempt: number;
+  request: ModelRequest;
+}
+
+/** The next summary of the compaction under way; undefined when there is none to ask for any more. */
+export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  const plan = planOf(state, rules);
+  if (compacting === undefined || settings === undefined || plan === undefined) return undefined;
+  const { summaries, failures } = compacting;
+  if (summaries.length >= plan.calls || isGivenUp(compacting, settings)) return undefined;
+  const request = summaryRequest(
+    state.history,
+    plan,
+    summaries.length,
+    summaries,
+    toldLedger(state),
+    settings,
+  );
+  return {
+    part: summaries.length + 1,
+    of: plan.calls,
+    attempt: failures + 1,
+    request: { ...request, settings: sentSettings(state, request, compacting) },
+  };
+}
+
+/**
+ * The limit of an answer that went into reasoning is raised, up to half a window; none is over what the model gives. Headers go
+ * where all requests of the run go.
+ */
+function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
+  const { options } = state;
+  const { maxOutputTokens: asked, ...rest } = settings;
+  const compactor = options?.compactor;
+  const facts = (compactor ?? options?.models[runOf(state).model])?.facts;
+  const half = Math.floor((compactor?.facts.contextWindow ?? windowOf(state) ?? Infinity) / 2);
+  const most = Math.min(facts?.maxOutputTokens ?? Infinity, limit ?? Infinity);
+  const raised = asked === undefined ? undefined : Math.max(asked, Math.min(asked * 4 ** cut, half));
+  const headers = compactor === undefined ? options?.settings.headers : undefined;
+  return {
+    ...rest,
+    ...(raised === undefined || limit === null ? {} : { maxOutputTokens: Math.min(raised, most) }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+}
+
+/** Asks a model for the next summary. */
+export function askForSummary(state: State, rules: Rules): Action | undefined {
+  const ask = summaryOf(state, rules);
+  if (ask === undefined) return undefined;
+  const own = state.options?.compactor === undefined ? { model: runOf(state).model } : {};
+  return { do: "summarise", ...ask, ...own };
+}
+
+/** Waits until a failed summary may be tried again. */
+export function waitForSummary(state: State, rules: Rules): Action | undefined {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  if (compacting?.failedAt === undefined || settings === undefined || isGivenUp(compacting, settings))
+    return undefined;
+  const { at, rand } = compacting.failedAt;
+  const { minWaitMs, maxWaitMs, jitter } = stagedBounds;
+  const base = Math.min(maxWaitMs, minWaitMs * 2 ** (compacting.failures - 1));
+  const until = at + Math.round(base * (1 - jitter + 2 * jitter * rand));
+  return state.now >= until
+    ? undefined
+    : { do: "wait", until: Math.min(until, wakeTime(state, rules) ?? until) };
+}
+
+/** What becomes of the history: summed up, or as it was, and why. */
+export function compactionOf(state: State, rules: Rules): Fact {
+  const { compacting } = runOf(state);
+  const settings = settingsOf(state);
+  const plan = planOf(state, rules);
+  const type = "compacted" as const;
+  const stage = "compaction" as const;
+  if (plan === undefined || settings === undefined || compacting === undefined) {
+    const size = sizeOf(state, rules);
+    const note = "there is nothing that could be summed up: the history stays as it is";
+    return { type, stage, before: size, after: size, note };
+  }
+  const { summaries, failure } = compacting;
+  const made = assemble(state.history, plan, summaries, toldLedger(state), settings, rules.estimator.message);
+  if ("edit" in made) {
+    const { edit, before, after, note } = made;
+    return { type, stage, edit, before, after, note };
+  }
+  const why = failure === undefined ? "" : ` (${failure.message})`;
+  return { type, stage, before: made.before, after: made.before, note: `${made.note}${why}` };
+}
+
+/** Whether a compaction is to be thought of also when the run ends. */
+export const compactsAtEnd = (state: State): boolean => settingsOf(state)?.atEnd ?? false;
+
+/** What a memory may take of a small window: a summary and a ledger as large as in a large one would leave no room for work. */
+const shares = { summary: 0.15, ledger: 0.12 } as const;
+
+/** A request that does not fit must become smaller, with a summary or without. */
+function settingsOf(state: State): CompactionSettings | undefined {
+  const settings = state.options?.context?.compaction;
+  if (settings?.format !== "structured") return settings;
+  const { summaryMaxTokens: most } = settings;
+  const window = windowOf(state);
+  return {
+    ...settings,
+    ...(most === null || window === undefined
+      ? {}
+      : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * shares.summary))) }),
+    ...(isForced(state) ? { onFailure: "note" as const } : {}),
+  };
+}
+
+/** The ledger as far as it is told; the whole of it stays in the state. */
+function toldLedger(state: State): Ledger {
+  const window = windowOf(state);
+  if (window === undefined) return state.ledger;
+  return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
+}
+
+const isForced = (state: State): boolean => {
+  const rule = runOf(state).compacting?.rule;
+  return rule === "overflow" || rule === "guard";
+};
+
+/** A summary that failed for good, or too often. */
+function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: CompactionSettings): boolean {
+  if (failure === undefined) return false;
+  if (failure.kind === "context_overflow" && format === "structured") return narrowed > mostNarrowed;
+  const passes = failure.retryable || refusesLimit(failure);
+  return !passes || failures >= (format === "tagged" ? 1 : stagedBounds.attempts);
+}
+
+/** How often a plan is made anew with parts of half the size. */
+const mostNarrowed = 3;
+
+const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
+
+/** The plan of the compaction under way. Made once for a history and what is known of it. */
+function planOf(state: State, rules: Rules): CompactionPlan | undefined {
+  const settings = settingsOf(state);
+  const { options, history } = state;
+  if (settings === undefined || options === undefined) return undefined;
+  const forced = isForced(state);
+  const window = windowOf(state);
+  const size = sizeOf(state, rules);
+  const facts = {
+    window: window ?? (forced ? Math.ceil(size * 0.75) : size),
+    // A request that was refused was larger than it looked, whatever was estimated.
+    used:
+      runOf(state).compacting?.rule === "overflow"
+        ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens)
+        : size,
+    overhead: frontOf(state, rules),
+  };
+  // A window nobody knows is small enough to need a summary, and large enough to be asked for one: any model reads a
+  // summarising request, and as much again.
+  const isGuessed = forced && window === undefined && settings.format === "structured";
+  const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
+  const { narrowed = 0 } = runOf(state).compacting ?? {};
+  const told = options.compactor?.facts.contextWindow ?? guessed;
+  const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
+  const known = knownPlans(options, history);
+  const key = [forced, facts.window, facts.used, facts.overhead, reads].join();
+  if (!known.has(key)) {
+    const plan = planCompaction(history, settings, {
+      ...facts,
+      estimator: rules.estimator.message,
+      ...(reads === undefined ? {} : { summariserWindow: reads }),
+    });
+    known.set(key, plan);
+  }
+  return known.get(key);
+}
+
+function knownPlans(options: RunOptions, history: State["history"]): Map<string, CompactionPlan | undefined> {
+  let histories = plans.get(options);
+  if (histories === undefined) {
+    histories = new WeakMap();
+    plans.set(options, histories);
+  }
+  let known = histories.get(history);
+  if (known === undefined) {
+    known = new Map();
+    histories.set(history, known);
+  }
+  return known;
+}

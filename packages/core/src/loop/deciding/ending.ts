@@ -1,0 +1,138 @@
+// The room of endings: how a run comes to its end, and what its end says.
+
+import { type AssistantMessage, type JsonObject, textOf, userText } from "../../message.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { type Action, record } from "../action.ts";
+import type { Fact, RunEnd } from "../records.ts";
+import { type Run, runOf, type State } from "../state.ts";
+
+/** Asks for the typed output, for the first time or again. */
+export function outputMode(attempt: number, state: State, rules: Rules): Action {
+  const stored = state.options?.output?.request === "stored";
+  const words = stored ? rules.texts.finalOutput(runOf(state).checked?.error) : undefined;
+  return record({
+    type: "mode",
+    mode: "output",
+    attempt,
+    ...(words === undefined ? {} : { message: userText(words) }),
+    rule: "output",
+    evidence: { attempt },
+  });
+}
+
+/** Checks what a landed run has to say against the schema of its typed output, once. */
+export function checkLanded(state: State): Action | undefined {
+  const { checked, lastText } = runOf(state);
+  if (!landsTyped(state) || checked !== undefined) return undefined;
+  return { do: "check_output", text: lastText };
+}
+
+/** Whether the run ends by a landing whose answer was to be typed. */
+function landsTyped(state: State): boolean {
+  const { landing, stopping } = runOf(state);
+  if (landing === undefined || stopping === undefined || state.options?.output === undefined) return false;
+  return stopping.reason === landing.reason && stopping.error === undefined && stopping.text === undefined;
+}
+
+/** What follows when the output does not fit: another attempt, or the end. */
+export function badOutput(state: State, rules: Rules): Action | undefined {
+  const { checked, output } = runOf(state);
+  if (checked === undefined || checked.ok) return undefined;
+  const retries = output?.attempt ?? 0;
+  const allowed = state.options?.output?.decodeRetries ?? 0;
+  if (retries < allowed) return outputMode(retries + 1, state, rules);
+  return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
+}
+
+function invalidOutput(error: string = "unknown", evidence: JsonObject): Why {
+  const message = `the output does not fit its schema: ${error}`;
+  return {
+    reason: "output_invalid",
+    rule: "output",
+    evidence: { ...evidence, error },
+    error: { kind: "structured_output", message, retryable: false },
+  };
+}
+
+/** The fact that a model call was given up on: for an answer, or for a summary. */
+export function givenUpModel(run: Run): Fact {
+  const message = "the model's answer did not stop when it was told to, and was given up";
+  const type = run.call === undefined ? "summary_failed" : "model_failed";
+  return { type, error: { kind: "aborted", message, retryable: false } };
+}
+
+/** Judges an answer that came together with an abort: none of its calls runs. */
+export function unjudgedAfterAbort(state: State, rules: Rules): Action | undefined {
+  const { turn } = runOf(state);
+  if (turn === undefined || turn.judged !== undefined) return undefined;
+  const text = textOf(turn.message).trim() !== "";
+  return record({
+    type: "turn_judged",
+    verdicts: turn.calls.map((call) => ({
+      do: "answer",
+      code: "not_executed",
+      text: rules.texts.notExecuted(call.name),
+    })),
+    follows: { do: "stop", reason: "aborted" },
+    store: text || turn.calls.length > 0,
+    rule: "abort",
+    evidence: { reason: runOf(state).abort?.reason ?? "" },
+  });
+}
+
+/** Ends an aborted run, with what had arrived of an answer. */
+export function endAborted(state: State): Action {
+  const { abort, failure } = runOf(state);
+  const partial = failure?.partial;
+  const keep = partial !== undefined && textOf(partial).trim() !== "" ? partial : undefined;
+  const why = { rule: "abort", evidence: { reason: abort?.reason ?? "" } };
+  return end(
+    state,
+    abort?.error === undefined
+      ? { reason: "aborted", ...why }
+      : { reason: "error", ...why, error: abort.error },
+    keep === undefined ? undefined : { ...keep, stop: { ...keep.stop, kind: "aborted" } },
+  );
+}
+
+/** The end of a run whose hook failed; undefined where none did. */
+export function endBroken(state: State): Action | undefined {
+  const { broken } = runOf(state);
+  return broken && end(state, { reason: "error", rule: "hooks", evidence: {}, error: broken });
+}
+
+/** Ends a run that a judged turn, a tool or a person told to stop. */
+export function endStopped(state: State): Action | undefined {
+  const { stopping, checked } = runOf(state);
+  if (stopping === undefined) return undefined;
+  // A limit lands with an answer of the declared type, or says that it has none; never with one that only looks like it.
+  if (landsTyped(state) && checked?.ok === false)
+    return end(state, invalidOutput(checked.error, { limit: stopping.reason, ...stopping.evidence }));
+  const { text: _text, ...why } = stopping;
+  return end(state, why);
+}
+
+/** Ends a run that was for a compaction alone. */
+export function endCompaction(state: State, rules: Rules): Action {
+  const helped = state.compacted?.helped ?? false;
+  const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };
+  return record({
+    type: "run_ended",
+    end: { ...why, landed: false, resumable: true },
+    text: rules.texts.compacted(),
+  });
+}
+
+type Why = Omit<RunEnd, "resumable" | "landed">;
+
+/** Ends the run. Every end names its rule and its evidence. */
+export function end(state: State, why: Why, keep?: AssistantMessage): Action {
+  const run = runOf(state);
+  const landed = run.landing !== undefined && why.reason === run.landing.reason && why.error === undefined;
+  return record({
+    type: "run_ended",
+    end: { ...why, landed, resumable: why.reason !== "refused" },
+    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : textOf(keep)),
+    ...(keep === undefined ? {} : { keep }),
+  });
+}

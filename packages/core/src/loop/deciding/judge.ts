@@ -1,0 +1,130 @@
+// The room of judgement: a model's turn is judged once, as one record.
+//
+// The rules are asked in order and the first that speaks decides what follows; then each call of the answer gets its
+// verdict. A call runs only if nothing speaks against it: it arrived whole, its tool exists, its arguments fit.
+
+import { textOf } from "../../message.ts";
+import { isRefused, wordsOf } from "../../rules/answers.ts";
+import { evidenceOf, firstSaid, type Rules } from "../../rules/rule.ts";
+import { offeredTools } from "../offered.ts";
+import type { Fact, Follows, Verdict } from "../records.ts";
+import { type Call, type Run, runOf, type State } from "../state.ts";
+
+type TurnJudged = Fact & { type: "turn_judged" };
+
+/** The judgement of the failed call or the open turn. */
+export function judgeTurn(state: State, rules: Rules): TurnJudged {
+  const judged = firstJudgement(state, rules);
+  const { turn, failure } = runOf(state);
+  const calls = turn?.calls ?? [];
+  const asksAgain = judged.follows.do === "ask_again";
+  const store = failure === undefined && (judged.store ?? !asksAgain);
+  // What an unkept answer's call did, nobody would remember: the model asks for it again, and it is done twice.
+  const unkept = asksAgain && !store;
+  const verdicts = calls.map((call): Verdict => {
+    if (judged.answerAll !== undefined)
+      return { do: "answer", code: judged.answerAll.code, text: judged.answerAll.text(call) };
+    if (judged.follows.do === "stop" || judged.follows.do === "finish" || unkept)
+      return { do: "answer", code: "not_executed", text: rules.texts.notExecuted(call.name) };
+    return verdictOf(call, state, rules);
+  });
+  return {
+    type: "turn_judged",
+    verdicts,
+    follows: judged.follows,
+    store,
+    rule: judged.rule,
+    evidence: judged.evidence,
+  };
+}
+
+type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
+  store?: boolean;
+  answerAll?: { code: (Verdict & { do: "answer" })["code"]; text: (call: Call) => string };
+};
+
+function firstJudgement(state: State, rules: Rules): Judged {
+  const landed = landedJudgement(state, rules);
+  if (landed !== undefined) return landed;
+  const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
+    const judgement = rule.judge(memory, state, rules.texts);
+    return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
+  });
+  if (judged !== undefined) {
+    if (judged.follows.do !== "act" || state.options?.autoExecuteTools !== false) return judged;
+    return { ...judged, follows: { do: "stop", reason: "requires_action" }, rule: "auto_execute_tools" };
+  }
+  // No rule spoke: a failure ends the run, an answer is final.
+  const { failure } = runOf(state);
+  const follows: Follows =
+    failure === undefined ? { do: "finish" } : { do: "stop", reason: "error", error: failure.error };
+  return { follows, rule: "default", evidence: {} };
+}
+
+/** The answer of a landing turn is the last one, whatever is in it; a failed one may be tried again by the retry rule. */
+function landedJudgement(state: State, rules: Rules): Judged | undefined {
+  const run = runOf(state);
+  if (run.landing === undefined) return undefined;
+  const { reason, rule, evidence } = run.landing;
+  const message = run.turn?.message;
+  // A refusal is kept nowhere: nobody would read it unless it is the run's text. What is to be typed is checked instead.
+  const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
+  const said = refused ?? (message === undefined ? undefined : textOf(message));
+  const told = state.options?.output === undefined && refused ? refused : undefined;
+  const text = rules.texts.landed(reason, said) ?? told;
+  const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
+  if (run.failure === undefined)
+    return {
+      follows: stop,
+      rule,
+      evidence,
+      store: storable(run) && state.options?.landing?.keepOut !== true,
+      answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
+    };
+  const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
+    const judgement = run.failures < 2 ? one.judge(memory, state, rules.texts) : undefined;
+    return judgement?.follows.do === "ask_again"
+      ? { ...judgement, rule: one.name, evidence: evidenceOf(judgement) }
+      : undefined;
+  });
+  if (retried !== undefined) return retried;
+  const { error } = run.failure;
+  if (text !== undefined && error.kind !== "aborted")
+    return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
+  return { follows: { do: "stop", reason, error }, rule, evidence };
+}
+
+/** Whether an answer may stand in the history: something in it, and nothing refused. */
+function storable({ turn }: Run): boolean {
+  const message = turn?.message;
+  if (message === undefined) return false;
+  if (["refusal", "content_filter", "malformed_call"].includes(message.stop.kind)) return false;
+  return message.content.some(
+    (part) => part.type !== "reasoning" && (part.type !== "text" || part.text.trim() !== ""),
+  );
+}
+
+function verdictOf(call: Call, state: State, rules: Rules): Verdict {
+  const { texts } = rules;
+  const answer = (code: (Verdict & { do: "answer" })["code"], text: string): Verdict => ({
+    do: "answer",
+    code,
+    text,
+  });
+  const max = state.options?.maxCallsPerTurn;
+  if (max !== undefined && Number(call.key.split(".")[1]) >= max)
+    return answer("too_many_calls", texts.tooManyCalls(call.name, max));
+  if (!call.check.ok && call.check.code === "unknown_tool") {
+    const known = offeredTools(state).map((tool) => tool.definition.name);
+    return answer("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
+  }
+  if (!call.check.ok && call.argsError !== undefined)
+    return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
+  if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
+  const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
+    const said = rule.judgeCall(memory, call, state);
+    if (said?.evidence === undefined) return said && { rule: rule.name, ...said };
+    return { rule: rule.name, ...said, evidence: evidenceOf({ evidence: said.evidence }) };
+  });
+  return verdict ?? { do: "run" };
+}

@@ -1,0 +1,126 @@
+// The room of making room: what is done before the next request, so that it fits.
+//
+// Room is made at chosen moments and then for a while, so that what the provider has cached of the history stays good
+// in between: what trimming and compaction leave is the history from then on, and stands in a record.
+
+import { isFull, limitOf, missingLimit } from "../../context/compact/due.ts";
+import { cutLongest } from "../../context/cut.ts";
+import { sumOf } from "../../context/stage.ts";
+import { trim } from "../../context/trim.ts";
+import type { JsonObject } from "../../message.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { type Action, record } from "../action.ts";
+import { besideOf } from "../request/notes.ts";
+import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
+import { shaped } from "../request.ts";
+import { runOf, type State, stepOf } from "../state.ts";
+import { end } from "./ending.ts";
+
+/** Cuts the oldest results for good when all of them together are over their budget. */
+export function trimmed(state: State): Action | undefined {
+  const settings = state.options?.context?.trim;
+  if (settings === undefined || runOf(state).paused) return undefined;
+  const { edits, note } = trim(state.history, settings, windowFacts(state));
+  return note && record({ type: "trimmed", edits: [...edits], ...note });
+}
+
+/** Decides on a compaction when the history fills its share of the window. */
+export function compactionDue(state: State, rules: Rules): Action | undefined {
+  const { options, run } = state;
+  const settings = options?.context?.compaction;
+  if (settings === undefined || !settings.auto || !mayCompact(state)) return undefined;
+  // Where nobody counted there is nothing to compare with a limit, known or not.
+  if (settings.format === "tagged" && state.lastTokens === undefined) return undefined;
+  // The provider's word goes over every count: the answer ended where the window did, and the next has less room.
+  if (settings.format !== "tagged" && filledWindow(state))
+    return compacting("compaction", { stop: "context_overflow" });
+  const limit = limitOf(settings, windowFacts(state));
+  if (limit === undefined) {
+    if (settings.withoutLimit === "skip") return undefined;
+    const { id = "" } = options?.models[run?.model ?? 0] ?? {};
+    const error = { kind: "capability" as const, message: missingLimit(id), retryable: false };
+    return end(state, { reason: "error", rule: "compaction", evidence: {}, error });
+  }
+  // The tagged format goes by what was counted last, whatever it was for; the other by what the next request will take.
+  const tokens = settings.format === "tagged" ? state.lastTokens : sizeOf(state, rules);
+  if (tokens === undefined || !isFull(settings, tokens, limit)) return undefined;
+  return compacting("compaction", { tokens, limit, at: settings.at });
+}
+
+/** Whether the last answer ended because the window was full. */
+function filledWindow({ history }: State): boolean {
+  for (let at = history.length - 1; at >= 0; at -= 1) {
+    const message = history.at(at);
+    if (message?.role === "assistant") return message.stop.kind === "context_overflow";
+  }
+  return false;
+}
+
+/** Sees to it that no request goes out that cannot fit, and that one that did not fit does not go out again as it was. */
+export function guarded(state: State, rules: Rules): Action | undefined {
+  const guard = state.options?.context?.guard;
+  const { reduced, paused } = runOf(state);
+  const refused = reduced !== undefined && !reduced.helped;
+  // A paused answer goes back as it is, or it is not the same answer.
+  if (paused || (!refused && guard?.results !== "cut")) return undefined;
+  const window = windowOf(state);
+  if (!refused && window === undefined) return undefined;
+  const tokens = sizeOf(state, rules) + besideOf(state, rules);
+  if (!refused && tokens <= (window as number)) return undefined;
+  const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
+  if (!refused && mayCompact(state)) return compacting("guard", evidence);
+  const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
+  const goal = room - (tokens - state.history.sum(rules.estimator.message));
+  const cut = guard === undefined ? undefined : cutLongest(state.history, goal, rules.estimator);
+  if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
+  if (reduced !== undefined)
+    return end(state, { reason: "error", rule: "guard", evidence, error: reduced.error });
+  const message = `the request takes about ${tokens} tokens and the window is ${window}: nothing in it can be made smaller`;
+  return overflowed(state, message, evidence);
+}
+
+/** A request that does not fit as it was shaped for this once, by the guard of requests or by a hook, is not sent. */
+export function tooLarge(state: State, rules: Rules): Action | undefined {
+  const { overflow, messages } = shaped(state);
+  const { run, options } = state;
+  const window = windowOf(state);
+  const hooked = run?.transformed?.step === stepOf(state) && run.transformed.edit !== undefined;
+  if (overflow === undefined) {
+    if (!hooked || options?.context?.guard === undefined || window === undefined) return undefined;
+    // Nobody has counted what the hook made of it.
+    const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
+    if (tokens <= window) return undefined;
+    const message = `the request that the transformContext hook made takes about ${tokens} tokens and the window is ${window}`;
+    return overflowed(state, message, { tokens, window });
+  }
+  if (mayCompact(state)) return compacting("guard", {});
+  return overflowed(state, overflow, {});
+}
+
+const overflowed = (state: State, message: string, evidence: JsonObject): Action => {
+  const error = { kind: "context_overflow" as const, message, retryable: false };
+  return end(state, { reason: "error", rule: "guard", evidence, error });
+};
+
+/** The decision to compact. */
+const compacting = (rule: string, evidence: JsonObject): Action =>
+  record({ type: "mode", mode: "compacting", rule, evidence });
+
+/** Compactions that may come one answer after the other; after them, or after one that did not help, so many answers go by. */
+const mostInARow = 3;
+const answersToWait = 5;
+
+/**
+ * Whether another compaction could help: there has been an answer since the last one, which helped; and where one came
+ * after each of the last answers, what cannot be compacted is too large, and more of them would not end.
+ */
+function mayCompact(state: State): boolean {
+  const { compacted, answers, options, run } = state;
+  const settings = options?.context?.compaction;
+  if (settings === undefined || run === undefined || run.paused) return false;
+  // Whoever must end now has no use for a long history.
+  if (run.landing !== undefined && run.landing.reason !== "max_steps") return false;
+  if (compacted === undefined) return true;
+  const since = answers - compacted.answers;
+  return since >= (compacted.helped && compacted.inARow < mostInARow ? 1 : answersToWait);
+}

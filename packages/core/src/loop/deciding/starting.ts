@@ -1,0 +1,115 @@
+// The room of starting: what is set going, and what it is given on its way.
+//
+// Calls that may run now, with what sub-agents among them may spend; the hooks that are to be asked; the model, with the
+// request as it stands. What speaks against it was looked at before: rows further up in the table.
+
+import type { Rules } from "../../rules/rule.ts";
+import type { Action, HookAsk } from "../action.ts";
+import { inTurn, permissionOf, startable } from "../batch.ts";
+import type { Amounts } from "../child-facts.ts";
+import { sharesOf } from "../children.ts";
+import type { CallKey, HookName } from "../records.ts";
+import { notesOf } from "../request/notes.ts";
+import { requestOf, shaped } from "../request.ts";
+import { type Call, runOf, type State, stepOf } from "../state.ts";
+import { closeSome, openCalls, result } from "./closing.ts";
+import { wakeTime } from "./hearing.ts";
+
+/** The calls that may start, and what those of them that are sub-agents may spend. */
+export function startCalls(state: State, rules: Rules): Action | undefined {
+  const calls = state.options === undefined ? [] : startable(openCalls(state), state.options);
+  if (calls.length === 0) return undefined;
+  const children = openCalls(state).filter(
+    (call) => call.tool?.agent !== undefined && calls.includes(call.key),
+  );
+  if (children.length === 0) return { do: "start_tools", calls };
+  const shares = sharesOf(state, rules);
+  const reserved: { [call: CallKey]: Amounts } = {};
+  for (const { key, child } of children) {
+    const share = shares.get(key);
+    reserved[key] = child?.reserved ?? (share !== undefined && "reserved" in share ? share.reserved : {});
+  }
+  return { do: "start_tools", calls, reserved };
+}
+
+/** Answers the calls that are sub-agents for which there is nothing left. */
+export function refuseChildren(state: State, rules: Rules): Action | undefined {
+  const shares = sharesOf(state, rules);
+  return closeSome(state, rules, (call) => {
+    const share = shares.get(call.key);
+    return share !== undefined && "refused" in share
+      ? result("limit", rules.texts.limitRefusal(call.name, share.refused))
+      : undefined;
+  });
+}
+
+/** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended has its pause. */
+export function endChildren(state: State, rules: Rules): Action | undefined {
+  const { now } = state;
+  const left = state.left?.filter(({ until }) => until > now);
+  if (left === undefined || left.length === 0) return undefined;
+  const due = left.filter(({ notBefore = now }) => notBefore <= now);
+  const ends = left.map(({ until, notBefore = now }) =>
+    notBefore > now ? Math.min(until, notBefore) : until,
+  );
+  // No rule has a say in a run that is being closed.
+  const wake = runOf(state).abort === undefined ? wakeTime(state, rules) : undefined;
+  const until = Math.min(...ends, wake ?? Number.POSITIVE_INFINITY);
+  if (due.length === 0) return { do: "wait", until };
+  return { do: "end_children", calls: due.map(({ call }) => call), until };
+}
+
+export function callHooks(state: State, rules: Rules): Action | undefined {
+  const { options } = state;
+  if (options === undefined) return undefined;
+  const hooks: HookAsk[] = [];
+  for (const call of inTurn(openCalls(state), options)) {
+    const ask = hookFor(call, options.hooks, permissionOf(call, options));
+    if (ask !== undefined) hooks.push({ hook: ask, call: call.key });
+  }
+  const until = wakeTime(state, rules);
+  return hooks.length === 0
+    ? undefined
+    : { do: "run_hook", hooks, ...(until === undefined ? {} : { until }) };
+}
+
+function hookFor(
+  call: Call,
+  hooks: readonly HookName[],
+  permission: ReturnType<typeof permissionOf>,
+): "permission" | "beforeTool" | "afterTool" | undefined {
+  if (call.result !== undefined) return call.settled ? undefined : "afterTool";
+  if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
+  if (permission === "unasked") return "permission";
+  // Before anybody is asked, so that what is approved is what runs.
+  const mayRun = permission === "allow" || permission === "ask";
+  if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
+  return undefined;
+}
+
+/** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
+export function runHook(
+  state: State,
+  ask: HookAsk & { hook: HookName },
+  until: number | undefined,
+): Action | undefined {
+  if (!state.options?.hooks.includes(ask.hook)) return undefined;
+  return { do: "run_hook", hooks: [ask], ...(until === undefined ? {} : { until }) };
+}
+
+export function callModel(state: State, rules: Rules): Action {
+  const run = runOf(state);
+  const step = stepOf(state);
+  const model = run.prepared?.step === step ? (run.prepared.model ?? run.model) : run.model;
+  const shape = shaped(state);
+  const { stages, by } = shape;
+  return {
+    do: "call_model",
+    step,
+    attempt: run.failures + 1,
+    model,
+    request: requestOf(state, rules, shape),
+    ...(stages.length === 0 ? {} : { stages }),
+    shape: { rewritten: [...state.rewritten], by, notes: notesOf(state, rules).length },
+  };
+}

@@ -1,0 +1,110 @@
+// The room of the tool call: a tool is run once and comes to exactly one result.
+//
+// The driver's arm towards tools and the schemas around them. Whatever a tool does (throw at once, reject, return
+// nonsense), a result comes of it. Time-outs and aborts are not judged here: the loop records the result it decided
+// on and fires the signal, and what still comes is late.
+
+import { isA, messageOf } from "../../errors.ts";
+import { jsonCopy } from "../../json/copy.ts";
+import type { AssistantMessage, JsonObject } from "../../message.ts";
+import { callsOf } from "../../message.ts";
+import { areWordsMissing } from "../../rules/own-texts.ts";
+import type { Texts } from "../../rules/texts.ts";
+import { doneResult, renderResult, renderThrown } from "../../tool/render.ts";
+import { ChildWaits, DoneSignal, TaskComplete, type Tool, type ToolContext } from "../../tool.ts";
+import { toolNamed } from "../offered.ts";
+import type { CallCheck, CallResult, ToolFacts } from "../records.ts";
+import type { Call } from "../state.ts";
+
+/** What the model reads of a tool's failure: its message, or a fixed text while `report` hears the message. */
+export type Failures = { texts: Texts; masked?: { report(message: string): void } };
+
+/** Runs a call that was checked before; its arguments are checked once more, for the value the tool takes. */
+export async function act(
+  tool: Tool,
+  call: Pick<Call, "args" | "rawArgs" | "check">,
+  context: ToolContext,
+  { texts, masked }: Failures,
+): Promise<CallResult | ChildWaits> {
+  try {
+    if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
+      return renderResult(await tool.executeRaw(call.rawArgs, context));
+    const check = await tool.check(jsonCopy(call.args));
+    if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
+    const returned = await tool.execute(check.value as never, context);
+    if (returned instanceof ChildWaits) return returned;
+    // Whoever returns an error has failed, as surely as who throws it.
+    if (isA(Error, returned)) throw returned;
+    return renderResult(returned);
+  } catch (thrown) {
+    if (areWordsMissing(thrown)) throw thrown;
+    if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
+    masked?.report(messageOf(thrown));
+    const result = renderThrown(
+      masked === undefined ? texts.threw(tool.name, messageOf(thrown)) : texts.masked(tool.name),
+    );
+    // Whatever is thrown once the signal has fired comes of that.
+    return context.signal.aborted ? { ...result, code: "aborted" } : result;
+  }
+}
+
+/** Checks the calls of an answer, in their order. Not a promise unless a schema is asynchronous. */
+export function checkCalls(
+  message: AssistantMessage,
+  offered: readonly ToolFacts[],
+  tools: ReadonlyMap<string, Tool>,
+): CallCheck[] | Promise<CallCheck[]> {
+  const checks = callsOf(message).map((part) => {
+    const isOffered = toolNamed(offered, part.name) !== undefined;
+    const tool = isOffered ? tools.get(part.name) : undefined;
+    if (tool === undefined) return unknownTool(part.name);
+    if (part.argsError !== undefined)
+      return tool.executeRaw === undefined || isCutOff(message)
+        ? { ok: false as const, code: "invalid_args" as const, error: part.argsError }
+        : { ok: true as const, args: { _raw: part.rawArgs }, keys: null, raw: true as const };
+    return checkArgs(tool, part.args);
+  });
+  return checks.some((check) => check instanceof Promise) ? Promise.all(checks) : (checks as CallCheck[]);
+}
+
+/** Half an argument must not be taken for a whole one, whoever could read it. */
+function isCutOff({ stop }: AssistantMessage): boolean {
+  return [stop.kind, stop.wire].some(
+    (kind) => !["tool_use", "end_turn", "stop_sequence", "unknown"].includes(kind),
+  );
+}
+
+/** Checks arguments against a tool's schema, and asks it what the call would touch. */
+export function checkArgs(tool: Tool, args: JsonObject): CallCheck | Promise<CallCheck> {
+  const checked = (check: Awaited<ReturnType<Tool["check"]>>): CallCheck =>
+    check.ok
+      ? { ok: true, args: check.args, keys: keysOf(tool, check.value) }
+      : { ok: false, error: check.error, code: "invalid_args" };
+  const failed = (thrown: unknown): CallCheck => ({
+    ok: false,
+    error: messageOf(thrown),
+    code: "invalid_args",
+  });
+  try {
+    const check = tool.check(args);
+    return check instanceof Promise ? check.then(checked, failed) : checked(check);
+  } catch (thrown) {
+    return failed(thrown);
+  }
+}
+
+const unknownTool = (name: string): CallCheck => ({
+  ok: false,
+  code: "unknown_tool",
+  error: `unknown tool ${JSON.stringify(name)}`,
+});
+
+/** A tool that cannot say what it touches, or says it in no words, is taken to touch anything. */
+function keysOf(tool: Tool, value: unknown): string[] | null {
+  try {
+    const keys = tool.keys === undefined ? null : [...tool.keys(value as never)];
+    return keys?.every((key: unknown) => typeof key === "string") ? keys : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,286 @@
+// The room of announcements: what a record looks like to a watcher.
+//
+// A pure function from a record and the states around it to live events. Deltas and tool progress, which are no
+// records, are the only events made elsewhere.
+
+import type { CallView, RondoEvent } from "../../events.ts";
+import { canonical } from "../../json/digest.ts";
+import { offersOutput } from "../../output/ways.ts";
+import type { LeftChild, WaitingCall } from "../child-facts.ts";
+import { waitingInside } from "../children.ts";
+import { leftChildOf } from "../folding/children.ts";
+import type { CallKey, CallResult, LogRecord } from "../records.ts";
+import type { Call, State } from "../state.ts";
+
+/** A call as watchers see it. */
+export function viewOf(call: Call): CallView {
+  const { key, id, name, args, interrupted } = call;
+  return { key, id, name, args, ...(interrupted ? { interrupted } : {}) };
+}
+
+/** A call inside a sub-agent, as watchers of its parent see it. */
+export function viewInside(call: Call, { id, name, args, session, agents }: WaitingCall): CallView {
+  return {
+    key: call.key,
+    id: `${call.id}/${id}`,
+    name,
+    args,
+    child: { session, agents: [call.name, ...agents] },
+  };
+}
+
+function find(state: State, key: string): Call | undefined {
+  return state.run?.turn?.calls.find((call) => call.key === key);
+}
+
+/** The events a record causes. */
+export function announce(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
+  const ended = givenUp(record, before, after);
+  const told = announced(record, before, after, session);
+  return ended.length === 0 ? told : [...ended, ...told];
+}
+
+/** A compaction that was begun has an end, also where the run has no more use for it. */
+function givenUp(record: LogRecord, before: State, after: State): RondoEvent[] {
+  if (record.type === "compacted" || before.run?.end !== undefined) return [];
+  if (before.run?.compacting === undefined || after.run?.compacting !== undefined) return [];
+  const size = before.counted?.tokens ?? before.lastTokens ?? 0;
+  const note = "it was given up: the run has to end";
+  return [{ type: "compaction_end", before: size, after: size, helped: false, note }];
+}
+
+function announced(record: LogRecord, before: State, after: State, session: string): RondoEvent[] {
+  const step = (before.run?.steps ?? 0) + 1;
+  switch (record.type) {
+    case "run_started":
+      return after.run === before.run ? [] : runStarted(record, after, session);
+    case "model_started":
+      return modelStarted(record, before);
+    case "model_finished":
+      return [{ type: "message", step, message: after.run?.turn?.message ?? record.message }];
+    case "turn_judged":
+      return [...turnJudged(record, before, step), ...stepEnds(before, after, step)];
+    case "noted":
+      return [{ type: "nudge", rule: record.rule, text: record.text }];
+    case "mode":
+      // A mode that the run is in already changes nothing: a compaction under way is not begun again.
+      return after.run === before.run ? [] : modeChanged(record);
+    case "delivered":
+      return before.inbox
+        .filter((one) => record.ids.includes(one.id))
+        .map(({ id, lane, message }) => ({ type: "message_delivered", lane, id, message }));
+    case "tool_started": {
+      const call = find(before, record.call);
+      return call === undefined ? [] : [{ type: "tool_start", call: viewOf(call) }];
+    }
+    case "tool_finished":
+      return [...toolFinished(record, before), ...stepEnds(before, after, step)];
+    case "approval_asked":
+      return record.calls.flatMap((key) => {
+        const call = find(before, key);
+        return call === undefined ? [] : [{ type: "approval_request" as const, call: viewOf(call) }];
+      });
+    case "child_waits": {
+      const known = waitingInside(before).map(({ inside }) => inside.id);
+      return waitingInside(after)
+        .filter(({ call, inside }) => call.key === record.call && !known.includes(inside.id))
+        .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
+    }
+    case "approval_given": {
+      const call = find(before, record.call);
+      return call === undefined
+        ? []
+        : [{ type: "approval_result", call: viewOf(call), approval: record.approval }];
+    }
+    case "hook_answered":
+      if (record.hook === "onFinish")
+        return record.messages.map((message, at) => ({
+          type: "message_delivered",
+          lane: "follow_up",
+          id: `onFinish_${record.seq}_${at}`,
+          message,
+          hook: "onFinish",
+        }));
+      return [...givenByHook(record, before), ...stepEnds(before, after, step)];
+    case "trimmed": {
+      const { stage, before: was, after: is, note } = record;
+      return [{ type: "context", stage, before: was, after: is, note }];
+    }
+    case "summary_failed":
+      return [{ type: "warning", code: "summary_failed", message: record.error.message }];
+    case "compacted":
+      return compacted(record);
+    case "run_ended":
+      return before.run === undefined || before.run.end !== undefined
+        ? []
+        : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
+    case "late_result": {
+      // That a sub-agent which was left behind is over, is no result of anything.
+      const left = leftChildOf(record, before);
+      if (left !== undefined) return leftForGood(left, record, after);
+      return [
+        {
+          type: "warning",
+          code: "late_result",
+          message: `a result came after it was given up: ${record.call ?? "the model's answer"}`,
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+/** A sub-agent that could not be ended, once that is not tried again. */
+function leftForGood(
+  { session }: LeftChild,
+  record: LogRecord & { type: "late_result" },
+  after: State,
+): RondoEvent[] {
+  const { error } = record;
+  if (error === undefined || leftChildOf(record, after) !== undefined) return [];
+  const message = `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`;
+  return [{ type: "warning", code: "child_left", message }];
+}
+
+function runStarted(
+  record: LogRecord & { type: "run_started" },
+  { run }: State,
+  session: string,
+): RondoEvent[] {
+  const input = record.history === undefined ? record.input : record.history.slice(-1);
+  const start: RondoEvent = { type: "run_start", session, run: run?.number ?? 0, input };
+  const { compacting } = run ?? {};
+  if (compacting === undefined) return [start];
+  return [start, { type: "compaction_start", rule: compacting.rule, evidence: compacting.evidence }];
+}
+
+function modelStarted(record: LogRecord & { type: "model_started" }, before: State): RondoEvent[] {
+  const model = before.options?.models[record.model];
+  const request: RondoEvent = {
+    type: "request",
+    step: record.step,
+    attempt: record.attempt,
+    model: model?.id ?? "",
+    origin: model?.origin ?? { api: "", provider: "", model: "" },
+    digest: record.digest,
+    ...(record.broke === undefined ? {} : { broke: record.broke }),
+    ...(before.options?.output !== undefined && offersOutput(before) ? { output: true as const } : {}),
+  };
+  const stages = (record.stages ?? []).map((one): RondoEvent => ({ type: "context", ...one }));
+  return [
+    ...(record.attempt === 1 ? [{ type: "step_start" as const, step: record.step }] : []),
+    ...stages,
+    request,
+  ];
+}
+
+/** A compaction is over: that it is, and what it came to. */
+function compacted(record: LogRecord & { type: "compacted" }): RondoEvent[] {
+  const { stage, before, after, note } = record;
+  const helped = record.edit !== undefined;
+  return [
+    { type: "compaction_end", before, after, helped, note },
+    { type: "context", stage, before, after, note },
+  ];
+}
+
+function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, step: number): RondoEvent[] {
+  const { follows, rule, evidence } = record;
+  const failure = before.run?.failure;
+  if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
+  if (follows.do === "ask_again" && follows.reduce === "compact")
+    return [{ type: "compaction_start", rule, evidence }];
+  if (follows.do !== "ask_again") return [];
+  if (failure !== undefined) {
+    const { error } = failure;
+    const discard = failure.partial !== undefined;
+    if (follows.model !== undefined) {
+      const models = before.options?.models ?? [];
+      const from = models[before.run?.model ?? 0]?.id ?? "";
+      return [{ type: "fallback", step, from, to: models[follows.model]?.id ?? "", error, discard }];
+    }
+    return [
+      {
+        type: "retry",
+        step,
+        error,
+        delayMs: (follows.until ?? failure.at) - failure.at,
+        discard,
+        rule,
+        evidence,
+      },
+    ];
+  }
+  if (record.store) return [];
+  return [{ type: "nudge", rule, text: follows.note ?? "the same request is sent again" }];
+}
+
+function modeChanged(record: LogRecord & { type: "mode" }): RondoEvent[] {
+  const { rule, evidence } = record;
+  switch (record.mode) {
+    case "landing":
+      return [{ type: "limit", rule, reason: record.reason, evidence, lands: true }];
+    case "stopping":
+      return [{ type: "limit", rule, reason: record.reason, evidence, lands: false }];
+    case "compacting":
+      return [{ type: "compaction_start", rule, evidence }];
+    case "hide_tool":
+      return [{ type: "nudge", rule, text: `the tool ${record.tool} is no longer offered` }];
+    case "output":
+      return record.attempt === 0
+        ? []
+        : [{ type: "nudge", rule, text: "the output did not fit and is asked for again" }];
+  }
+}
+
+/** A call that was answered without running is announced like one that ran: watchers need no special case. */
+function toolFinished(
+  record: { call: CallKey; result: CallResult; at: number },
+  before: State,
+): RondoEvent[] {
+  const call = find(before, record.call);
+  if (call === undefined || call.result !== undefined) return [];
+  const { content, isError, code, done } = record.result;
+  const view = viewOf(call);
+  const end: RondoEvent = {
+    type: "tool_end",
+    call: view,
+    content,
+    isError,
+    ms: call.startedAt === undefined ? 0 : record.at - call.startedAt,
+    ...(code === undefined ? {} : { code }),
+    ...(call.permission?.answer === "stop" ? { done: true } : {}),
+    ...(done === undefined ? {} : { done }),
+  };
+  const told = [...cappedBy(record.result, call), end];
+  if (call.startedAt !== undefined) return told;
+  return [{ type: "tool_start", call: view, ...(code === undefined ? {} : { code }) }, ...told];
+}
+
+/** What the cap did to a result. Sizes in bytes (UTF-8). */
+function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
+  if (capped === undefined) return [];
+  const { bytes: before, keptBytes: after, lines } = capped;
+  const note = `the result of ${call.name} was cut: it had ${before} bytes in ${lines} lines${ref === undefined ? "" : `, kept as ${ref}`}`;
+  return [{ type: "context", stage: "cap", before, after, note }];
+}
+
+/** A result that a hook gave. Of one in place of the tool's, whose end was told, only that it was cut; and not that the tool's was. */
+function givenByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
+  const result = "result" in record ? record.result : undefined;
+  if (result === undefined || !("call" in record)) return [];
+  if (record.hook === "beforeTool") return toolFinished({ call: record.call, result, at: record.at }, before);
+  const call = find(before, record.call);
+  const isTold = canonical(result.capped) === canonical(call?.result?.capped);
+  return call === undefined || isTold ? [] : cappedBy(result, call);
+}
+
+/** A step ends when its turn has settled and left the open state. */
+function stepEnds(before: State, after: State, step: number): RondoEvent[] {
+  const turn = before.run?.turn;
+  if (turn === undefined || after.run?.turn !== undefined) return [];
+  const { usage } = turn.message;
+  const number = turn.judged === undefined ? step : step - 1;
+  return [{ type: "step_end", step: number, ...(usage === undefined ? {} : { usage }) }];
+}

@@ -1,0 +1,241 @@
+// The room of asking hooks: a user's code is called, and its answer becomes a fact.
+//
+// Fails closed: a permission hook that throws denies, a tool hook that throws makes its call an error, a hook of the
+// run that throws ends the run. Whatever a hook changed is checked again.
+
+import { editOf } from "../../context/edit.ts";
+import { untorn } from "../../context/torn.ts";
+import { messageOf } from "../../errors.ts";
+import type { CallView } from "../../events.ts";
+import type { Hooks } from "../../hooks.ts";
+import { inText, readPart } from "../../input.ts";
+import { jsonCopy, shown } from "../../json/copy.ts";
+import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../../message.ts";
+import type { Model } from "../../model.ts";
+import { renderResult } from "../../tool/render.ts";
+import { type Tool, toolResult, toolsThere } from "../../tool.ts";
+import type { HookAsk } from "../action.ts";
+import type { Log } from "../log.ts";
+import type { CallResult, Fact, HistoryEdit } from "../records.ts";
+import type { Call, State } from "../state.ts";
+import { checkArgs } from "./act.ts";
+import { viewOf } from "./announce.ts";
+
+export interface Asked {
+  hooks: Hooks;
+  tools: ReadonlyMap<string, Tool>;
+  /** The index of a model among the run's, `undefined` when it is none of them. */
+  modelIndex(model: Model): number | undefined;
+}
+
+/** What a hook said, as a fact. */
+export type Answered = Fact & { type: "hook_answered" };
+
+/** A short name for a question, to tell whether it is being asked already. */
+export function askKey(ask: HookAsk): string {
+  return `${ask.hook}:${"call" in ask ? ask.call : "step" in ask ? ask.step : ""}`;
+}
+
+/** Asks one hook. Never rejects. */
+export async function askHook(ask: HookAsk, state: State, asked: Asked): Promise<Answered> {
+  try {
+    // It stands in the records from here on: what a hook still does to what it gave, or no journal can hold, must not.
+    return jsonCopy(await answer(ask, state, asked), "", "lenient");
+  } catch (thrown) {
+    return refused(ask, messageOf(thrown));
+  }
+}
+
+/** What a failing hook comes to. */
+function refused(ask: HookAsk, error: string): Answered {
+  const failed = { type: "hook_answered" as const, error };
+  const result = renderResult(toolResult(`Error: the ${ask.hook} hook failed: ${error}`, { isError: true }));
+  switch (ask.hook) {
+    case "permission":
+      return {
+        ...failed,
+        ...ask,
+        hook: ask.hook,
+        answer: "deny",
+        reason: error,
+      };
+    case "beforeTool":
+      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
+    case "afterTool":
+      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
+    case "prepareStep":
+      return { ...failed, hook: ask.hook, step: ask.step };
+    case "transformContext":
+      return { ...failed, hook: ask.hook, step: ask.step };
+    case "onFinish":
+      return { ...failed, hook: ask.hook, messages: [] };
+  }
+}
+
+async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: Asked): Promise<Answered> {
+  const type = "hook_answered" as const;
+  switch (ask.hook) {
+    case "permission": {
+      const call = callOf(state, ask.call);
+      const said = (await hooks.permission?.(viewFor(call))) ?? call.tool?.permission ?? "allow";
+      const full = typeof said === "object" ? said : { answer: said };
+      if (!["allow", "deny", "ask", "stop"].includes(full.answer))
+        throw new TypeError(
+          `it answered ${JSON.stringify(full.answer ?? full)}, not allow, deny, ask or stop, or { answer }`,
+        );
+      noOthers(full, "answer", "reason", "text");
+      // Which call it is about is not the hook's to say.
+      return { ...full, type, hook: ask.hook, call: ask.call };
+    }
+    case "beforeTool": {
+      const call = callOf(state, ask.call);
+      const said = await hooks.beforeTool?.(viewFor(call));
+      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
+        throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
+      noOthers(said, "args", "result", "isError");
+      if ("result" in said) return { type, hook: ask.hook, call: ask.call, result: givenResult(said) };
+      const tool = tools.get(call.name);
+      const check =
+        tool === undefined
+          ? ({ ok: false, error: `unknown tool ${JSON.stringify(call.name)}`, code: "unknown_tool" } as const)
+          : await checkArgs(tool, said.args);
+      return { type, hook: ask.hook, call: ask.call, args: said.args, check };
+    }
+    case "afterTool": {
+      const call = callOf(state, ask.call);
+      if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
+      const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
+      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (typeof said !== "object" || said === null || !isContent(said.content))
+        throw new TypeError(
+          `it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`,
+        );
+      noOthers(said, "content", "isError");
+      const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
+      return { type, hook: ask.hook, call: ask.call, result };
+    }
+    case "prepareStep": {
+      const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(state.history) })) ?? {};
+      noOthers(said, "model", "tools", "toolChoice");
+      const index = said.model === undefined ? undefined : modelIndex(said.model);
+      if (said.model !== undefined && index === undefined)
+        throw new TypeError(
+          `it chose ${said.model.id}, which is not among the agent's models (model, fallback)`,
+        );
+      checkPrepared(said, tools);
+      return {
+        type,
+        hook: ask.hook,
+        step: ask.step,
+        ...(index === undefined ? {} : { model: index }),
+        ...(said.tools === undefined ? {} : { tools: said.tools }),
+        ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
+      };
+    }
+    case "transformContext": {
+      const messages = shown(state.history);
+      const said = await hooks.transformContext?.(messages, { step: ask.step });
+      if (said === undefined) return { type, hook: ask.hook, step: ask.step };
+      return {
+        type,
+        hook: ask.hook,
+        step: ask.step,
+        edit: editFrom(state.history, sendable(messagesOf(said).map(inText), state.history)),
+      };
+    }
+    case "onFinish": {
+      const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
+      const said = (await hooks.onFinish?.(run)) ?? [];
+      const messages = typeof said === "string" ? [userText(said.toWellFormed())] : messagesOf(said);
+      return { type, hook: ask.hook, messages: messages.map(workOf).filter(saysSomething) };
+    }
+  }
+}
+
+/** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
+const viewFor = (call: Call): CallView => jsonCopy(viewOf(call));
+
+function callOf(state: State, key: string): Call {
+  const call = state.run?.turn?.calls.find((one) => one.key === key);
+  if (call === undefined) throw new Error(`the call ${key} is no longer open`);
+  return call;
+}
+
+const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
+  renderResult(toolResult(content, { isError: isError ?? false }));
+
+/** In a history, what is no message would fail every request to come. */
+function messagesOf<M extends Message>(said: M[]): M[] {
+  if (!Array.isArray(said))
+    throw new TypeError(`it returned ${kindOf(said)}, and a list of messages is needed`);
+  const wrong = said.findIndex(
+    (one: Partial<M> | null) => !isRole(one?.role) || !Array.isArray(one?.content),
+  );
+  if (wrong >= 0)
+    throw new TypeError(
+      `item ${wrong} of what it returned is no message: a role and a list of parts are needed`,
+    );
+  return said;
+}
+
+/** A request for nothing would be refused, or answered with nothing. */
+function sendable(said: readonly Message[], history: Log<Message>): readonly Message[] {
+  const messages = untorn(said, history);
+  if (messages.length === 0) throw new TypeError("it returned no message that could be sent");
+  return messages;
+}
+
+/** More work is what a user would say. Anything else would stand in the history for good: an answer whose calls have no results, say. */
+function workOf(message: UserMessage, at: number): UserMessage {
+  if (message.role !== "user")
+    throw new TypeError(`item ${at} of what it returned is no user's message: its role is ${message.role}`);
+  return { ...message, content: message.content.map(readPart) };
+}
+
+const saysSomething = ({ content }: UserMessage): boolean =>
+  content.some((part) => part.type !== "text" || part.text.trim() !== "");
+
+function givenResult({ result, isError }: { result: string | ContentPart[]; isError?: boolean }): CallResult {
+  if (!isContent(result))
+    throw new TypeError(`its result is ${kindOf(result)}, and a text or a list of parts is needed`);
+  return resultOf(result, isError);
+}
+
+const isContent = (value: unknown): boolean => typeof value === "string" || Array.isArray(value);
+
+/** What is passed over in silence may be what somebody relies on: tools that are no longer to be called, arguments that were made harmless. */
+function noOthers(said: object, ...known: readonly string[]): void {
+  if (typeof said !== "object") throw new TypeError(`it returned ${kindOf(said)}, and an object is needed`);
+  const other = Object.entries(said).find(([name, value]) => !known.includes(name) && value !== undefined);
+  if (other !== undefined)
+    throw new TypeError(`it returned ${other[0]}, and what it may return is ${known.join(", ")}`);
+}
+
+/** A text in place of a list would be taken for a list of its letters, or of what is in it. */
+function checkPrepared(
+  { tools, toolChoice }: { tools?: unknown; toolChoice?: unknown },
+  own: ReadonlyMap<string, Tool>,
+): void {
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
+    throw new TypeError("its tools must be a list of names of tools");
+  const unknown = (tools as readonly string[] | undefined)?.find((name) => !own.has(name));
+  if (unknown !== undefined)
+    throw new TypeError(`its tools name ${JSON.stringify(unknown)}, and ${toolsThere(own)}`);
+  const word = typeof toolChoice === "string" ? toolChoice : undefined;
+  const { tool } = (toolChoice ?? {}) as { tool?: unknown };
+  if (toolChoice !== undefined && typeof tool !== "string" && !["auto", "any", "none"].includes(word ?? ""))
+    throw new TypeError('its toolChoice must be "auto", "any", "none" or { tool }');
+  if (typeof tool === "string" && !own.has(tool))
+    throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, and ${toolsThere(own)}`);
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+
+/** The new list as what it kept and what it put in, so that the record is as large as the change. */
+function editFrom(history: Log<Message>, messages: readonly Message[]): HistoryEdit {
+  const places = new Map<Message, number>();
+  for (let at = 0; at < history.length; at += 1) places.set(history.at(at) as Message, at);
+  return editOf(messages.map((message) => places.get(message) ?? message));
+}

@@ -1,0 +1,375 @@
+// The room of what is at work: the model calls, tools and questions that were started and have not come back.
+//
+// The driver's arms under one roof. Nothing here decides: what is started was named by `next`, what comes back is posted
+// as a fact, and what nobody waits for any more is told so by its signal.
+
+import { capArrival, capGiven, type Keeping } from "../../context/cap/arrival.ts";
+import type { CapFacts } from "../../context/cap/facts.ts";
+import type { CapPlace } from "../../context/cap.ts";
+import { messageOf, RondoError, toRondoError } from "../../errors.ts";
+import type { RondoEvent } from "../../events.ts";
+import type { Model } from "../../model.ts";
+import { answeringInText } from "../../output/answers.ts";
+import { areWordsMissing, inAnyWords } from "../../rules/own-texts.ts";
+import { resolver } from "../../tool/dependency.ts";
+import { renderThrown } from "../../tool/render.ts";
+import { ChildWaits, type ToolContext } from "../../tool.ts";
+import type { Action, HookAsk } from "../action.ts";
+import { unstartedResult } from "../deciding/closing.ts";
+import { placeOf } from "../folding/same-model.ts";
+import { offeredTools } from "../offered.ts";
+import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
+import { windowOf } from "../request/window.ts";
+import { type Call, isThinking, type State } from "../state.ts";
+import { act, checkCalls } from "./act.ts";
+import { viewOf } from "./announce.ts";
+import { type Answered, askHook, askKey } from "./ask-hooks.ts";
+import { Children } from "./children.ts";
+import { answerFrom, failureFrom } from "./model-answer.ts";
+import { reconcileCall } from "./reconcile.ts";
+import type { Shell } from "./shell.ts";
+import { think } from "./think.ts";
+
+/** The driver, as those who work for it see it. */
+interface Driving {
+  state(): State;
+  post(fact: Fact): void;
+  readonly tell: (event: RondoEvent) => void;
+}
+
+export class AtWork {
+  readonly #shell: Shell;
+  readonly #driving: Driving;
+  #modelCall: AbortController | undefined;
+  readonly #toolCalls = new Map<CallKey, AbortController>();
+  /** Calls whose tools have not come back, whether anybody waits for them or not. */
+  readonly #away = new Set<CallKey>();
+  readonly #asking = new Set<string>();
+  readonly #children: Children;
+  /** What was started in an era that is over is nobody's any more. */
+  #era = 0;
+
+  constructor(shell: Shell, driving: Driving) {
+    this.#shell = shell;
+    this.#driving = driving;
+    this.#children = new Children(shell, driving);
+  }
+
+  get #state(): State {
+    return this.#driving.state();
+  }
+
+  /** Whether a question has not been answered. */
+  get isAsking(): boolean {
+    return this.#asking.size > 0;
+  }
+
+  /** Takes note of what happened to calls that are sub-agents. */
+  see(record: LogRecord): void {
+    this.#children.see(record);
+  }
+
+  /** The process leaves: `soon`, and sub-agents stop where they are; `now`, and all that is under way is nobody's any more. */
+  leave(when: "soon" | "now"): void {
+    if (when === "now") {
+      this.#era += 1;
+      this.#asking.clear();
+      this.#away.clear();
+    }
+    // Before their signals fire: a sub-agent that is left behind must not take that for an abort.
+    this.#children.leave(when);
+    if (when === "now") this.stopAll(new RondoError("aborted", "the process leaves"));
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#children.stay();
+  }
+
+  /** Asks the model, unless that is no longer wanted. */
+  think(action: Action & { do: "call_model" }): void {
+    const { models, tools } = this.#shell;
+    const { options } = this.#state;
+    const named = modelOf(models, this.#state, action.model);
+    const model = named && answeringInText(named, action.request);
+    if (options === undefined || this.#state.run?.call === undefined) return;
+    // An abort may have come while the journal was written: nothing starts after it.
+    if (this.#state.run.cancelledAt !== undefined) {
+      const message = "the model call was not started: the run was cancelled";
+      this.#driving.post({ type: "model_failed", error: { kind: "aborted", message, retryable: false } });
+      return;
+    }
+    if (model === undefined) {
+      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
+      this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
+      return;
+    }
+    const { controller, came } = this.#modelBegins();
+    const offered = offeredTools(this.#state);
+    const audience = {
+      step: action.step,
+      // Once its call was given up, nobody is told.
+      isThere: () => this.#modelCall === controller,
+      tell: this.#driving.tell,
+    };
+    think(model, action.request, controller, options.clocks, this.#shell.clock, audience)
+      .then(async (said) => {
+        const message = answerFrom(model, said);
+        came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
+      })
+      .catch((thrown: unknown) => came({ type: "model_failed", ...failureFrom(model, thrown) }));
+  }
+
+  /** Asks for a summary, unless that is no longer wanted: a model call like any other, of which nobody is shown the deltas. */
+  summarise({ model: at, request }: Action & { do: "summarise" }): void {
+    const { options, run } = this.#state;
+    if (options === undefined || run?.compacting?.call === undefined) return;
+    const { compactor, models, clock } = this.#shell;
+    const model = at === undefined ? compactor : modelOf(models, this.#state, at);
+    if (run.cancelledAt !== undefined || model === undefined) {
+      const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
+      const message = `the summary was not asked for: ${why}`;
+      this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
+      return;
+    }
+    const { controller, came } = this.#modelBegins();
+    think(model, request, controller, options.clocks, clock)
+      .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
+      .catch((thrown: unknown) => {
+        const { partial: _, ...failure } = failureFrom(model, thrown);
+        came({ type: "summary_failed", ...failure });
+      });
+  }
+
+  /** The signal of a model call that begins, and where what comes of it goes. */
+  #modelBegins(): { controller: AbortController; came: (fact: Fact) => void } {
+    const controller = new AbortController();
+    this.#modelCall = controller;
+    const post = this.#poster();
+    const came = (fact: Fact): void => {
+      if (this.#modelCall === controller) this.#modelCall = undefined;
+      post(fact);
+    };
+    return { controller, came };
+  }
+
+  /** Runs a call, unless that is no longer wanted. */
+  act(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined || call.result !== undefined) return;
+    const { maskToolErrors, rules, tools } = this.#shell;
+    const tool = tools.get(call.name);
+    if (this.#state.run?.cancelledAt !== undefined) {
+      const result = inAnyWords(rules, (worded) => unstartedResult(call, worded));
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    if (tool === undefined) {
+      const text = `Error: the tool ${call.name} is not here any more.`;
+      const result = {
+        content: [{ type: "text" as const, text }],
+        isError: true,
+        code: "unknown_tool" as const,
+      };
+      this.#driving.post({ type: "tool_finished", call: key, result });
+      return;
+    }
+    const { controller, context, cap, warn } = this.#begin(key, call);
+    const report = (message: string): void => warn("tool_error", `${call.name} (${call.id}): ${message}`);
+    const failures = { texts: rules.texts, ...(maskToolErrors ? { masked: { report } } : {}) };
+    const post = this.#poster();
+    const era = this.#era;
+    this.#away.add(key);
+    void act(tool, call, context, failures)
+      .then((whole) => (whole instanceof ChildWaits ? whole : cap(whole)))
+      .catch((thrown: unknown) => {
+        if (areWordsMissing(thrown))
+          post({ type: "abort_asked", reason: thrown.message, error: thrown.toJSON() });
+        // A call without a result would be waited for for ever.
+        return renderThrown(`Error: ${messageOf(thrown)}`);
+      })
+      .then((result) => {
+        if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+        if (era === this.#era) this.#away.delete(key);
+        post(
+          result instanceof ChildWaits
+            ? {
+                type: "child_waits",
+                call: key,
+                pending: result.pending,
+                parked: true,
+                ...(result.left ? { left: true as const } : {}),
+                spent: result.spent,
+              }
+            : { type: "tool_finished", call: key, result },
+        );
+      });
+  }
+
+  /** Ends a sub-agent that was left behind, unless it is at that already: one that is at work was told to stop. */
+  endChild(key: CallKey): void {
+    const left = this.#state.left?.find(({ call }) => call === key);
+    if (left === undefined || this.#away.has(key)) return;
+    this.ask(`end:${key}`, () => this.#children.end(left));
+  }
+
+  /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
+  reconcile(key: CallKey): void {
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    if (call === undefined) return;
+    this.ask(`reconcile:${key}`, async () => {
+      const { controller, context, cap } = this.#begin(key, call);
+      const found = await reconcileCall(
+        this.#shell.tools.get(call.name),
+        call,
+        context,
+        this.#shell.clock,
+        cap,
+      );
+      if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
+      // One that was too slow need not go on looking.
+      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      return found;
+    });
+  }
+
+  /** What a tool works with: its context, the signal behind it, and what cuts its result. */
+  #begin(
+    key: CallKey,
+    call: Call,
+  ): {
+    controller: AbortController;
+    context: ToolContext;
+    cap: (whole: CallResult) => CallResult | Promise<CallResult>;
+    warn: (code: string, message: string) => void;
+  } {
+    const { session, blobs, clock, given } = this.#shell;
+    const controller = new AbortController();
+    this.#toolCalls.set(key, controller);
+    const context: ToolContext = {
+      signal: controller.signal,
+      idempotencyKey: `${session}:${key}`,
+      callId: call.id,
+      update: (progress: string): void => {
+        if (this.#toolCalls.get(key) === controller)
+          this.#driving.tell({ type: "tool_update", call: viewOf(call), progress });
+      },
+      now: () => clock.now(),
+      deps: given,
+      resolve: resolver(given),
+      output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
+      outputs: () => [...this.#state.outputs],
+      ...this.#children.startOf(
+        call,
+        () => this.#toolCalls.get(key) === controller && !controller.signal.aborted,
+      ),
+    };
+    const { clean, facts, place, keeping } = this.#capping(key, call);
+    const cap = (whole: CallResult): CallResult | Promise<CallResult> =>
+      capArrival(clean(whole), facts, place, keeping);
+    return { controller, context, cap, warn: keeping.warn };
+  }
+
+  /** What a result of a call is cut by, and kept with. */
+  #capping(
+    key: CallKey,
+    call: Call,
+  ): {
+    clean: (result: CallResult) => CallResult;
+    facts: CapFacts | undefined;
+    place: CapPlace;
+    keeping: Keeping;
+  } {
+    const { session, blobs, redact } = this.#shell;
+    const warn = (code: string, message: string): void =>
+      this.#driving.tell({ type: "warning", code, message });
+    // Before anything of it is kept elsewhere, or cut: half a secret is found no more.
+    const clean = (result: CallResult): CallResult => {
+      const fact = { type: "tool_finished", call: key, result } as const;
+      return redact === undefined ? result : (redact(fact) as typeof fact).result;
+    };
+    return {
+      clean,
+      facts: this.#state.options?.context?.cap,
+      place: { tool: call.name, callId: call.id, window: windowOf(this.#state) },
+      keeping: { session, blobs, warn },
+    };
+  }
+
+  /** Posts what comes of something that is started now; once that was given up, nothing. */
+  #poster(): (fact: Fact) => void {
+    const era = this.#era;
+    return (fact) => {
+      if (era === this.#era) this.#driving.post(fact);
+    };
+  }
+
+  /** Asks a hook, unless it is at that already. */
+  askHook(ask: HookAsk): void {
+    this.ask(askKey(ask), async () => this.#cut(await askHook(ask, this.#state, this.#shell.hooks)));
+  }
+
+  /** A result that a hook gave is cut like a tool's. */
+  async #cut(fact: Answered): Promise<Answered> {
+    if (!("result" in fact) || fact.result === undefined) return fact;
+    const call = this.#state.run?.turn?.calls.find((one) => one.key === fact.call);
+    if (call === undefined) return fact;
+    const { clean, facts, place, keeping } = this.#capping(fact.call, call);
+    return { ...fact, result: await capGiven(clean(fact.result), call.result, facts, place, keeping) };
+  }
+
+  /** Asks a question that is not being asked already; its answer comes by mail, unless the run has ended meanwhile. */
+  ask(key: string, ask: () => Promise<Fact>): void {
+    const asked = `${this.#state.run?.number}/${key}`;
+    if (this.#asking.has(asked)) return;
+    this.#asking.add(asked);
+    const { run } = this.#state;
+    const era = this.#era;
+    const settle = (fact: Fact): void => {
+      if (era !== this.#era) return;
+      this.#asking.delete(asked);
+      const now = this.#state.run;
+      if (now?.number === run?.number && now?.end === undefined) this.#driving.post(fact);
+    };
+    ask().then(settle, (thrown: unknown) =>
+      settle({ type: "abort_asked", reason: messageOf(thrown), error: toRondoError(thrown).toJSON() }),
+    );
+  }
+
+  /** Fires the signal of everything that is still at work and no longer wanted. */
+  release(): void {
+    const { run } = this.#state;
+    const cancelled = run?.cancelledAt !== undefined;
+    const thinking = run !== undefined && isThinking(run);
+    if (this.#modelCall !== undefined && (cancelled || !thinking)) {
+      const controller = this.#modelCall;
+      if (!thinking) this.#modelCall = undefined;
+      controller.abort(reasonOf(this.#state));
+    }
+    for (const [key, controller] of this.#toolCalls) {
+      const call = run?.turn?.calls.find((one) => one.key === key);
+      const over = call === undefined || call.result !== undefined;
+      if (over) this.#toolCalls.delete(key);
+      if (over || cancelled) controller.abort(reasonOf(this.#state));
+    }
+  }
+
+  /** Everything that is at work is told to stop. */
+  stopAll(error: RondoError): void {
+    this.#modelCall?.abort(error);
+    this.#modelCall = undefined;
+    for (const controller of this.#toolCalls.values()) controller.abort(error);
+    this.#toolCalls.clear();
+  }
+}
+
+/** The model a run means: it may have been begun when they stood in another order. */
+const modelOf = (models: readonly Model[], { options }: State, at: number): Model | undefined =>
+  models[placeOf(models, options?.models[at], at)];
+
+function reasonOf(state: State): RondoError {
+  const { run } = state;
+  const reason =
+    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
+  return new RondoError("aborted", `no longer wanted: ${reason}`);
+}

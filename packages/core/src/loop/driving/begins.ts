@@ -1,0 +1,37 @@
+// The room of beginnings: what is written down before something is done.
+//
+// Shared by every driver: intent before effect, in the same words wherever a run is driven.
+
+import type { Action } from "../action.ts";
+import type { Fact } from "../records.ts";
+import { type Prefix, requestName } from "../request/prefix.ts";
+
+/** A model is asked. @param prefix notes what the request's front is, and what broke it */
+export function modelStarted(action: Action & { do: "call_model" }, prefix: Prefix): Fact {
+  const { request, step, attempt, shape } = action;
+  const { digest, broke } = prefix.note(request, shape);
+  return {
+    type: "model_started",
+    step,
+    attempt,
+    model: action.model,
+    digest,
+    ...(broke === undefined ? {} : { broke }),
+    ...(action.stages === undefined ? {} : { stages: action.stages }),
+  };
+}
+
+export function summaryStarted({ request, part, of, attempt }: Action & { do: "summarise" }): Fact {
+  return { type: "summary_started", part, of, attempt, digest: requestName(request) };
+}
+
+/** Calls are started. @param session whose calls they are */
+export function toolsStarted({ calls, reserved }: Action & { do: "start_tools" }, session: string): Fact[] {
+  return calls.map((call): Fact => {
+    const idempotencyKey = `${session}:${call}`;
+    const given = reserved?.[call];
+    // The key is the child's session as well: it is the same whenever the call is started again.
+    const child = given === undefined ? {} : { child: idempotencyKey, reserved: given };
+    return { type: "tool_started", call, idempotencyKey, ...child };
+  });
+}

@@ -1,0 +1,130 @@
+// The room of the driver's children: the driver's arm towards the sub-agents that its tools are.
+//
+// It hands a sub-agent what it needs of its parent, and passes on what is said to it. It decides nothing: what a child
+// may spend and when it goes on stand in records. A child that waits for somebody is in no memory; when its parent's
+// run no longer wants it, the loop says so, and it is ended in its own journal.
+
+import type { Clock } from "../../clock.ts";
+import { messageOf } from "../../errors.ts";
+import type { RondoEvent } from "../../events.ts";
+import type { BlobStore } from "../../journal/blobs.ts";
+import type { Journal } from "../../journal.ts";
+import type { Rules } from "../../rules/rule.ts";
+import type { ChildPlace, ChildStart, Tool } from "../../tool.ts";
+import type { LeftChild, PassedAnswer, Spent, WaitingCall } from "../child-facts.ts";
+import { nothingSpent, spentSince } from "../children.ts";
+import type { CallKey, Fact, LogRecord } from "../records.ts";
+import type { Call, State } from "../state.ts";
+import { viewOf } from "./announce.ts";
+
+/** What it acts with. */
+interface Place {
+  session: string;
+  rules: Rules;
+  journalOfChildren: Journal;
+  blobs?: BlobStore | undefined;
+  tools: ReadonlyMap<string, Tool>;
+  clock: Clock;
+}
+
+interface Driving {
+  state(): State;
+  post(fact: Fact): void;
+  tell(event: RondoEvent): void;
+}
+
+/** A child settles a little before its parent gives it up, so that what it spent is told in time. */
+const graceShare = 0.75;
+
+export class Children {
+  readonly #place: Place;
+  readonly #driving: Driving;
+  readonly #hearing = new Map<CallKey, (answer: PassedAnswer) => void>();
+  readonly #left = new Map<CallKey, (now: boolean) => void>();
+  #leaving: "soon" | "now" | undefined;
+
+  constructor(place: Place, driving: Driving) {
+    this.#place = place;
+    this.#driving = driving;
+  }
+
+  /** What a call that is a sub-agent is started with. @param wanted whether this start of it still is */
+  startOf(call: Call, wanted: () => boolean): { child?: ChildStart } {
+    const { child, key } = call;
+    if (child === undefined) return {};
+    this.#hearing.delete(key);
+    this.#left.delete(key);
+    const depth = (this.#driving.state().run?.parent?.depth ?? 0) + 1;
+    const view = viewOf(call);
+    return {
+      child: {
+        ...this.#placeOf(child.session),
+        parent: { session: this.#place.session, call: key, depth, budget: child.reserved },
+        answers: child.answers,
+        told: child.spent,
+        texts: this.#place.rules.texts,
+        emit: (event) => {
+          if (wanted()) this.#driving.tell({ type: "child", call: view, event });
+        },
+        waits: (pending: WaitingCall[]) => {
+          if (wanted()) this.#driving.post({ type: "child_waits", call: key, pending, parked: false });
+        },
+        onAnswer: (heard) => this.#hearing.set(key, heard),
+        onLeave: (heard) => {
+          this.#left.set(key, heard);
+          if (this.#leaving !== undefined) heard(this.#leaving === "now");
+        },
+      },
+    };
+  }
+
+  /** The process leaves: all children at work stop where they are. */
+  leave(when: "soon" | "now"): void {
+    this.#leaving = when;
+    for (const heard of this.#left.values()) heard(when === "now");
+  }
+
+  /** Nobody leaves any more. */
+  stay(): void {
+    this.#leaving = undefined;
+  }
+
+  /** Takes note of what happened to calls that are sub-agents. */
+  see(record: LogRecord): void {
+    if (record.type === "approval_passed") {
+      const { call, inside, said } = record;
+      this.#hearing.get(call)?.({ inside, said });
+      return;
+    }
+    if (record.type === "tool_finished" || (record.type === "child_waits" && record.parked)) {
+      this.#hearing.delete(record.call);
+      this.#left.delete(record.call);
+    }
+  }
+
+  /** Ends a sub-agent that is not at work, in its own journal. What comes of it is a fact in any case. */
+  async end({ call, name, session, told }: LeftChild): Promise<Fact> {
+    const tool = this.#place.tools.get(name);
+    // Nothing this process does brings it back.
+    if (tool?.endChild === undefined)
+      return { type: "late_result", call, error: `there is no sub-agent ${name} any more` };
+    try {
+      const spent = await tool.endChild(this.#placeOf(session), "its parent was ended");
+      const since = spent === undefined ? nothingSpent : spentSince(spent, told);
+      // What it had told before it stopped is known.
+      if (!hasSpent(since)) return { type: "late_result", call };
+      return { type: "late_result", call, result: { content: [], isError: true, spent: since } };
+    } catch (thrown) {
+      return { type: "late_result", call, error: messageOf(thrown), open: true };
+    }
+  }
+
+  #placeOf(session: string): ChildPlace {
+    const { journalOfChildren: journal, blobs, clock } = this.#place;
+    const graceMs = Math.floor((this.#driving.state().options?.abortGraceMs ?? 0) * graceShare);
+    return { session, journal, blobs, clock, graceMs };
+  }
+}
+
+const hasSpent = ({ tokens, modelCalls, agents, uncounted }: Spent): boolean =>
+  tokens > 0 || modelCalls > 0 || agents > 0 || uncounted > 0;

@@ -1,0 +1,83 @@
+// The room of what a model gave back: an answer, or an error, as facts that every journal can hold.
+//
+// A model may be anybody's code. A wrong answer is the model's failure, told with its name and with the place of what is
+// wrong, and not the loop's: taken as it is, it would stand in the history and fail every request to come, or be refused
+// by one journal and changed by another.
+
+import { type ErrorData, messageOf, RondoError, toRondoError } from "../../errors.ts";
+import { inText } from "../../input.ts";
+import { jsonCopy } from "../../json/copy.ts";
+import type { AssistantMessage, Part, Usage } from "../../message.ts";
+import type { Model } from "../../model.ts";
+
+/**
+ * The answer of a model, as it stands in the records: what the model still writes into its own changes nothing.
+ * @throws RondoError `protocol` naming the model, and what of the answer is none
+ */
+export function answerFrom({ id, origin: asked }: Model, said: unknown): AssistantMessage {
+  const shaped = said as Partial<AssistantMessage> | null | undefined;
+  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || typeof shaped.stop?.kind !== "string")
+    throw new RondoError("protocol", `${id}: the model returned something that is no assistant message`);
+  const wrong = shaped.content.findIndex((part) => !isPart(part));
+  if (wrong >= 0)
+    throw new RondoError("protocol", `${id}: the model returned a message whose part ${wrong} is none`);
+  // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
+  const { usage, raw, ...message } = inText(shaped as AssistantMessage) as AssistantMessage;
+  const origin = typeof message.origin === "object" && message.origin !== null ? message.origin : asked;
+  try {
+    return {
+      ...jsonCopy({ ...message, origin }),
+      ...(isUsage(usage) ? { usage: jsonCopy(usage) } : {}),
+      // The provider's own is nobody's to read but who asked for it: it is kept as far as it can be.
+      ...(raw === undefined ? {} : { raw: jsonCopy(raw, "raw", "lenient") }),
+    };
+  } catch (thrown) {
+    throw new RondoError("protocol", `${id}: the model's answer is no JSON: ${messageOf(thrown)}`);
+  }
+}
+
+/** What a failed call leaves behind: whatever of it is none is left out, for the error is what counts. */
+export function failureFrom(
+  model: Model,
+  thrown: unknown,
+): { error: ErrorData; partial?: AssistantMessage; usage?: Usage } {
+  const error = toRondoError(thrown);
+  const partial = partialFrom(model, error.partial);
+  return {
+    error: error.toJSON(),
+    ...(partial === undefined ? {} : { partial }),
+    ...(isUsage(error.usage) ? { usage: jsonCopy(error.usage) } : {}),
+  };
+}
+
+function partialFrom(model: Model, partial: AssistantMessage | undefined): AssistantMessage | undefined {
+  try {
+    return answerFrom(model, partial);
+  } catch {
+    return undefined;
+  }
+}
+
+const isUsage = (usage: unknown): usage is Usage =>
+  typeof usage === "object" && usage !== null && Object.values(usage).every(isAmount);
+
+const isAmount = (value: unknown): boolean =>
+  value === undefined || (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY);
+
+/** What is read of a part without another look. In the history a wrong one would fail every run to come. */
+function isPart(part: Partial<Part> | null | undefined): boolean {
+  switch (part?.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return typeof part.text === "string";
+    case "tool_call":
+      return (
+        [part.id, part.name, part.rawArgs].every((one) => typeof one === "string") &&
+        typeof part.args === "object" &&
+        part.args !== null
+      );
+    default:
+      return typeof part?.type === "string";
+  }
+}

@@ -1,0 +1,158 @@
+// The room of the model call: one attempt, watched by two clocks.
+//
+// The driver's arm towards a model. It tells what arrives, keeps what arrived in case it breaks off, and settles when
+// a clock runs out even if the model does not. Whether to try again is not asked here.
+//
+// An answer may be many thousand deltas: each goes through one function here, for each on the way is compiled with all that it calls.
+
+import type { Clock } from "../../clock.ts";
+import { errorWith, RondoError, toRondoError } from "../../errors.ts";
+import type { RondoEvent } from "../../events.ts";
+import type { AssistantMessage, Part } from "../../message.ts";
+import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
+
+export interface Clocks {
+  connectMs: number;
+  firstByteMs: number;
+  /** Between two meaningful events. */
+  idleMs: number;
+  totalMs: number;
+}
+
+/** Who is told what arrives. */
+export interface Audience {
+  readonly step: number;
+  /** Whether anybody still wants to hear it. */
+  isThere(): boolean;
+  tell(event: RondoEvent): void;
+}
+
+/**
+ * Calls the model once.
+ * @param audience nobody, where it is absent
+ * @throws RondoError with `partial` where anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
+ */
+export function think(
+  model: Model,
+  request: ModelRequest,
+  controller: AbortController,
+  clocks: Clocks,
+  clock: Clock,
+  audience?: Audience,
+): Promise<AssistantMessage> {
+  const heard: Heard = [];
+  const startedAt = clock.now();
+  let lastAt = startedAt;
+  let begun = false;
+  let over = false;
+
+  return new Promise((resolve, reject) => {
+    let cancel = (): void => {};
+    const settle = (act: () => void): void => {
+      over = true;
+      cancel();
+      act();
+    };
+    const fail = (thrown: unknown): void =>
+      settle(() =>
+        reject(withPartial(controller.signal.aborted ? aborted(thrown) : toRondoError(thrown), model, heard)),
+      );
+
+    // One timer that is set anew when it fires, not one per delta. The idle clock may start at any moment, so it never
+    // sleeps longer than that one would.
+    const watch = (): void => {
+      const now = clock.now();
+      const idle = begun ? clocks.idleMs : clocks.firstByteMs;
+      const left = Math.min(lastAt + idle, startedAt + clocks.totalMs) - now;
+      if (left > 0) {
+        cancel = clock.after(Math.min(left, clocks.idleMs, 2 ** 31 - 1), watch);
+        return;
+      }
+      const error =
+        now - startedAt >= clocks.totalMs
+          ? new RondoError(
+              "timeout",
+              `${model.id}: the answer took longer than ${clocks.totalMs} ms (clocks.totalMs)`,
+            )
+          : begun
+            ? new RondoError("stream_idle", `${model.id}: nothing came for ${idle} ms (clocks.idleMs)`)
+            : new RondoError("timeout", `${model.id}: nothing came within ${idle} ms (clocks.firstByteMs)`);
+      settle(() => reject(withPartial(error, model, heard)));
+      controller.abort(error);
+    };
+    watch();
+
+    let open: Heard[number] | undefined;
+    const hear = (event: ModelEvent): void => {
+      if (over) return;
+      begun = true;
+      lastAt = clock.now();
+      if (event.type === "text_delta") {
+        if (open?.index !== event.index) open = openedIn(heard, event.index);
+        open.pieces.push(event.text);
+      }
+      if (audience?.isThere() !== true) return;
+      const { step } = audience;
+      switch (event.type) {
+        case "text_delta":
+        case "reasoning_delta":
+          audience.tell({ type: event.type, step, index: event.index, text: event.text });
+          return;
+        case "tool_args_delta": {
+          const { type, index, id, name, delta } = event;
+          audience.tell({ type, step, index, id, name, delta });
+          return;
+        }
+        case "warning":
+          audience.tell(event);
+      }
+    };
+    const io = {
+      signal: controller.signal,
+      emit: hear,
+      clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs, idleMs: clocks.idleMs },
+      clock,
+    };
+    try {
+      model.call(request, io).then((message) => settle(() => resolve(message)), fail);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  });
+}
+
+/** The text that was heard so far, by position in the answer. Reasoning is not kept: unsigned, it could not be replayed. */
+type Heard = { readonly index: number; readonly pieces: string[] }[];
+
+/** Where the text at a position is kept. */
+function openedIn(heard: Heard, index: number): Heard[number] {
+  const known = heard.find((one) => one.index === index);
+  if (known !== undefined) return known;
+  const opened = { index, pieces: [] };
+  heard.push(opened);
+  return opened;
+}
+
+/** Whatever a model rejects with after its signal fired: it was aborted. */
+function aborted(thrown: unknown): RondoError {
+  const error = toRondoError(thrown);
+  const { partial, usage } = error;
+  return new RondoError("aborted", "the model call was aborted", {
+    cause: thrown,
+    ...(partial === undefined ? {} : { partial }),
+    ...(usage === undefined ? {} : { usage }),
+  });
+}
+
+function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
+  if (error.partial !== undefined) return error;
+  if (heard.length === 0) return error;
+  const content = heard.map(({ pieces }): Part => ({ type: "text", text: pieces.join("") }));
+  const partial: AssistantMessage = {
+    role: "assistant",
+    content,
+    origin: model.origin,
+    stop: { kind: error.kind === "aborted" ? "aborted" : "error", wire: "unknown" },
+  };
+  return errorWith(error, { partial });
+}

@@ -1,0 +1,21 @@
+// The room of what comes too late: the result of something that was settled without it.
+//
+// Shared by every driver, so that what nobody waits for any more stands in the records as the same thing everywhere.
+
+import type { Fact } from "../records.ts";
+import type { State } from "../state.ts";
+
+/** What came too late is kept as what it is. */
+export function timely(fact: Fact, { run }: State): Fact {
+  if (fact.type === "model_finished" || fact.type === "model_failed")
+    return run?.call === undefined ? { type: "late_result", call: null } : fact;
+  if (fact.type === "summary_finished" || fact.type === "summary_failed")
+    return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
+  if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
+  const call = run?.turn?.calls.find((one) => one.key === fact.call);
+  if (call !== undefined && call.result === undefined) return fact;
+  if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
+  const { spent } = fact;
+  const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
+  return { type: "late_result", call: fact.call, result: stopped, open: true };
+}

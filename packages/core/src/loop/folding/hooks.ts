@@ -1,0 +1,104 @@
+// The room of the fold of hooks: what a hook's answer changes of a run, or of a call.
+
+import { canonical } from "../../json/digest.ts";
+import type { LogRecord } from "../records.ts";
+import { type Call, type Run, type State, working } from "../state.ts";
+import { changeCall, isOver, noteKept } from "./turn.ts";
+
+/** A hook has answered. */
+export function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_answered" }): State {
+  switch (record.hook) {
+    case "permission": {
+      const permission = {
+        answer: record.answer,
+        ...(record.reason === undefined ? {} : { reason: record.reason }),
+        ...(record.error === undefined ? {} : { failed: true as const }),
+      };
+      const stopped: Run =
+        record.answer === "stop"
+          ? {
+              ...run,
+              stopping: {
+                reason: "turn_stopped",
+                rule: "permission",
+                evidence: { call: record.call },
+                ...(record.text === undefined ? {} : { text: record.text }),
+              },
+            }
+          : run;
+      return changeCall(state, stopped, record.call, (call) => ({ ...call, permission }));
+    }
+    case "beforeTool":
+      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
+        ...call,
+        prepared: true,
+        ...unapproved(call, record),
+        // What was wrong with the model's own text is of no matter any more.
+        ...(record.args === undefined
+          ? {}
+          : { args: record.check?.ok ? record.check.args : record.args, argsError: undefined }),
+        ...(record.check === undefined ? {} : { check: record.check }),
+        ...(record.result === undefined ? {} : { result: record.result, settled: true }),
+      }));
+    case "afterTool":
+      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
+        ...call,
+        settled: true,
+        ...(record.result === undefined ? {} : { result: record.result }),
+      }));
+    case "prepareStep": {
+      const {
+        type: _type,
+        hook: _hook,
+        seq: _seq,
+        at: _at,
+        rand: _rand,
+        error: _error,
+        ...prepared
+      } = record;
+      return { ...state, run: { ...run, prepared, ...brokenBy(record) } };
+    }
+    case "transformContext": {
+      const transformed = { step: record.step, ...(record.edit === undefined ? {} : { edit: record.edit }) };
+      return { ...state, run: { ...run, transformed, ...brokenBy(record) } };
+    }
+    case "onFinish": {
+      const asked: Run = { ...run, finishAsked: true, ...brokenBy(record) };
+      if (record.messages.length === 0) return { ...state, run: asked };
+      return { ...state, history: state.history.push(...record.messages), run: working(asked) };
+    }
+  }
+}
+
+/** Where the whole of what a hook gave is kept. What the tool did, and where its own text is, is known already. */
+function noteGiven(
+  state: State,
+  run: Run,
+  { call: key, result }: LogRecord & { type: "hook_answered"; hook: "beforeTool" | "afterTool" },
+): State {
+  const call = run.turn?.calls.find((one) => one.key === key && !isOver(one));
+  if (call === undefined || result?.ref === undefined || result.ref === call.result?.ref) return state;
+  const { ledger: _ledger, ...given } = result;
+  return noteKept(state, run, call, given);
+}
+
+/** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
+function unapproved(
+  call: Call,
+  record: LogRecord & { type: "hook_answered"; hook: "beforeTool" },
+): Partial<Call> {
+  if (record.args === undefined || call.permission?.approved !== true) return {};
+  const args = record.check?.ok ? record.check.args : record.args;
+  return canonical(args) === canonical(call.args) ? {} : { asked: false, permission: { answer: "ask" } };
+}
+
+function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {
+  if (record.error === undefined) return {};
+  return {
+    broken: {
+      kind: "internal",
+      message: `the ${record.hook} hook failed: ${record.error}`,
+      retryable: false,
+    },
+  };
+}

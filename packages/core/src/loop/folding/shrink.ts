@@ -1,0 +1,153 @@
+// The room of shrinking: how the history becomes smaller, and how a compaction comes to its end.
+//
+// The history is only ever replaced by an edit that stands in a record, so a fold knows all that a run once knew.
+
+import { applyEdit } from "../../context/edit.ts";
+import type { Replacement } from "../../context/stage.ts";
+import type { ErrorData } from "../../errors.ts";
+import type { AssistantMessage, Message } from "../../message.ts";
+import { Log } from "../log.ts";
+import type { Because, LogRecord } from "../records.ts";
+import { type Compacting, type Run, type State, settleCancel } from "../state.ts";
+import { spendMore, tokensOf } from "./spend.ts";
+
+/** A compaction that has just been decided on. */
+export function newCompaction(because: Because): Compacting {
+  return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
+}
+
+/** The history is another one from here on: nobody has counted it, what hooks made of the old one is void, and what was kept of it has to be read again. */
+function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
+  const { transformed: _transformed, ...rest } = run;
+  const reduced = run.reduced && { ...run.reduced, helped: true };
+  return {
+    ...state,
+    history: Log.of(history),
+    counted: undefined,
+    rewritten: state.rewritten.includes(by) ? state.rewritten : [...state.rewritten, by],
+    run: { ...rest, reduced },
+    ...(state.outputs.length === 0 ? {} : { readable: true as const }),
+  };
+}
+
+/** Messages were cut for good. */
+export function trim(state: State, run: Run, edits: readonly Replacement[], by: string): State {
+  const messages = [...state.history];
+  for (const { at, message } of edits) messages[at] = message;
+  return rewritten(state, run, messages, by);
+}
+
+/** A model is asked for the next summary. */
+export function startSummary(run: Run, at: number): Partial<Run> {
+  const { compacting } = run;
+  return compacting === undefined ? {} : { compacting: { ...compacting, call: { startedAt: at } } };
+}
+
+/** The model asked for a summary has answered, or failed. An answer without a text is a failure. */
+export function endSummary(
+  state: State,
+  run: Run,
+  record: LogRecord & { type: "summary_finished" | "summary_failed" },
+): State {
+  const { compacting } = run;
+  if (compacting?.call === undefined) return state;
+  const answer = record.type === "summary_finished" ? record.message : undefined;
+  const usage = record.type === "summary_finished" ? record.message.usage : record.usage;
+  const came = outcomeOf(record);
+  const after: Compacting = {
+    ...compacting,
+    call: undefined,
+    ...("error" in came ? failed(compacting, came, record) : summed(compacting, came.text)),
+  };
+  const next: Run = {
+    ...run,
+    modelCalls: run.modelCalls + 1,
+    spend: spendMore(
+      state,
+      run,
+      usage ?? {},
+      answer === undefined,
+      state.options?.compactor ?? state.options?.models[run.model],
+    ),
+    compacting: after,
+  };
+  return { ...state, lastTokens: tokensOf(usage), run: settleCancel(next) };
+}
+
+/** What came of the question for a summary. `cut`: the answer ended at its output limit. */
+type Outcome = { text: string } | { error: ErrorData; cut: boolean };
+
+function outcomeOf(record: LogRecord & { type: "summary_finished" | "summary_failed" }): Outcome {
+  if (record.type === "summary_failed") return { error: record.error, cut: false };
+  const { message } = record;
+  const error = noSummary(message);
+  return error === undefined
+    ? { text: plainText(message) }
+    : { error, cut: message.stop.kind === "max_tokens" };
+}
+
+const summed = ({ summaries }: Compacting, text: string): Partial<Compacting> => ({
+  failures: 0,
+  failure: undefined,
+  failedAt: undefined,
+  cut: undefined,
+  summaries: [...summaries, text],
+});
+
+const failed = (
+  compacting: Compacting,
+  { error, cut }: Extract<Outcome, { cut: boolean }>,
+  { at, rand }: LogRecord,
+): Partial<Compacting> => ({
+  cut: (compacting.cut ?? 0) + Number(cut),
+  failures: compacting.failures + 1,
+  failure: error,
+  failedAt: { at, rand },
+  ...(error.kind === "context_overflow" ? narrower(compacting) : {}),
+  ...(refusesLimit(error) ? { limit: error.maxOutputTokens ?? null, failedAt: undefined } : {}),
+});
+
+/** What was too long for its reader is planned anew, in smaller parts, and asked for at once. */
+const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
+  narrowed: narrowed + 1,
+  summaries: [],
+  failedAt: undefined,
+});
+
+/** Whether a request for a summary may pass with another output limit, or with none. */
+export const refusesLimit = ({ maxOutputTokens, repair }: ErrorData): boolean =>
+  maxOutputTokens !== undefined || repair === "settings.maxOutputTokens";
+
+const plainText = (message: AssistantMessage): string =>
+  message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** Why an answer is no summary: nobody's words may take the conversation's place but those that were asked for. */
+function noSummary(message: AssistantMessage): ErrorData | undefined {
+  const { kind } = message.stop;
+  if (
+    kind === "refusal" ||
+    kind === "content_filter" ||
+    message.content.some(({ type }) => type === "refusal")
+  )
+    return { kind: "content_filter", message: "the model refused to sum up", retryable: false };
+  if (plainText(message).trim() !== "") return undefined;
+  const why = kind === "max_tokens" ? ": its output limit went into reasoning" : "";
+  return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };
+}
+
+/** The compaction is over: the history is what the edit makes of it, or what it was. */
+export function compact(state: State, run: Run, record: LogRecord & { type: "compacted" }): State {
+  if (run.compacting === undefined) return state;
+  const over: Run = { ...run, compacting: undefined };
+  const after =
+    record.edit === undefined
+      ? { ...state, run: over }
+      : rewritten(state, over, applyEdit(state.history, record.edit), record.stage);
+  const last = state.compacted;
+  const inARow = last !== undefined && state.answers - last.answers <= 1 ? last.inARow + 1 : 1;
+  const { length } = after.history;
+  return {
+    ...after,
+    compacted: { length, answers: state.answers, helped: record.edit !== undefined, inARow },
+  };
+}

@@ -1,0 +1,62 @@
+// The room of spending: what a run has cost, as far as anybody counted.
+//
+// Tokens are summed as the provider told them. Money needs a price and a count for every call; where either is
+// missing the sum is unknown from then on, which is not zero.
+
+import type { Usage } from "../../message.ts";
+import type { ModelRef } from "../records.ts";
+import type { Run, Spend, State } from "../state.ts";
+
+/** What has been spent after one more model call. `failed`: a call that brought no answer; uncounted, it is taken to cost nothing. `by`: the model that was asked. */
+export function spendMore(
+  state: State,
+  run: Run,
+  usage: Usage | undefined,
+  failed: boolean = false,
+  by: ModelRef | undefined = state.options?.models[run.model],
+): Spend {
+  const { spend } = run;
+  const { inputTokens, outputTokens } = usage ?? {};
+  if (inputTokens === undefined && outputTokens === undefined)
+    return failed
+      ? spend
+      : { ...spend, uncounted: spend.uncounted + 1, usd: isFree(by) ? spend.usd : undefined };
+  const sums: Usage = { ...spend.usage };
+  for (const [name, value] of Object.entries(usage ?? {}) as [keyof Usage, number][])
+    sums[name] = (sums[name] ?? 0) + value;
+  const cost = costOf(by, usage ?? {});
+  return {
+    usage: sums,
+    tokens: spend.tokens + (inputTokens ?? 0) + (outputTokens ?? 0),
+    usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
+    uncounted: spend.uncounted,
+  };
+}
+
+/** Input and output tokens together; undefined when nobody counted. */
+export function tokensOf(usage: Usage | undefined): number | undefined {
+  const { inputTokens, outputTokens } = usage ?? {};
+  return inputTokens === undefined && outputTokens === undefined
+    ? undefined
+    : (inputTokens ?? 0) + (outputTokens ?? 0);
+}
+
+function isFree(by: ModelRef | undefined): boolean {
+  const price = by?.facts.price;
+  return price !== undefined && price.input === 0 && price.output === 0;
+}
+
+function costOf(by: ModelRef | undefined, usage: Usage): number | undefined {
+  const price = by?.facts.price;
+  if (price === undefined) return undefined;
+  const cached = usage.cachedInputTokens ?? 0;
+  const written = usage.cacheWriteTokens ?? 0;
+  const plain = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
+  return (
+    (plain * price.input +
+      cached * (price.cachedInput ?? price.input) +
+      written * (price.cacheWrite ?? price.input) +
+      (usage.outputTokens ?? 0) * price.output) /
+    1_000_000
+  );
+}

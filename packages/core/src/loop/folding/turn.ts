@@ -1,0 +1,283 @@
+// The room of the open turn: an answer, its calls, and how they come to their results.
+//
+// The last result closes the turn: only then do the answer and all its results enter the history, together.
+
+import { foldLedger } from "../../context/compact/ledger.ts";
+import { countedWith } from "../../context/estimate.ts";
+import type { AssistantMessage, ToolCallPart, ToolMessage } from "../../message.ts";
+import { callsOf, textOf } from "../../message.ts";
+import type { Names } from "../log.ts";
+import { toolNamed } from "../offered.ts";
+import type { Because, CallKey, CallResult, Follows, LogRecord } from "../records.ts";
+import { type Call, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
+import { leaveChild, rollUp } from "./children.ts";
+import { newCompaction } from "./shrink.ts";
+import { spendMore, tokensOf } from "./spend.ts";
+
+/** The answer has arrived: the turn is open. */
+export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
+  if (run.call === undefined) return state;
+  const parts = callsOf(record.message);
+  const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
+  const hookless = !state.options?.hooks.includes("afterTool");
+  const calls = callsOf(message).map((part, at): Call => {
+    const check = record.checks[at] ?? { ok: false, error: "not checked", code: "invalid_args" };
+    const tool = state.options && toolNamed(state.options.tools, part.name);
+    return {
+      key: `${record.seq}.${at}`,
+      id: part.id,
+      name: part.name,
+      args: check.ok ? check.args : part.args,
+      rawArgs: part.rawArgs,
+      ...(part.argsError === undefined ? {} : { argsError: part.argsError }),
+      check,
+      ...(tool === undefined ? {} : { tool }),
+      asked: false,
+      prepared: false,
+      interrupted: false,
+      settled: hookless,
+    };
+  });
+  return {
+    ...state,
+    ids,
+    answers: state.answers + 1,
+    lastTokens: tokensOf(record.message.usage),
+    run: settleCancel({
+      ...run,
+      call: undefined,
+      modelCalls: run.modelCalls + 1,
+      spend: spendMore(state, run, record.message.usage),
+      notes: [],
+      spoken: [],
+      turn: { seq: record.seq, message, calls },
+    }),
+  };
+}
+
+/** Providers repeat ids, and leave them out. In a session each call has its own. */
+function withUniqueIds(
+  message: AssistantMessage,
+  parts: readonly ToolCallPart[],
+  ids: Names,
+  seq: number,
+): { message: AssistantMessage; ids: Names } {
+  let names = ids;
+  let changed = false;
+  const fresh = new Map<ToolCallPart, string>();
+  parts.forEach((part, at) => {
+    let id = part.id;
+    if (id === "" || names.has(id)) {
+      id = `${part.id === "" ? "call" : part.id}_${seq}_${at}`;
+      changed = true;
+    }
+    names = names.add(id);
+    fresh.set(part, id);
+  });
+  if (!changed) return { message, ids: names };
+  const content = message.content.map((part) =>
+    part.type === "tool_call" ? { ...part, id: fresh.get(part) ?? part.id } : part,
+  );
+  return { message: { ...message, content }, ids: names };
+}
+
+/** The turn, or the failure, has been judged. */
+export function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged" }): State {
+  const because = { rule: record.rule, evidence: record.evidence };
+  if (run.failure !== undefined) {
+    const { error } = run.failure;
+    const { follows } = record;
+    const reduced =
+      follows.do === "ask_again" && follows.reduce !== undefined ? { error, helped: false } : run.reduced;
+    const failed = { ...run, failure: undefined, failures: run.failures + 1, reduced };
+    return { ...state, run: follow(failed, record.follows, because) };
+  }
+  const { turn } = run;
+  if (turn === undefined || turn.judged !== undefined) return state;
+  const text = run.pausedText + textOf(turn.message);
+  // Another rule that asks again wants another answer: taken for the rest of this one, it would never count.
+  const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
+  const paused = resumed && turn.message.stop.kind === "pause";
+  const judged: Run = {
+    ...run,
+    failures: 0,
+    reduced: undefined,
+    steps: paused ? run.steps : run.steps + 1,
+    paused,
+    pausedText: paused ? text : "",
+    lastText: record.store && text !== "" ? text : run.lastText,
+    turn: {
+      ...turn,
+      judged: { follows: record.follows, store: record.store, text, ...because },
+      calls: turn.calls.map((call, at) => {
+        const verdict = record.verdicts[at];
+        return verdict === undefined ? call : { ...call, verdict };
+      }),
+    },
+  };
+  return closeTurn(state, judged);
+}
+
+/** A call has its result; the first one counts. */
+export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
+  const call = run.turn?.calls.find((one) => one.key === key);
+  if (call === undefined || call.result !== undefined) return state;
+  const ran = hasBegun(call) || result.code === "reconciled";
+  const counted: Run = {
+    ...rollUp(run, result.spent),
+    toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
+    ...(result.done !== undefined && result.done !== false ? { stopping: doneBy(call, result.done) } : {}),
+  };
+  const known = noteKept(leaveChild(state, run, call, result), run, call, result);
+  return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
+}
+
+/** What is known from a result beside the conversation: where its whole text is kept, and what its tool did. */
+export function noteKept(state: State, run: Run, call: Call, result: CallResult): State {
+  const { ref, capped, ledger: entries = [] } = result;
+  const cut = capped !== undefined && ref !== undefined;
+  const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
+  return {
+    ...state,
+    ledger: foldLedger(state.ledger, noted, run.steps),
+    ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
+    ...(cut ? { readable: true as const } : {}),
+  };
+}
+
+function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]> {
+  return {
+    reason: "done_tool",
+    rule: "done_tool",
+    evidence: { tool: call.name, call: call.key },
+    ...(typeof done === "string" ? { text: done } : {}),
+  };
+}
+
+/** The tool has looked for what became of a call that was cut off. */
+export function reconcile(state: State, run: Run, record: LogRecord & { type: "reconciled" }): State {
+  return changeCall(state, run, record.call, (call) => {
+    if (!call.interrupted || call.result !== undefined) return call;
+    if (record.found === "done") return { ...call, reconciled: record.result };
+    if (record.found === "unknown") return { ...call, reconciled: "unknown" };
+    // Nothing has happened: what had let it run still does.
+    return { ...call, interrupted: false, permission: { answer: "allow" } };
+  });
+}
+
+/** Somebody answered a call that waited for it. */
+export function approve(state: State, run: Run, record: LogRecord & { type: "approval_given" }): State {
+  const { approval } = record;
+  const stopped: Run =
+    approval.answer === "deny" && approval.stop === true
+      ? { ...run, stopping: { reason: "turn_stopped", rule: "approval", evidence: { call: record.call } } }
+      : run;
+  return changeCall(state, stopped, record.call, (call) => {
+    if (call.permission !== undefined && call.permission.answer !== "ask") return call;
+    if (approval.answer === "deny")
+      return {
+        ...call,
+        permission: { answer: "deny", ...(approval.reason === undefined ? {} : { reason: approval.reason }) },
+      };
+    const edited =
+      approval.answer === "edit"
+        ? { args: approval.args, check: approval.check, argsError: undefined }
+        : call;
+    const { check, argsError } = edited;
+    return {
+      ...call,
+      args: check.ok ? check.args : edited.args,
+      check,
+      argsError,
+      permission: { answer: "allow", approved: true },
+      ...(call.interrupted && check.ok ? { again: true } : {}),
+    };
+  });
+}
+
+/** The open turn with each call changed. */
+export function mapCalls(run: Run, change: (call: Call) => Call): { turn?: Turn } {
+  if (run.turn === undefined) return {};
+  return { turn: { ...run.turn, calls: run.turn.calls.map(change) } };
+}
+
+/** One call changed; closes the turn when it was the last to settle. */
+export function changeCall(state: State, run: Run, key: CallKey, change: (call: Call) => Call): State {
+  const changed = mapCalls(run, (call) => (call.key === key && !isOver(call) ? change(call) : call));
+  return closeTurn(state, { ...run, ...changed });
+}
+
+/** Nothing changes a call any more that has its result and was seen by the afterTool hook. */
+export function isOver(call: Call): boolean {
+  return call.result !== undefined && call.settled;
+}
+
+/** Once every call has settled the turn is over: the answer and its results enter the history together. */
+function closeTurn(state: State, run: Run): State {
+  const open = { ...state, run };
+  const { turn } = run;
+  if (turn?.judged === undefined) return open;
+  const results: ToolMessage[] = [];
+  for (const { id, name, result, settled } of turn.calls) {
+    if (result === undefined || !settled) return open;
+    const { content, isError, ref } = result;
+    results.push({
+      role: "tool",
+      callId: id,
+      name,
+      content,
+      isError,
+      ...(ref === undefined ? {} : { ref }),
+    });
+  }
+  const closed = { ...run, turn: undefined };
+  const { judged } = turn;
+  return {
+    ...state,
+    // An answer of no parts is nothing: stored, it would be refused by every provider.
+    ...(judged.store && turn.message.content.length > 0 ? kept(state, turn.message, results) : {}),
+    run: settleCancel(
+      follow(closed, judged.follows, { rule: judged.rule, evidence: judged.evidence }, judged.text),
+    ),
+  };
+}
+
+/** The history with an answer and its results, and what the provider counted up to the answer. */
+function kept(state: State, message: AssistantMessage, results: readonly ToolMessage[]): Partial<State> {
+  const history = state.history.push(message, ...results);
+  const tokens = countedWith(message);
+  const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
+  return { history, counted };
+}
+
+/** What a judgement leads to. */
+export function follow(run: Run, follows: Follows, because: Because, text: string = ""): Run {
+  switch (follows.do) {
+    case "act":
+      return run;
+    case "ask_again":
+      return {
+        ...run,
+        notBefore: follows.until,
+        ...(follows.note === undefined ? {} : { notes: [...run.notes, follows.note] }),
+        ...(follows.model === undefined ? {} : { model: follows.model, failures: 0 }),
+        ...(follows.maxOutputTokens === undefined ? {} : { maxOutputTokens: follows.maxOutputTokens }),
+        ...(follows.drop === undefined ? {} : { dropped: [...run.dropped, follows.drop] }),
+        ...(follows.reduce === "compact" ? { compacting: newCompaction(because) } : {}),
+      };
+    case "finish":
+      return { ...run, answer: { text } };
+    case "land":
+      return { ...run, landing: run.landing ?? { reason: follows.reason, ...because } };
+    case "stop":
+      return {
+        ...run,
+        stopping: run.stopping ?? {
+          reason: follows.reason,
+          ...because,
+          ...(follows.text === undefined ? {} : { text: follows.text }),
+          ...(follows.error === undefined ? {} : { error: follows.error }),
+        },
+      };
+  }
+}

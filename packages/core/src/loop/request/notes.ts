@@ -1,0 +1,33 @@
+// The room of notes: what stands behind the history in one request and is not stored.
+//
+// Rules and modes speak to the model there. It takes room like everything else, so whoever asks whether a request fits
+// asks about it as well.
+
+import { type Message, userText } from "../../message.ts";
+import { offersOutput, outputWay } from "../../output/ways.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { runOf, type State } from "../state.ts";
+
+/** What rules and modes have to say in this request. */
+export function notesOf(state: State, rules: Rules): Message[] {
+  const run = runOf(state);
+  const notes = run.notes.map(userText);
+  const { output } = state.options ?? {};
+  if (run.output !== undefined && output?.request !== "stored")
+    notes.push(userText(rules.texts.finalOutput(run.output.error)));
+  if (run.landing !== undefined) notes.push(userText(rules.texts.landing(run.landing.reason)));
+  if (output !== undefined && offersOutput(state) && outputWay(state).by === "prompted")
+    notes.push(userText(rules.texts.outputSchema(JSON.stringify(output.schema))));
+  return notes;
+}
+
+/** Estimated tokens of what the request has beside the history, its system prompt and its tools: notes, and the schema of a typed output. */
+export function besideOf(state: State, rules: Rules): number {
+  const { estimator } = rules;
+  const { output } = state.options ?? {};
+  const schema =
+    output !== undefined && offersOutput(state) && outputWay(state).by !== "prompted"
+      ? estimator.text(JSON.stringify(output.schema))
+      : 0;
+  return notesOf(state, rules).reduce((sum, note) => sum + estimator.message(note), schema);
+}

@@ -1,0 +1,128 @@
+// The room of the prefix: a request's name, and whether it only grew.
+//
+// Providers cache the front of a request. A request whose front is the last one's is cheap; when something breaks it,
+// somebody should be told what. Costs what is new: each message is named once, and the names are chained.
+
+import { canonical, joined, numberOf } from "../../json/digest.ts";
+import type { Json, Message } from "../../message.ts";
+import type { ModelRequest } from "../../model.ts";
+import type { RequestShape } from "../action.ts";
+import { Log } from "../log.ts";
+
+export interface PrefixNote {
+  /** The name of the whole request: the same bytes, the same name. */
+  digest: string;
+  /** What changed in front of the new messages, and by what, if anything did: `message 3 (trim)`. */
+  broke?: string;
+}
+
+const asItIs: RequestShape = { rewritten: [], by: [], notes: 0 };
+
+interface Front {
+  system: string | undefined;
+  name: number;
+}
+
+/** All sessions of an agent have the same tools, and mostly the same system prompt: neither is looked into again. */
+const fronts = new WeakMap<ModelRequest["tools"], Front>();
+
+function frontOf({ system, tools }: ModelRequest): Front {
+  let front = fronts.get(tools);
+  if (front === undefined || front.system !== system) {
+    front = { system, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
+    fronts.set(tools, front);
+  }
+  return front;
+}
+
+/** The name of one request by itself. */
+export const requestName = (request: ModelRequest): string => new Prefix().note(request).digest;
+
+/** Follows the requests of one session. */
+export class Prefix {
+  #messages: Log<Message> = Log.of<Message>();
+  /** `#names[n]` names message n, `#chain[n]` the n messages before it. */
+  readonly #names: number[] = [];
+  readonly #chain: number[] = [0];
+  /** What made the last request other than the history. */
+  #last: RequestShape = asItIs;
+  #front: Front | undefined;
+  #rest:
+    | {
+        choice: ModelRequest["toolChoice"];
+        settings: ModelRequest["settings"];
+        schema: unknown;
+        name: number;
+      }
+    | undefined;
+
+  /** Takes note of a request about to go out. */
+  note(request: ModelRequest, shape: RequestShape = asItIs): PrefixNote {
+    const front = this.#front;
+    const frontName = this.#nameFront(request);
+    const messages =
+      request.messages instanceof Log ? (request.messages as Log<Message>) : Log.of([...request.messages]);
+    const kept = this.#keep(messages);
+    const broke =
+      front === undefined
+        ? undefined
+        : front.name !== frontName
+          ? "system or tools"
+          : kept < this.#messages.length
+            ? this.#breakAt(kept, shape)
+            : undefined;
+    this.#last = shape;
+    const name = joined(joined(frontName, this.#nameRest(request)), this.#nameMessages(messages, kept));
+    return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
+  }
+
+  /** Names the first message that is not the one of the last request, and what has changed it. */
+  #breakAt(kept: number, { rewritten, by }: RequestShape): string {
+    const shownOnce = kept >= this.#messages.length - this.#last.notes;
+    const causes = new Set([
+      ...rewritten,
+      ...(shownOnce ? ["a note shown once"] : [...this.#last.by, ...by]),
+    ]);
+    return `message ${kept + 1}${causes.size === 0 ? "" : ` (${[...causes].join(", ")})`}`;
+  }
+
+  /** Names what stands before the messages. */
+  #nameFront(request: ModelRequest): number {
+    this.#front = frontOf(request);
+    return this.#front.name;
+  }
+
+  #nameRest({ toolChoice: choice, settings, outputSchema: schema }: ModelRequest): number {
+    const known = this.#rest;
+    if (known?.choice === choice && known.settings === settings && known.schema === schema) return known.name;
+    const name = numberOf(JSON.stringify([choice, settings, schema ?? null]));
+    this.#rest = { choice, settings, schema, name };
+    return name;
+  }
+
+  /** Names the messages, of which the first `kept` are those of the last request. One that only moved has its name already. */
+  #nameMessages(messages: Log<Message>, kept: number): number {
+    const moved = new Map<Message | undefined, number>();
+    for (let at = kept; at < this.#names.length; at += 1)
+      moved.set(this.#messages.at(at), this.#names[at] as number);
+    this.#names.length = kept;
+    this.#chain.length = kept + 1;
+    for (let at = kept; at < messages.length; at += 1) {
+      const message = messages.at(at) as Message;
+      const name = moved.get(message) ?? numberOf(JSON.stringify(message));
+      this.#names.push(name);
+      this.#chain.push(joined(this.#chain[at] as number, name));
+    }
+    this.#messages = messages;
+    return this.#chain[messages.length] as number;
+  }
+
+  /** How many messages from the front are those of the last request. */
+  #keep(messages: Log<Message>): number {
+    if (messages.extends(this.#messages)) return this.#messages.length;
+    const most = Math.min(messages.length, this.#messages.length);
+    let at = 0;
+    while (at < most && messages.at(at) === this.#messages.at(at)) at += 1;
+    return at;
+  }
+}

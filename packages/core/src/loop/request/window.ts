@@ -1,0 +1,54 @@
+// The room of the window: how full it is.
+//
+// Pure questions about a state. What the provider counted is believed; only what is newer is estimated.
+
+import { type ContextAccount, contextAccount } from "../../context/account.ts";
+import { fittingOutput } from "../../context/guard/route.ts";
+import { knownWindow, type WindowFacts } from "../../context/stage.ts";
+import type { Rules } from "../../rules/rule.ts";
+import { definitionsOf, knownTools } from "../offered.ts";
+import type { State } from "../state.ts";
+import { besideOf } from "./notes.ts";
+
+/** What is known of the window of the model in use; the option outranks the model's own. */
+export function windowFacts({ options, run }: State): WindowFacts {
+  const window = options?.context?.window;
+  return window === undefined ? (options?.models[run?.model ?? 0]?.facts ?? {}) : { contextWindow: window };
+}
+
+/** Tokens of the window, input and output together; undefined when nobody knows. */
+export const windowOf = (state: State): number | undefined => knownWindow(windowFacts(state));
+
+/** Tokens that the next request is estimated to take. Costs what is newer than the provider's last count. */
+export function sizeOf(state: State, rules: Pick<Rules, "estimator">): number {
+  const { counted, history } = state;
+  if (counted !== undefined) return counted.tokens + history.sum(rules.estimator.message, counted.length);
+  return frontOf(state, rules) + history.sum(rules.estimator.message);
+}
+
+/** Tokens of what stands before the messages. */
+export function frontOf(state: State, { estimator }: Pick<Rules, "estimator">): number {
+  return estimator.text(state.options?.system ?? "") + estimator.tools(definitionsOf(knownTools(state)));
+}
+
+/** The output limit, lowered to what the input leaves of the window: a too large one is no reason to compact. */
+export function outputThatFits<Limit extends number | undefined>(
+  state: State,
+  rules: Rules,
+  limit: Limit,
+): Limit | number {
+  const window = windowOf(state);
+  // What the request takes is not asked where it does not matter.
+  if (limit === undefined || window === undefined) return limit;
+  return fittingOutput(limit, sizeOf(state, rules) + besideOf(state, rules), window);
+}
+
+/** What fills the window, by source. */
+export function accountOf(state: State, rules: Rules): ContextAccount {
+  const { history, counted } = state;
+  const tools = rules.estimator.tools(definitionsOf(knownTools(state)));
+  return contextAccount(
+    { messages: history, system: frontOf(state, rules) - tools, tools, window: windowOf(state), counted },
+    rules.estimator,
+  );
+}

@@ -1,0 +1,394 @@
+// The room of an agent's options: what may be said of one, and of a single run; each is looked at before anything is made of it.
+
+import { agentWords, hookWords, overrideWords, settingWords } from "../checks/other-words.ts";
+import { abortSignal, journal, model, system, toolChoice, tools } from "../checks/ready-made.ts";
+import {
+  able,
+  above0,
+  anything,
+  type ChecksOf,
+  callable,
+  checkGiven,
+  count,
+  data,
+  either,
+  finite,
+  finite0,
+  flag,
+  having,
+  listOf,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  onlyNull,
+  orNull,
+  real,
+  share,
+  text,
+  whole,
+} from "../checks.ts";
+import type { Clock } from "../clock.ts";
+import type { HeadTailCap, LinesCap } from "../context/cap/facts.ts";
+import type { CompactionOptions } from "../context/compact/settings.ts";
+import type { ContextOptions } from "../context/options.ts";
+import type { TrimOptions } from "../context/trim.ts";
+import type { RondoEvent } from "../events.ts";
+import type { Hooks } from "../hooks.ts";
+import type { BlobStore } from "../journal/blobs.ts";
+import type { LeaseOptions } from "../journal/writer.ts";
+import type { Journal } from "../journal.ts";
+import type { Logger } from "../logger.ts";
+import type { OutputWay, RunEnd, RunOptions } from "../loop/records.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model, Settings, ToolChoice } from "../model.ts";
+import type { OutputReading } from "../output/structured.ts";
+import type { RedactOptions } from "../redact.ts";
+import type { OnTruncated } from "../rules/answers.ts";
+import { truncatedWords } from "../rules/answers.ts";
+import type { Budget, OnLimit } from "../rules/limits.ts";
+import { budgetAmounts, limitWords } from "../rules/limits.ts";
+import type { Repeats } from "../rules/repeats.ts";
+import { repeatsOptions } from "../rules/repeats.ts";
+import type { Retry } from "../rules/retry.ts";
+import { retryOptions } from "../rules/retry.ts";
+import type { Rule, StopRule } from "../rules/rule.ts";
+import type { Texts } from "../rules/texts.ts";
+import { defaultTexts } from "../rules/texts.ts";
+import type { UnknownKeys } from "../schema/unknown-keys.ts";
+import type { SchemaLike } from "../schema.ts";
+import type { Provided } from "../tool/dependency.ts";
+import type { Tool } from "../tool.ts";
+
+export interface AgentOptions<Output = unknown> {
+  model: Model;
+  /** Models to fall back to, in order, when the one before fails for good. Default: none. */
+  fallback?: readonly Model[];
+  system?: string;
+  tools?: readonly Tool[];
+  /** Rules of the run: stop rules, limits, your own. A plain function is a stop rule. They come before the built-in ones. */
+  rules?: readonly (Rule | StopRule)[];
+  /** Whether an answer is final. Default: `byContent()`. */
+  continueRule?: Rule;
+  /** Default: 100. A `maxSteps` among the rules wins. */
+  maxSteps?: number;
+  /** Default: `land`. */
+  onLimit?: OnLimit;
+  /** The last turn of a landing. `tools`: whether they stay declared (they cannot be used either way); `store`: whether its answer enters the history. Default: `declared`, true. */
+  landing?: { tools?: "declared" | "omitted"; store?: boolean };
+  /** Holds for the run and all its sub-agents together. Default: none. */
+  budget?: Budget;
+  /** How many sub-agents a run may start, those that they start among them. Default: 64. */
+  maxSubAgents?: number;
+  /** Default: 4 attempts, 500 ms doubled up to 30 s, a provider's wish up to 60 s. `null`: never. */
+  retry?: Retry | null;
+  /** Default: connect 10 s, first byte 120 s, idle 60 s, total 10 min. In milliseconds. */
+  clocks?: Partial<RunOptions["clocks"]>;
+  /** What becomes of a call whose arguments are no JSON object. `pass_raw`: the tool gets the text as it is written (`executeRaw`); never that of an answer that was cut off. Default: `fail_closed`. */
+  argumentErrors?: "fail_closed" | "pass_raw";
+  /** Mend arguments losslessly where the schema asks for another type. A tool's own word wins. Default: true. */
+  coerce?: boolean;
+  /** Keys of arguments that the schema does not name. A tool's own word wins. Default: `allow`. */
+  unknownKeys?: UnknownKeys;
+  /** `masked`: where a tool throws, the model reads a fixed text, and only a `warning` event and the logger hear why. Default: `message`. */
+  toolErrors?: "message" | "masked";
+  /** What is given for keys of tools: `dependency(…).as(value)`. Default: each key makes its own. */
+  dependencies?: readonly Provided[];
+  /** For tools that name no time of their own. Default: 120,000 ms. */
+  toolTimeoutMs?: number;
+  /** Default: 8. */
+  maxConcurrentTools?: number;
+  /** Calls of one answer that are run; the rest is answered as skipped. Default: 32. */
+  maxCallsPerTurn?: number;
+  /** Default: `by_effect`: together unless what they do or touch conflicts. */
+  toolOrder?: RunOptions["toolOrder"];
+  /**
+   * What becomes of a `write` that a crash cut off, where its tool cannot find out (`reconcile`). `tell`: the model is told
+   * that its outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
+   */
+  onInterrupted?: "tell" | "ask";
+  /**
+   * When a session is opened whose run was left under other rules, tools, models, hooks or options. `continue`: what the
+   * model was told stays, what is code is today's, and a warning says what changed. `refuse`: `open` throws. Default: `continue`.
+   */
+  onChanged?: "continue" | "refuse";
+  /** How long what is in flight may take to settle after an abort. Default: 2,000 ms. */
+  abortGraceMs?: number;
+  /** Default: `fail_calls`, at most 2 such answers. `maxTruncations: null`: the continue rule decides. */
+  onTruncated?: OnTruncated;
+  maxTruncations?: number | null;
+  /** Default: 2. `null`: the continue rule decides. */
+  malformedRetries?: number | null;
+  /** Default: 5. `null`: the continue rule decides. */
+  pauseResumes?: number | null;
+  /** Default: 1. `null`: the continue rule decides. */
+  emptyNudges?: number | null;
+  /** `null`: a refused answer is one like any other, and the continue rule decides. Default: it ends the run. */
+  refusals?: null;
+  /** `null`: a request that is refused for something in it fails. Default: what can be left out is, once a run, and an output limit that does not fit is lowered. */
+  repairs?: null;
+  /** How often an answer that repeats itself until it is cut off is asked for again. Default: 1. `null`: it is an answer like any other. */
+  degenerateRetries?: number | null;
+  /** Default: nudge at 3, hide the tool at 4, land at 5. `null`: off. */
+  repeats?: Repeats | null;
+  /** Schema of the typed output: a Standard Schema or a JSON Schema. */
+  output?: SchemaLike & OutputOf<Output>;
+  /** Default: 2, which makes 3 attempts. */
+  decodeRetries?: number;
+  /** How a model is held to the schema. Default: `auto`: natively where it can be, else by a tool made for it, else in words. */
+  outputWay?: OutputWay;
+  /** Whether tools stay declared, not callable, when the output is asked for: what was cached then stays so. Default: `declared`. */
+  outputTools?: "declared" | "none";
+  /** Whether the words that ask for the output are shown once, or stand in the history from then on. Default: `noted`. */
+  outputRequest?: "noted" | "stored";
+  /** How an output is read out of the text. Default: any value in it that fits, its keys as written. */
+  outputReading?: OutputReading;
+  /** `false`: calls are not run but returned as `pending`. Default: true. */
+  autoExecuteTools?: boolean;
+  /** Reject when a run ends with an error; a function makes what is thrown of the end. Default: false. */
+  throwOnError?: boolean | ((end: RunEnd) => Error);
+  /** What keeps a run inside its window, stage by stage; each may be `null`. Default: all but pruning are on. */
+  context?: ContextOptions;
+  /** Where the whole texts of cut results are kept. Default: beside the journal, else in memory. `null`: nowhere. */
+  blobs?: BlobStore | null;
+  settings?: Settings;
+  /** Default: `auto`. */
+  toolChoice?: ToolChoice;
+  hooks?: Hooks;
+  /** What the loop says to the model, entry by entry. One that throws, or gives what is no text, ends its run and is named. */
+  texts?: Partial<Texts>;
+  /** Default: silent. */
+  logger?: Logger;
+  /** Kept with the record that starts a run, or takes one over: how, and by whom. The loop never looks at it. */
+  about?: JsonObject;
+  /** Take secrets out of whatever enters a run, before the model or the journal has it. Default: nothing is. */
+  redact?: RedactOptions;
+  /** Where sessions are kept unless `open` says otherwise. Default: memory, for the life of the object. */
+  journal?: Journal;
+  /** How a session is held while it is driven, where the journal has leases. Default: by `an agent`, for 15 s of silence. */
+  lease?: LeaseOptions;
+  /** Where time and chance come from. Default: the host's. */
+  clock?: Clock;
+}
+
+/** Only carries the type of the output. */
+type OutputOf<Output> = unknown extends Output
+  ? unknown
+  : { readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined } };
+
+export interface RunOverrides {
+  /** Aborts the run: `run` then rejects, the stream ends. */
+  signal?: AbortSignal;
+  /** The session to run in. Default: a new one. */
+  session?: string;
+  /** Where to keep it. Default: the agent's. */
+  journal?: Journal;
+  /** Hears every live event. */
+  onEvent?: (event: RondoEvent) => void;
+  /** What is given for keys of tools, before what the agent gives. */
+  dependencies?: readonly Provided[];
+  /** In place of the agent's. */
+  tools?: readonly Tool[];
+  /** In place of the agent's. */
+  toolChoice?: ToolChoice;
+  /** Compact the session now, whatever its size, instead of running a task: the input is not looked at. Needs a compaction stage. */
+  forceCompaction?: boolean;
+}
+
+/** @throws RondoError `invalid_request` naming the first option that cannot be used, and what is needed */
+export const checkOptions = (given: AgentOptions): void => checkGiven(agentOptions, given);
+
+const rule = either(callable, having("a rule, or a function that is a stop rule,", { name: text }));
+
+const cap = membersOf<LinesCap & Omit<HeadTailCap, "mode">>({
+  mode: anything,
+  bytes: finite,
+  share: finite,
+  charsPerToken: finite,
+  form: anything,
+  hardCap: finite,
+  minKeep: finite0,
+  by: text,
+  exempt: listOf(text),
+  keep: anything,
+  withFiles: anything,
+  longLine: anything,
+  readers: orNull(membersOf({ read: text, search: text, maxLineLength: above0 })),
+});
+
+const compaction = membersOf<CompactionOptions>({
+  format: oneOf("structured", "tagged"),
+  auto: flag,
+  at: number,
+  limit: oneOf("context_window", "input_tokens"),
+  withoutLimit: oneOf("skip", "throw"),
+  model,
+  keepTurns: number,
+  keepShare: number,
+  keepTask: flag,
+  minGain: orNull(number),
+  ledger: flag,
+  form: oneOf("marked", "plain"),
+  summaryPrompt: text,
+  summaryDirectives: listOf(text),
+  retainPrompt: orNull(text),
+  retainDirectives: listOf(text),
+  summaryMaxTokens: orNull(finite),
+  minSummaryCharacters: finite0,
+  resultCharacters: orNull(finite),
+  onFailure: oneOf("keep", "note"),
+  atEnd: flag,
+});
+
+const settings = membersOf<Settings>(
+  {
+    temperature: real,
+    topP: real,
+    topK: real,
+    maxOutputTokens: count,
+    stop: listOf(text),
+    seed: real,
+    frequencyPenalty: real,
+    presencePenalty: real,
+    // Servers go on finding words for effort; what one does not know is its model's to say.
+    reasoning: either(text, membersOf<{ budgetTokens: number }>({ budgetTokens: real })),
+    parallelToolCalls: flag,
+    headers: object,
+    providerOptions: data,
+  },
+  [],
+  settingWords,
+);
+
+/** What each option of an agent must be; presets look at theirs by the same. */
+export const agentChecks: ChecksOf<AgentOptions> = {
+  model,
+  fallback: listOf(model),
+  system,
+  tools,
+  rules: listOf(rule),
+  continueRule: having("a rule that judges answers, as byContent() or continueBy(name, policy) gives it,", {
+    name: text,
+    judge: callable,
+  }),
+  maxSteps: whole,
+  onLimit: limitWords,
+  landing: membersOf<NonNullable<AgentOptions["landing"]>>({
+    tools: oneOf("declared", "omitted"),
+    store: flag,
+  }),
+  budget: budgetAmounts,
+  maxSubAgents: whole,
+  retry: orNull(retryOptions),
+  clocks: membersOf<NonNullable<AgentOptions["clocks"]>>({
+    connectMs: finite0,
+    firstByteMs: finite0,
+    idleMs: finite0,
+    totalMs: finite0,
+  }),
+  argumentErrors: oneOf("fail_closed", "pass_raw"),
+  coerce: flag,
+  unknownKeys: oneOf("allow", "strip", "reject"),
+  toolErrors: oneOf("message", "masked"),
+  dependencies: listOf(having("what dependency(…).as(value) gives", { id: text })),
+  toolTimeoutMs: finite,
+  maxConcurrentTools: count,
+  maxCallsPerTurn: count,
+  toolOrder: oneOf("by_effect", "sequential", "parallel"),
+  onInterrupted: oneOf("tell", "ask"),
+  onChanged: oneOf("continue", "refuse"),
+  abortGraceMs: finite0,
+  onTruncated: truncatedWords,
+  maxTruncations: orNull(whole),
+  malformedRetries: orNull(whole),
+  pauseResumes: orNull(whole),
+  emptyNudges: orNull(whole),
+  refusals: onlyNull,
+  repairs: onlyNull,
+  degenerateRetries: orNull(whole),
+  repeats: orNull(repeatsOptions),
+  output: anything,
+  decodeRetries: whole,
+  outputWay: oneOf("auto", "native", "tool", "prompted"),
+  outputTools: oneOf("declared", "none"),
+  outputRequest: oneOf("noted", "stored"),
+  outputReading: membersOf<OutputReading>({ wholeText: flag, camelCaseKeys: flag }),
+  autoExecuteTools: flag,
+  throwOnError: either(callable, flag),
+  context: membersOf<ContextOptions>({
+    window: finite,
+    cap: orNull(cap),
+    trim: orNull(
+      membersOf<TrimOptions>({
+        budgetTokens: finite0,
+        minTokens: finite0,
+        maxTokens: finite0,
+        window: text,
+        to: finite0,
+        keep: oneOf("last_answer", "none"),
+      }),
+    ),
+    // As lenient as the settings files that it is read from.
+    prune: anything,
+    guard: orNull(membersOf({ results: oneOf("cut", "truncate", "truncate_and_replace") })),
+    compaction: orNull(compaction),
+    estimator: anything,
+    tell: listOf(share),
+  }),
+  blobs: orNull(able("a store of texts (put, get, delete)", "put", "get", "delete")),
+  settings,
+  toolChoice,
+  hooks: membersOf<Hooks>(
+    {
+      permission: callable,
+      prepareStep: callable,
+      beforeTool: callable,
+      afterTool: callable,
+      transformContext: callable,
+      onFinish: callable,
+    },
+    [],
+    hookWords,
+  ),
+  texts: membersOf(
+    Object.fromEntries(
+      Object.entries(defaultTexts).map(([name, own]) => [
+        name,
+        typeof own === "function" ? callable : anything,
+      ]),
+    ),
+  ),
+  logger: able("a logger (debug, info, warn, error)", "debug", "info", "warn", "error"),
+  about: data,
+  redact: membersOf<RedactOptions>({
+    secrets: listOf(text),
+    patterns: anything,
+    knownForms: flag,
+    names: listOf(text),
+  }),
+  journal,
+  lease: membersOf<LeaseOptions>({ owner: text, ttlMs: above0 }),
+  clock: able("a clock (now, random, after)", "now", "random", "after"),
+};
+
+const agentOptions = membersOf(agentChecks, ["model"], agentWords);
+
+/** @throws RondoError `invalid_request` naming the first option of a single run that cannot be used */
+export const checkOverrides = (given: RunOverrides & { takeOver?: boolean }): void =>
+  checkGiven(overrides, given);
+
+const overrides = membersOf<RunOverrides & { takeOver?: boolean }>(
+  {
+    signal: abortSignal,
+    session: text,
+    onEvent: callable,
+    forceCompaction: flag,
+    takeOver: flag,
+    journal: agentChecks.journal,
+    dependencies: agentChecks.dependencies,
+    tools: agentChecks.tools,
+    toolChoice: agentChecks.toolChoice,
+  },
+  [],
+  overrideWords(() => agentChecks),
+);

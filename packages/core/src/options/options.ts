@@ -1,0 +1,265 @@
+// The room of options resolved: what comes of what a user says about an agent (`agent-options.ts`).
+//
+// Every option has one default, and it stands here. Options become two things: facts that are journaled with the run,
+// and rules. A wrong option is a programming error and is thrown at once, naming the option.
+
+import { wrong } from "../checks.ts";
+import { readerNames } from "../context/cap/facts.ts";
+import { charEstimator } from "../context/estimate.ts";
+import { contextFacts } from "../context/options.ts";
+import { readerTools } from "../context/reader-tools.ts";
+import { messageOf, RondoError } from "../errors.ts";
+import type { Hooks } from "../hooks.ts";
+import type { Fact, ModelRef, RunOptions, ToolFacts } from "../loop/records.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model } from "../model.ts";
+import { checkOutput } from "../output/structured.ts";
+import { outputToolName } from "../output/ways.ts";
+import { redaction } from "../redact.ts";
+import {
+  emptyAnswers,
+  malformedCalls,
+  type OnTruncated,
+  pauses,
+  refusals,
+  truncations,
+} from "../rules/answers.ts";
+import { degenerateAnswers } from "../rules/degenerate.ts";
+import { budget, maxSteps } from "../rules/limits.ts";
+import { overflow } from "../rules/overflow.ts";
+import { textsWith } from "../rules/own-texts.ts";
+import { repairs } from "../rules/repairs.ts";
+import { repeats } from "../rules/repeats.ts";
+import { retry } from "../rules/retry.ts";
+import { tellRoom } from "../rules/room.ts";
+import { type Rule, type Rules, stopWhen } from "../rules/rule.ts";
+import { byContent } from "../rules/stop/by-content.ts";
+import { defaultTexts, type Texts } from "../rules/texts.ts";
+import { textsDigest } from "../rules/texts-digest.ts";
+import { tree } from "../rules/tree.ts";
+import { compileSchema } from "../schema.ts";
+import type { Provided } from "../tool/dependency.ts";
+import { fitTool } from "../tool/with.ts";
+import { type Tool, toolResult, toolsThere } from "../tool.ts";
+import { type AgentOptions, checkOptions } from "./agent-options.ts";
+
+/** Options, resolved. */
+export interface Resolved {
+  options: RunOptions;
+  rules: Rules;
+  tools: ReadonlyMap<string, Tool>;
+  models: readonly Model[];
+  /** Sums up what is compacted, when it is not the model in use. */
+  compactor: Model | undefined;
+  hooks: Hooks;
+  dependencies: readonly Provided[];
+  maskToolErrors: boolean;
+  refusesChanges: boolean;
+  /** Checks a text against the output schema. */
+  checkOutput(text: string): Promise<Fact & { type: "output_checked" }>;
+  redact: ((fact: Fact) => Fact) | undefined;
+}
+
+const hookNames = [
+  "permission",
+  "prepareStep",
+  "beforeTool",
+  "afterTool",
+  "transformContext",
+  "onFinish",
+] as const;
+
+/**
+ * Options as facts and rules.
+ * @throws RondoError `invalid_request` naming the option that cannot be used
+ */
+export function resolve(given: AgentOptions): Resolved {
+  checkOptions(given);
+  const toolTimeoutMs = given.toolTimeoutMs ?? 120_000;
+  const models = [given.model, ...(given.fallback ?? [])];
+  const compactor = given.context?.compaction?.model;
+  const rules = rulesOf(given);
+  const tools = toolMap(given, rules.texts);
+  addReaders(tools, given);
+  const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
+  if (output !== undefined && tools.has(outputToolName))
+    throw wrong("tools", `with a typed output the name ${outputToolName} is taken: rename the tool`);
+  const { hooks = {}, toolChoice } = given;
+  if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
+    throw wrong("toolChoice", `no tool is named ${JSON.stringify(toolChoice.tool)}; ${toolsThere(tools)}`);
+  const options: RunOptions = {
+    ...(given.system === undefined ? {} : { system: given.system }),
+    tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
+    models: models.map(modelRef),
+    settings: given.settings ?? {},
+    toolChoice: given.toolChoice ?? "auto",
+    hooks: hookNames.filter((name) => hooks[name] !== undefined),
+    rules: rules.list.map(({ name, version }) => ({ name, version })),
+    texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
+    toolOrder: given.toolOrder ?? "by_effect",
+    maxConcurrentTools: given.maxConcurrentTools ?? 8,
+    maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
+    autoExecuteTools: given.autoExecuteTools ?? true,
+    ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" as const } : {}),
+    abortGraceMs: given.abortGraceMs ?? 2_000,
+    clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    ...(given.landing === undefined
+      ? {}
+      : {
+          landing: { omitTools: given.landing.tools === "omitted", keepOut: given.landing.store === false },
+        }),
+    context: contextFacts(given.context),
+    ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
+    ...(output === undefined
+      ? {}
+      : {
+          output: {
+            schema: output.json,
+            decodeRetries: given.decodeRetries ?? 2,
+            ...(given.outputWay === undefined ? {} : { way: given.outputWay }),
+            ...(given.outputTools === undefined ? {} : { tools: given.outputTools }),
+            ...(given.outputRequest === undefined ? {} : { request: given.outputRequest }),
+          },
+        }),
+  };
+  for (const rule of rules.list) {
+    const complaint = rule.verify?.(options);
+    if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
+  }
+  const { dependencies = [] } = given;
+  const redact = given.redact === undefined ? undefined : redaction(given.redact);
+  checkSettings(options, redact);
+  const reading = given.outputReading ?? {};
+  return {
+    options,
+    rules,
+    tools,
+    models,
+    compactor,
+    hooks,
+    dependencies,
+    maskToolErrors: given.toolErrors === "masked",
+    refusesChanges: given.onChanged === "refuse",
+    redact,
+    checkOutput: (text) => checkOutput(text, output, reading),
+  };
+}
+
+let own: string | undefined;
+
+/** The digest of our own texts, which never change while we live. */
+function ownTexts(): string {
+  own ??= textsDigest(defaultTexts);
+  return own;
+}
+
+/** Settings are kept with the run and are sent as they were kept: a key among them would be sent redacted. */
+function checkSettings({ settings }: RunOptions, redact: Resolved["redact"]): void {
+  const fact = { type: "opened" as const, by: "", about: { settings } as unknown as JsonObject };
+  if (redact !== undefined && redact(fact) !== fact)
+    throw wrong(
+      "settings",
+      "it holds a secret, which would be kept with every run; give it to the model instead",
+    );
+}
+
+function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
+  const passesRaw = given.argumentErrors === "pass_raw";
+  const defaults = { coerce: given.coerce ?? true, unknownKeys: given.unknownKeys ?? "allow" };
+  const map = new Map<string, Tool>();
+  for (const one of given.tools ?? []) {
+    if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
+    map.set(one.name, fitTool(one, defaults, passesRaw ? rawWay(one, texts) : undefined));
+  }
+  return map;
+}
+
+/** A tool that cannot take unreadable arguments says what is wrong with them, as a result of its own. */
+function rawWay(tool: Tool, texts: Texts): NonNullable<Tool["executeRaw"]> {
+  if (tool.executeRaw !== undefined) return (raw, context) => tool.executeRaw?.(raw, context);
+  return (raw) => toolResult(texts.badJson(tool.name, argumentsProblem(raw), raw), { isError: true });
+}
+
+function argumentsProblem(raw: string): string {
+  try {
+    JSON.parse(raw);
+    return "the arguments must be a JSON object";
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
+
+/** Where there are tools there may be results to cut, and then something must be able to read them. A tool of the user's own wins over ours. */
+function addReaders(tools: Map<string, Tool>, { context, blobs }: AgentOptions): void {
+  const { cap } = context ?? {};
+  if (tools.size === 0 || cap === null || cap?.readers === null || blobs === null) return;
+  const readers = cap?.readers === undefined ? ownReaders() : readerTools(readerNames(cap));
+  for (const one of readers) if (!tools.has(one.name)) tools.set(one.name, one);
+}
+
+let madeReaders: readonly Tool[] | undefined;
+
+/** The reader tools under their own names. They hold nothing, so one pair serves every agent. */
+function ownReaders(): readonly Tool[] {
+  madeReaders ??= readerTools(readerNames({}));
+  return madeReaders;
+}
+
+function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
+  const { definition, effect, permission, when, version, agent, timeoutMs = toolTimeoutMs } = tool;
+  const { shellArgs = [] } = tool;
+  return {
+    definition,
+    effect,
+    permission,
+    timeoutMs,
+    ...(when === undefined ? {} : { when }),
+    ...(tool.reconcile === undefined ? {} : { reconciles: true }),
+    ...(shellArgs.length === 0 ? {} : { shellArgs: [...shellArgs] }),
+    ...(version === undefined ? {} : { version }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+}
+
+function modelRef(model: Model): ModelRef {
+  return { id: model.id, origin: model.origin, facts: model.facts ?? {} };
+}
+
+function truncationsOf(max: number | undefined, onTruncated: OnTruncated | undefined): Rule {
+  return truncations({
+    ...(max === undefined ? {} : { max }),
+    ...(onTruncated === undefined ? {} : { onTruncated }),
+  }) as Rule;
+}
+
+/** The rules in the order they are asked: failures and odd answers first, then yours, then limits, then the content. */
+function rulesOf(given: AgentOptions): Rules {
+  const own = (given.rules ?? []).map((rule) => (typeof rule === "function" ? stopWhen(rule) : rule));
+  const limited = own.some((rule) => rule.name === "max_steps");
+  const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
+  const { tell = [], estimator = charEstimator() } = given.context ?? {};
+  const list: Rule[] = [
+    ...(given.repairs === null ? [] : [repairs()]),
+    overflow(given.repairs !== null),
+    ...(given.retry === null ? [] : [retry(given.retry)]),
+    ...(given.refusals === null ? [] : [refusals()]),
+    ...(given.pauseResumes === null ? [] : [pauses(given.pauseResumes) as Rule]),
+    ...(given.degenerateRetries === null ? [] : [degenerateAnswers(given.degenerateRetries) as Rule]),
+    ...(given.maxTruncations === null ? [] : [truncationsOf(given.maxTruncations, given.onTruncated)]),
+    ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
+    ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
+    ...own,
+    ...(tell.length === 0 ? [] : [tellRoom(tell, estimator) as Rule]),
+    ...(given.budget === undefined ? [] : [budget(given.budget)]),
+    tree(given.maxSubAgents ?? 64) as Rule,
+    ...(limited ? [] : [maxSteps(given.maxSteps ?? 100, onLimit)]),
+    ...(given.repeats === null ? [] : [repeats(given.repeats) as Rule]),
+    given.continueRule ?? byContent(),
+  ];
+  const names = new Set<string>();
+  for (const { name } of list) {
+    if (names.has(name)) throw wrong("rules", `two rules are named ${JSON.stringify(name)}`);
+    names.add(name);
+  }
+  return { list, texts: textsWith(given.texts), estimator };
+}

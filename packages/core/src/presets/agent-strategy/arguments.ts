@@ -1,0 +1,168 @@
+// The room of the strategy's arguments: whether a call may be made with what the model wrote, and the words if not.
+//
+// Everything fails closed: what cannot be read, is not known, is missing, or is not among the options is told to the
+// model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
+
+import { charsOf } from "../../context/text-size.ts";
+import { messageOf } from "../../errors.ts";
+import type { Json, JsonObject } from "../../message.ts";
+import type { ArgsCheck, Tool } from "../../tool.ts";
+
+/** What parsing came to. `error` is what stands behind `tool arguments parse error: `. */
+export type ParsedArguments = { ok: true; args: JsonObject } | { ok: false; error: string };
+
+/** Reads a call's arguments as the model wrote them. An empty text is no arguments; a blank one is not JSON. */
+export function parseToolArguments(raw: unknown): ParsedArguments {
+  if (typeof raw !== "string") return { ok: false, error: "tool arguments must be a JSON object string" };
+  if (raw === "") return { ok: true, args: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return { ok: false, error: "tool arguments must be valid JSON object" };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { ok: false, error: "tool arguments must be a JSON object" };
+  return { ok: true, args: value as JsonObject };
+}
+
+export interface ArgumentRules {
+  /** Unknown keys, missing parameters, numbers and booleans in texts, tools without a schema. Without it only options are checked. */
+  strict: boolean;
+  /** With `strict`: whether a tool without a schema may be called with arguments, within limits. */
+  allowSchemaless: boolean;
+  /** Parameters a tool gets beside the call's arguments, which win over them. */
+  runtime: JsonObject;
+}
+
+const limits = { keys: 16, keyCharacters: 64, valueCharacters: 2_048 };
+
+/**
+ * The tool's check with the strategy's before it. `args` stays what the model wrote, mended; `value` is what `execute`
+ * takes, the runtime parameters among it: those may be secrets, and must not reach a journal.
+ */
+export function checkedArguments(tool: Tool, rules: ArgumentRules): Tool["check"] {
+  const properties = objectOf(tool.definition.inputSchema.properties);
+  const declared = new Set(Object.keys(properties));
+  const hidden = withoutKeys(rules.runtime, (key) => declared.has(key));
+  const whole = (check: ArgsCheck, args: JsonObject): ArgsCheck => {
+    if (!check.ok) return check;
+    const written = withoutKeys(check.args, (key) => !Object.hasOwn(args, key));
+    return { ok: true, args: written, value: withHidden(check.value, hidden) };
+  };
+  return (given, defaults) => {
+    try {
+      const args = checkStrategy(tool, properties, given, rules);
+      const merged = { ...withoutKeys(rules.runtime, (key) => !declared.has(key)), ...args };
+      const check = tool.check(merged, defaults);
+      return check instanceof Promise ? check.then((one) => whole(one, args)) : whole(check, args);
+    } catch (thrown) {
+      return { ok: false, error: messageOf(thrown) };
+    }
+  };
+}
+
+/** @throws Error whose message says what does not fit */
+function checkStrategy(
+  tool: Tool,
+  properties: JsonObject,
+  given: JsonObject,
+  rules: ArgumentRules,
+): JsonObject {
+  const keys = Object.keys(given);
+  if (rules.strict && Object.keys(properties).length === 0 && keys.length > 0) {
+    if (!rules.allowSchemaless) throw new Error(`schema is required for tool '${tool.name}'`);
+    checkLimits(given);
+    return given;
+  }
+  if (rules.strict) {
+    const unknown = keys.filter((key) => !Object.hasOwn(properties, key));
+    if (unknown.length > 0) throw new Error(`unknown parameters ${listed(unknown)}`);
+    const { required } = tool.definition.inputSchema;
+    for (const key of Array.isArray(required) ? required.map(String) : []) {
+      const value = { ...rules.runtime, ...given }[key];
+      const nullable = typesOf(properties[key]).includes("null");
+      if (value === undefined || (value === null && !nullable))
+        throw new Error(`missing required parameter '${key}'`);
+    }
+  }
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      Object.hasOwn(properties, key)
+        ? withOptions(key, value, objectOf(properties[key]), rules.strict)
+        : value,
+    ]),
+  );
+}
+
+/** A value as its type and its options ask for it. */
+function withOptions(key: string, value: Json, schema: JsonObject, strict: boolean): Json {
+  const typed = strict ? coerced(key, value, schema) : value;
+  if (!Array.isArray(schema.enum)) return typed;
+  const options = schema.enum;
+  if (options.includes(typed)) return typed;
+  const asText = typeof typed === "boolean" ? String(typed) : typed;
+  if (options.includes(asText)) return asText;
+  throw new Error(`parameter '${key}' value '${shown(asText)}' not in options ${listed(options)}`);
+}
+
+function coerced(key: string, value: Json, schema: JsonObject): Json {
+  const { type } = schema;
+  if (type === "integer") {
+    const number = typeof value === "string" ? numberIn(value, /^[+-]?\d+$/) : value;
+    if (typeof number === "number" && Number.isSafeInteger(number)) return number;
+  } else if (type === "number") {
+    const number =
+      typeof value === "string" ? numberIn(value, /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/) : value;
+    if (typeof number === "number" && Number.isFinite(number)) return number;
+  } else if (type === "boolean") {
+    if (typeof value === "boolean") return value;
+    const word = typeof value === "string" ? value.trim().toLowerCase() : "";
+    if (word === "true" || word === "false") return word === "true";
+  } else return value;
+  throw new Error(`parameter '${key}' requires ${type}`);
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const trimmed = text.trim();
+  return pattern.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+function checkLimits(args: JsonObject): void {
+  const keys = Object.keys(args);
+  if (keys.length > limits.keys) throw new Error(`too many parameters: ${keys.length}, max ${limits.keys}`);
+  for (const key of keys) {
+    const length = charsOf(key);
+    if (length > limits.keyCharacters)
+      throw new Error(`parameter name too long: ${length} characters, max ${limits.keyCharacters}`);
+    const size = charsOf(JSON.stringify(args[key]));
+    if (size > limits.valueCharacters)
+      throw new Error(`parameter '${key}' too long: ${size} characters, max ${limits.valueCharacters}`);
+  }
+}
+
+function typesOf(schema: Json | undefined): Json[] {
+  const { type } = objectOf(schema);
+  return Array.isArray(type) ? type : [type ?? null];
+}
+
+/** A list as the model reads it: `['a', 'b', 3]`. */
+function listed(items: readonly Json[]): string {
+  return `[${items.map((item) => (typeof item === "string" ? `'${item}'` : shown(item))).join(", ")}]`;
+}
+
+const shown = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+function withoutKeys(value: JsonObject, drop: (key: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !drop(key)));
+}
+
+function withHidden(value: unknown, hidden: JsonObject): unknown {
+  if (Object.keys(hidden).length === 0 || typeof value !== "object" || value === null) return value;
+  return { ...hidden, ...value };
+}

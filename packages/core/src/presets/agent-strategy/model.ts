@@ -1,0 +1,119 @@
+// The room of the strategy's model: a model whose answers read as that system reads them.
+//
+// The same model, one layer thicker: calls nobody can answer are left out, a call told twice counts once, arguments
+// are read by the strategy's own words, and what was never there (a null message, a null text) does no harm.
+
+import { fittingOutput } from "../../context/guard/route.ts";
+import type { AssistantMessage, Part, ToolCallPart } from "../../message.ts";
+import { type Model, type ModelEvent, type ModelIo, type ModelRequest, modelFace } from "../../model.ts";
+import { parseToolArguments } from "./arguments.ts";
+
+export interface StrategyModel {
+  /** Whether deltas are told. `false`: an answer comes as a whole. */
+  streams: boolean;
+  /** How many tokens a request takes, for a model whose window and output limit are known. Default: a token for 4 characters. */
+  countTokens?: (request: ModelRequest) => number;
+}
+
+/** The output limit that still fits the window: 16 tokens at least. */
+export function recalcMaxTokens(promptTokens: number, maxTokens: number, contextWindow: number): number {
+  return fittingOutput(maxTokens, promptTokens, contextWindow);
+}
+
+/** The model as the strategy takes it. */
+export function strategyModel(model: Model, options: StrategyModel): Model {
+  const { streams, countTokens = tokensOf } = options;
+  return {
+    ...modelFace(model),
+    async call(request, io) {
+      const message = (await model.call(fitted(request, model, countTokens), heardBy(io, streams))) as
+        | AssistantMessage
+        | null
+        | undefined;
+      return read(message, model, io);
+    },
+  };
+}
+
+function fitted(
+  request: ModelRequest,
+  model: Model,
+  countTokens: (request: ModelRequest) => number,
+): ModelRequest {
+  const { maxOutputTokens } = request.settings;
+  const window = model.facts?.contextWindow;
+  if (maxOutputTokens === undefined || window === undefined) return request;
+  const fits = recalcMaxTokens(countTokens(request), maxOutputTokens, window);
+  return fits === maxOutputTokens
+    ? request
+    : { ...request, settings: { ...request.settings, maxOutputTokens: fits } };
+}
+
+function tokensOf(request: ModelRequest): number {
+  let characters = (request.system?.length ?? 0) + JSON.stringify(request.tools).length;
+  for (const message of request.messages)
+    for (const part of message.content) characters += part.type === "file" ? 0 : JSON.stringify(part).length;
+  return Math.ceil(characters / 4);
+}
+
+function heardBy(io: ModelIo, streams: boolean): ModelIo {
+  return {
+    ...io,
+    emit(event: ModelEvent) {
+      if (event.type === "progress" || event.type === "warning") io.emit(event);
+      else if (!streams) io.emit({ type: "progress" });
+      else if (typeof (event.type === "tool_args_delta" ? event.delta : event.text) === "string")
+        io.emit(event);
+    },
+  };
+}
+
+function read(given: AssistantMessage | null | undefined, model: Model, io: ModelIo): AssistantMessage {
+  const message: AssistantMessage = given ?? {
+    role: "assistant",
+    content: [],
+    origin: model.origin,
+    stop: { kind: "end_turn", wire: "end_turn" },
+  };
+  const content = readParts(message.content ?? [], io);
+  const calls = content.some((part) => part.type === "tool_call");
+  if (calls || message.stop.wire !== "tool_use") return { ...message, content };
+  // The word asks for tools and no call can be answered: it is an answer without calls.
+  return { ...message, content, stop: { ...message.stop, kind: "end_turn", wire: "end_turn" } };
+}
+
+function readParts(parts: readonly Part[], io: ModelIo): Part[] {
+  const content: Part[] = [];
+  const places = new Map<string, number>();
+  for (const part of parts) {
+    if (part.type !== "tool_call") {
+      if (part.type !== "text" || typeof part.text === "string") content.push(part);
+      continue;
+    }
+    const id = String(part.id ?? "").trim();
+    const name = String(part.name ?? "").trim();
+    if (id === "" || name === "") continue;
+    const call = readCall({ ...part, id, name }, io);
+    const place = places.get(id);
+    if (place === undefined) places.set(id, content.push(call) - 1);
+    else content[place] = call;
+  }
+  return content;
+}
+
+/** Arguments are written again from what was read of them; what could not be read is `{}`. */
+function readCall(part: ToolCallPart, io: ModelIo): ToolCallPart {
+  const { argsError, ...call } = part;
+  const parsed = parseToolArguments(part.rawArgs as unknown);
+  if (parsed.ok && argsError === undefined) {
+    const { args } = part;
+    return { ...call, rawArgs: JSON.stringify(args) };
+  }
+  const error = parsed.ok ? "tool arguments must be valid JSON object" : parsed.error;
+  io.emit({
+    type: "warning",
+    code: "tool_arguments",
+    message: `${part.name}: ${error}: ${String(part.rawArgs).slice(0, 500)}`,
+  });
+  return { ...call, args: {}, rawArgs: "{}", argsError: error };
+}

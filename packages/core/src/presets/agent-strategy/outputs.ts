@@ -1,0 +1,164 @@
+// The room of the strategy's tool outputs: what the model reads of them, and what only the user gets.
+//
+// The model reads one text. Images and files go to the user: they stand in the result behind the text, marked, so that
+// the journal and the view have them, and are taken out of every request.
+
+import { messageOf } from "../../errors.ts";
+import { base64 } from "../../input.ts";
+import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
+import { ToolResult } from "../../tool.ts";
+
+/** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
+export type LocalFiles = (path: string) => Promise<{ data: Uint8Array; name: string } | undefined>;
+
+/** What marks a part that the model does not get. `meta` is what the user's program is told of a blob. */
+export const forUser = "for_user";
+
+const failedFile = "Failed to process generated image file.";
+
+/**
+ * What a tool returned as one result.
+ * @param root local images begin with it and a slash
+ * @param failed hears why a local file could not be read: the user reads a fixed text, for the reason may hold a path
+ */
+export async function strategyResult(
+  value: unknown,
+  localFiles: LocalFiles | undefined,
+  root: string,
+  failed: (reason: string) => void,
+): Promise<ToolResult> {
+  const given = value instanceof ToolResult ? value : undefined;
+  const outputs = outputsOf(given === undefined ? value : given.content);
+  let text = "";
+  const files: ContentPart[] = [];
+  for (const output of outputs) {
+    text += textFor(output);
+    if (typeof output !== "object" || output === null) continue;
+    const shaped = output as Shaped;
+    if (isImage(shaped)) {
+      const { url } = shaped;
+      if (typeof url === "string" && url.startsWith(`${root}/`) && localFiles !== undefined)
+        files.push(...(await localFile(url, localFiles, failed)));
+    }
+    if (isImage(shaped) || isBlob(shaped)) files.push(original(shaped));
+  }
+  const content: ContentPart[] = [{ type: "text", text }, ...files];
+  if (given === undefined) return new ToolResult(content, false, false);
+  return new ToolResult(content, given.isError, given.done, given.ledger, given.spent);
+}
+
+async function localFile(
+  path: string,
+  read: LocalFiles,
+  failed: (reason: string) => void,
+): Promise<ContentPart[]> {
+  try {
+    const file = await read(path);
+    if (file === undefined) return [];
+    const meta: JsonObject = { mime_type: "image/png", filename: file.name };
+    return [
+      {
+        type: "file",
+        mediaType: "image/png",
+        data: base64(file.data),
+        name: file.name,
+        opaque: { [forUser]: { kind: "blob", meta } },
+      },
+    ];
+  } catch (thrown) {
+    failed(messageOf(thrown));
+    return [{ type: "text", text: failedFile, opaque: { [forUser]: { kind: "text" } } }];
+  }
+}
+
+type Shaped = Partial<Record<string, unknown>>;
+
+function outputsOf(value: unknown): unknown[] {
+  if (Array.isArray(value) && value.length > 0 && value.every(isOutput)) return value;
+  return value === undefined || value === null ? [] : [value];
+}
+
+function isOutput(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const one = value as Shaped;
+  if (isImage(one) || isBlob(one)) return true;
+  if (one.type === "text") return typeof one.text === "string";
+  if (one.type === "link") return typeof one.url === "string";
+  return one.type === "json" && "json" in one;
+}
+
+const isImage = (one: Shaped): boolean =>
+  one.type === "image" || (one.type === "file" && String(one.mediaType).startsWith("image/"));
+
+const isBlob = (one: Shaped): boolean =>
+  one.type === "blob" || (one.type === "file" && typeof one.mediaType === "string" && !isImage(one));
+
+/** What the model reads of one output. */
+function textFor(output: unknown): string {
+  if (typeof output === "string") return output;
+  if (typeof output !== "object" || output === null) return `tool response: ${String(output)}.`;
+  const one = output as Shaped;
+  if (isOutput(one)) {
+    if (one.type === "text") return one.text as string;
+    if (one.type === "link") return `result link: ${one.url as string}. please tell user to check it.`;
+    if (isImage(one)) return "image generated and sent to user. Tell user to review it now.";
+    if (isBlob(one)) return "Generated file ... ";
+    return `tool response: ${jsonText(one.json)}.`;
+  }
+  return `tool response: ${jsonText(output)}.`;
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+/** The output as the user's program gets it, whatever else was made of it. */
+function original(output: Shaped): FilePart {
+  const data = output.data instanceof Uint8Array ? base64(output.data) : output.data;
+  const mediaType =
+    typeof output.mediaType === "string"
+      ? output.mediaType
+      : isImage(output)
+        ? "image/png"
+        : "application/octet-stream";
+  return {
+    type: "file",
+    mediaType,
+    ...(data === undefined ? {} : { data: data as NonNullable<FilePart["data"]> }),
+    ...(typeof output.url === "string" ? { url: output.url } : {}),
+    ...(typeof output.name === "string" ? { name: output.name } : {}),
+    opaque: { [forUser]: { kind: "original" } },
+  };
+}
+
+/**
+ * The messages for one request: nothing that is only the user's, and the user's images and files as words, where the
+ * model does not see or has seen them. The same list, by identity, when there is nothing to change.
+ */
+export function modelMessages(messages: readonly Message[], hideFiles: boolean): readonly Message[] {
+  let changed = false;
+  const shown = messages.map((message): Message => {
+    const other =
+      message.role === "tool" ? withoutUserParts(message) : hideFiles ? inWords(message) : message;
+    if (other !== message) changed = true;
+    return other;
+  });
+  return changed ? shown : messages;
+}
+
+function withoutUserParts(message: Message & { role: "tool" }): Message {
+  const content = message.content.filter((part) => part.opaque?.[forUser] === undefined);
+  return content.length === message.content.length ? message : { ...message, content };
+}
+
+function inWords(message: Message): Message {
+  if (message.role !== "user" || message.content.every((part) => part.type === "text")) return message;
+  const words = message.content.map((part) =>
+    part.type === "text" ? part.text : part.mediaType.startsWith("image/") ? "[image]" : "[file]",
+  );
+  return { role: "user", content: [{ type: "text", text: words.join("\n") }] };
+}

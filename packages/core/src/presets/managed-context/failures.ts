@@ -1,0 +1,109 @@
+// The room of failure kinds: a failed model call by the words clients of the managed-context agent know.
+//
+// Read from the kind and the status, never from a provider's text. What is no failure of a model has no kind.
+
+import { type ErrorData, type ErrorKind, messageOf, RondoError } from "../../errors.ts";
+import { type Model, modelFace } from "../../model.ts";
+
+export type FailureKind =
+  | "rate_limit"
+  | "overloaded"
+  | "timeout"
+  | "network"
+  | "hard_quota"
+  | "auth"
+  | "permission"
+  | "validation"
+  | "provider"
+  | "cancelled";
+
+const byKind: { readonly [kind in ErrorKind]?: FailureKind } = {
+  aborted: "cancelled",
+  quota_exhausted: "hard_quota",
+  rate_limit: "rate_limit",
+  overloaded: "overloaded",
+  auth: "auth",
+  permission: "permission",
+  timeout: "timeout",
+  stream_idle: "timeout",
+  network: "network",
+  stream_truncated: "network",
+  content_filter: "validation",
+  context_overflow: "validation",
+  payload_too_large: "validation",
+  request_too_large_for_tier: "validation",
+};
+
+const byStatus: { readonly [status: number]: FailureKind } = {
+  400: "validation",
+  401: "auth",
+  402: "hard_quota",
+  403: "permission",
+  404: "validation",
+  408: "timeout",
+  409: "provider",
+  422: "validation",
+  429: "rate_limit",
+  503: "overloaded",
+  529: "overloaded",
+};
+
+/** What kind of failure it was; undefined for one that is not the model's or the provider's. */
+export function failureKind(error: Pick<ErrorData, "kind" | "status">): FailureKind | undefined {
+  const known = byKind[error.kind];
+  if (known !== undefined) return known;
+  if (error.status !== undefined) return byStatus[error.status] ?? "provider";
+  if (error.kind === "internal") return undefined;
+  return error.kind === "invalid_request" || error.kind === "capability" ? "validation" : "provider";
+}
+
+/** Whether the same request may pass when it is made again. */
+export function isPassing(error: Pick<ErrorData, "kind" | "status">): boolean {
+  const kind = failureKind(error);
+  if (kind !== "provider")
+    return kind === "rate_limit" || kind === "overloaded" || kind === "timeout" || kind === "network";
+  return error.status === undefined || error.status === 409 || error.status >= 500;
+}
+
+/** What a user reads of a failure: never a word of the provider's own. */
+export const failureTexts: { readonly [kind in FailureKind]: string } = {
+  rate_limit: "The model provider limits how often it may be asked.",
+  overloaded: "The model provider is overloaded.",
+  timeout: "The model provider did not answer in time.",
+  network: "The connection to the model provider failed.",
+  hard_quota: "The quota or the credit at the model provider is used up.",
+  auth: "The model provider did not accept the credentials.",
+  permission: "The model provider does not allow this request.",
+  validation: "The model provider refused the request as invalid.",
+  provider: "The model provider failed.",
+  cancelled: "The model call was cancelled.",
+};
+
+/**
+ * The same model; what it throws that is no RondoError is read by its name, the only word a stranger's error has.
+ * @param byMessage also by its message, for clients whose errors have no names of their own
+ */
+export function namedFailures(model: Model, byMessage: boolean): Model {
+  return {
+    ...modelFace(model),
+    async call(request, io) {
+      try {
+        return await model.call(request, io);
+      } catch (thrown) {
+        const kind = thrown instanceof RondoError ? undefined : kindByName(thrown, byMessage);
+        throw kind === undefined ? thrown : new RondoError(kind, messageOf(thrown), { cause: thrown });
+      }
+    },
+  };
+}
+
+function kindByName(thrown: unknown, byMessage: boolean): "timeout" | "network" | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { name, message } = thrown;
+  const names = `${name} ${thrown.constructor.name}`;
+  if (/Timeout/.test(names)) return "timeout";
+  if (/\bTypeError\b|\bConnection|\bAPIConnection/.test(names)) return "network";
+  if (!byMessage) return undefined;
+  if (/time(d )?-?out/i.test(message)) return "timeout";
+  return /connect(ion)?\b/i.test(message) ? "network" : undefined;
+}

@@ -1,0 +1,27 @@
+// The room of empty arguments: elsewhere an empty text is no arguments, here it is a text that is no JSON.
+//
+// Only where a provider writes arguments as text. One that sends objects has written none when there is no text.
+
+import type { Part } from "../../message.ts";
+import { type Model, modelFace } from "../../model.ts";
+
+const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
+
+/** The same model; calls whose arguments it wrote as an empty text carry what is wrong with them. */
+export function emptyAsWritten(model: Model): Model {
+  if (sendsObjects.test(model.origin.api)) return model;
+  return {
+    ...modelFace(model),
+    async call(request, io) {
+      const message = await model.call(request, io);
+      // What is no answer at all is the loop's to refuse.
+      if (!Array.isArray(message?.content) || !message.content.some(isEmpty)) return message;
+      const argsError = "the arguments are an empty text";
+      const content = message.content.map((part) => (isEmpty(part) ? { ...part, argsError } : part));
+      return { ...message, content };
+    },
+  };
+}
+
+const isEmpty = (part: Part): boolean =>
+  part?.type === "tool_call" && part.rawArgs === "" && part.argsError === undefined;

@@ -1,0 +1,127 @@
+// The room of pulled messages: a steerable session that asks for words from outside, instead of being told.
+//
+// A thin coat over `steer` and `followUp`. It asks where the loop would look anyway, and the loop waits for the
+// answer: steering before each model call, after each call, and when the run would end; more work only then, and
+// only when there was no steering. What was pulled is queued in the journal before anything else happens.
+
+import { Agent } from "../../agent.ts";
+import { messageOf, RondoError } from "../../errors.ts";
+import type { CallView } from "../../events.ts";
+import { hasBegun } from "../../loop/state.ts";
+import { callsOf, type UserMessage } from "../../message.ts";
+import { type Model, modelFace } from "../../model.ts";
+import type { AgentOptions } from "../../options/agent-options.ts";
+import type { Session } from "../../session.ts";
+import { type SteerableOptions, steerable } from "../steerable.ts";
+import { steerableStop } from "./stops.ts";
+
+/** Where messages come from: whatever is there now, each given out once. */
+export type PullMessages = () =>
+  | readonly (string | UserMessage)[]
+  | undefined
+  | Promise<readonly (string | UserMessage)[] | undefined>;
+
+export interface SteerableSessionOptions extends SteerableOptions {
+  /** Asked before each model call, after each tool (what it gives skips the rest of the calls), and at the end. */
+  getSteeringMessages?: PullMessages;
+  /** Asked each time the run would end. */
+  getFollowUpMessages?: PullMessages;
+  /** Options of the agent beyond these, e.g. `pauseResumes`; they win. */
+  agent?: Partial<Omit<AgentOptions, "model" | "hooks">>;
+}
+
+/**
+ * Opens a steerable session that asks for its messages. `steer` and `followUp` work beside it. A source that throws
+ * ends the run with its error.
+ */
+export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
+  const { getSteeringMessages, getFollowUpMessages, agent: more = {}, ...rest } = options;
+  const { hooks = {} } = rest;
+  const opened: { session?: Session } = {};
+  const ask = async (lane: "steer" | "followUp", pull: PullMessages | undefined): Promise<boolean> => {
+    const messages = (await pull?.()) ?? [];
+    for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
+    return messages.length > 0;
+  };
+  const askAtEnd = async (): Promise<void> => {
+    if (!(await ask("steer", getSteeringMessages))) await ask("followUp", getFollowUpMessages);
+  };
+  let failure: unknown;
+  // The tool did its work: a source that fails after it must not spoil its result.
+  const askAfterCall = (): Promise<boolean> =>
+    ask("steer", getSteeringMessages).catch((thrown: unknown) => {
+      failure ??= thrown;
+      return false;
+    });
+  const agent = new Agent({
+    ...steerable({
+      ...rest,
+      hooks: {
+        ...hooks,
+        async afterTool(call, result) {
+          const said = await hooks.afterTool?.(call, result);
+          await askAfterCall();
+          return said;
+        },
+        async beforeTool(call) {
+          // A call that could not run is a call before this one all the same. What is to be skipped is nobody's to change.
+          if (isBehindOneThatNeverRan(opened.session, call) && (await askAfterCall())) return undefined;
+          return hooks.beforeTool?.(call);
+        },
+        async prepareStep(step) {
+          if (failure !== undefined) {
+            const message = `getSteeringMessages failed: ${messageOf(failure)}`;
+            const cause = failure;
+            failure = undefined;
+            throw new RondoError("internal", message, { cause });
+          }
+          await ask("steer", getSteeringMessages);
+          return hooks.prepareStep?.(step);
+        },
+      },
+    }),
+    ...more,
+    ...(more.fallback === undefined
+      ? {}
+      : { fallback: more.fallback.map((model) => asking(model, askAtEnd)) }),
+    model: asking(rest.model, askAtEnd),
+  });
+  opened.session = await agent.open(id);
+  return opened.session;
+}
+
+/** Whether the call before this one, in the answer's order, was answered without running. */
+function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView): boolean {
+  const before = session?.state.run?.turn?.calls[Number(key.split(".")[1]) - 1];
+  return before?.result !== undefined && !hasBegun(before);
+}
+
+/** The same model; before an answer that would end the run is handed on, somebody is asked. */
+function asking(model: Model, ask: () => Promise<void>): Model {
+  return {
+    ...modelFace(model),
+    async call(request, io) {
+      const message = await model.call(request, io);
+      const isEnd = callsOf(message).length === 0;
+      if (isEnd && !["error", "aborted"].includes(steerableStop(message.stop)))
+        await unlessAborted(ask(), io.signal);
+      return message;
+    },
+  };
+}
+
+/** Waits for it, but not beyond an abort: the answer that is there must not be lost with it. */
+async function unlessAborted(asked: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop = (): void => {};
+  const aborted = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await (signal.aborted ? undefined : Promise.race([asked, aborted]));
+  } finally {
+    signal.removeEventListener("abort", stop);
+    // What it still throws after an abort is nobody's to hear.
+    asked.catch(() => {});
+  }
+}

@@ -1,0 +1,98 @@
+// The room of the chat: an agent spoken to again and again, with one history, until somebody resets it.
+//
+// It holds a session and nothing more. A run that fails takes the conversation with it, unless told otherwise: what a
+// broken run left behind would be asked about again with every later word.
+
+import type { Agent } from "../../agent.ts";
+import { systemClock } from "../../clock.ts";
+import { RondoError } from "../../errors.ts";
+import { type Input, readInput } from "../../input.ts";
+import type { Journal } from "../../journal.ts";
+import type { Message } from "../../message.ts";
+import type { Listener, Session } from "../../session.ts";
+
+export interface ChatOptions {
+  /** Start anew after a run that rejected. Default: true. */
+  resetOnError?: boolean;
+  /** Hears every live event of every run. */
+  onEvent?: Listener;
+  /** Where its sessions are kept. Default: the agent's. */
+  journal?: Journal;
+}
+
+/** A conversation with an agent: what was said stays from run to run. */
+export class Chat {
+  readonly #agent: Agent;
+  readonly #options: ChatOptions;
+  #session: Session | undefined;
+  #busy = false;
+
+  constructor(agent: Agent, options: ChatOptions = {}) {
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  /** The conversation so far: a copy. */
+  get messages(): Message[] {
+    return this.#session?.messages ?? [];
+  }
+
+  /** Forgets the conversation. What is kept of it in a journal stays there. */
+  reset(): void {
+    this.#session = undefined;
+  }
+
+  /**
+   * Says something, and gives the answer's text.
+   * @throws RondoError the run's error, or `aborted`; `invalid_request` for an input that is none, while another run
+   *   of the chat is active, and when the run waits for an approval, which a chat has nobody to ask for
+   */
+  async run(input: Input, options: { signal?: AbortSignal } = {}): Promise<string> {
+    if (this.#busy)
+      throw new RondoError("invalid_request", "the chat is busy: wait for the answer before saying more");
+    // A slip of the hand is no failed run, and costs no conversation.
+    readInput(input);
+    this.#busy = true;
+    let session: Session | undefined;
+    try {
+      session = this.#session ?? (await this.#open());
+      this.#session = session;
+      return await answerOf(session, input, options);
+    } catch (thrown) {
+      if (this.#options.resetOnError !== false && this.#session === session) this.reset();
+      throw thrown;
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #open(): Promise<Session> {
+    const { journal, onEvent } = this.#options;
+    const chance = Math.floor(systemClock.random() * 36 ** 8).toString(36);
+    const id = `chat-${systemClock.now().toString(36)}-${chance}`;
+    const session = await this.#agent.open(id, journal === undefined ? {} : { journal });
+    if (onEvent !== undefined) session.subscribe(onEvent);
+    return session;
+  }
+}
+
+async function answerOf(session: Session, input: Input, options: { signal?: AbortSignal }): Promise<string> {
+  const { end, parked, text } = await session.send(input, options);
+  if (parked !== undefined) throw await unanswered(session);
+  if (end?.reason === "aborted")
+    throw new RondoError("aborted", `the run was aborted: ${String(end.evidence.reason)}`);
+  if (end?.error !== undefined)
+    throw new RondoError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+  return text;
+}
+
+/** Ends a run that waits for somebody who is not there, so that the next one can begin. */
+async function unanswered(session: Session): Promise<RondoError> {
+  const names = session.pending.map((call) => call.name).join(", ");
+  session.abort("a chat has nobody to ask for an approval");
+  await session.settled();
+  return new RondoError(
+    "invalid_request",
+    `${names} needs an approval, and a chat has nobody to ask: allow the tool, or use a session`,
+  );
+}

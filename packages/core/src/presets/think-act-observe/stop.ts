@@ -1,0 +1,41 @@
+// The room of the stop reason, as the plain loop reads it: `end_turn` ends, whatever else the answer holds.
+//
+// That asks for providers whose word tells an answer with calls from one without. Some have one word for both (Gemini's
+// STOP, `completed` of OpenAI's Responses, Ollama's stop): there the content is the word.
+
+import type { Run } from "../../loop/state.ts";
+import { type AssistantMessage, callsOf, type StopKind } from "../../message.ts";
+import type { Rule } from "../../rules/rule.ts";
+import { byStopReasonPolicy, continueBy } from "../../rules/stop/policy.ts";
+
+/** Protocols with one word for answers with calls and without, and those words, which come through other protocols too. */
+const oneWord: ReadonlySet<string> = new Set(["google-generative-ai", "openai-responses", "ollama-chat"]);
+const theWords: ReadonlySet<string | undefined> = new Set(["STOP", "completed"]);
+
+/** The stop reason of an answer, as this system's clients tell it. */
+export function stopReasonOf(message: AssistantMessage): StopKind {
+  const { wire } = message.stop;
+  const silent = oneWord.has(message.origin.api) || theWords.has(message.stop.raw);
+  if (wire !== "end_turn" || !silent) return wire;
+  return callsOf(message).length > 0 ? "tool_use" : "end_turn";
+}
+
+/** The continue rule: `end_turn` ends, no calls end, everything else acts. */
+export function byStopReason(): Rule {
+  const rule = continueBy("by_stop_reason", byStopReasonPolicy) as Rule;
+  return {
+    ...rule,
+    judge(memory, state, texts) {
+      const { run } = state;
+      const turn = (run as Run).turn;
+      if (run === undefined || turn === undefined) return undefined;
+      const { message } = turn;
+      const stop = { ...message.stop, wire: stopReasonOf(message) };
+      return rule.judge?.(
+        memory,
+        { ...state, run: { ...run, turn: { ...turn, message: { ...message, stop } } } },
+        texts,
+      );
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// The room of changes: a run goes on under other code than it was begun with.
+//
+// What the model was told stays what it was (the prompt, the tools' definitions, the settings, the schema), so that the
+// conversation goes on as one; what is code is today's (rules, hooks, what tools do and whether they ask), because there
+// is no other. The turn that is open keeps its verdicts and its tools' facts. From the next run on everything is today's.
+
+import { RondoError } from "../errors.ts";
+import { canonical } from "../json/digest.ts";
+import { isSameModel } from "../loop/folding/same-model.ts";
+import type { CodeChange, Fact, RunOptions } from "../loop/records.ts";
+import type { Resolved } from "../options/options.ts";
+import { checkOutput } from "../output/structured.ts";
+import { compileSchema } from "../schema.ts";
+import { type ValueChange, valueChange } from "./request-changes.ts";
+
+/** What is other, from what and to what. */
+export interface OptionChange extends CodeChange, Pick<ValueChange, "was" | "is"> {}
+
+/** What differs between the options a run was begun with and today's. */
+export function optionChanges(was: RunOptions, is: RunOptions): OptionChange[] {
+  return [
+    ...differences("rule", rulesOf(was), rulesOf(is)),
+    ...differences("tool", toolsOf(was), toolsOf(is)),
+    ...differences("model", modelsOf(was), modelsOf(is)),
+    ...differences("hook", hooksOf(was), hooksOf(is)),
+    ...differences("option", othersOf(was), othersOf(is)),
+  ];
+}
+
+/** The options a run goes on with, from where it was left. */
+function goingOn(was: RunOptions, is: RunOptions): RunOptions {
+  const today = new Map(is.tools.map((tool) => [tool.definition.name, tool]));
+  const here = was.models.every((model) => is.models.some((one) => isSameModel(one, model)));
+  const { compactor: _compactor, texts: _texts, ...kept } = was;
+  return {
+    ...kept,
+    tools: was.tools.map((tool) => {
+      const now = today.get(tool.definition.name);
+      return now === undefined ? tool : { ...now, definition: tool.definition };
+    }),
+    // One that is gone cannot answer; what the others are called in the records must stay true.
+    models: here ? was.models : is.models,
+    hooks: is.hooks,
+    rules: is.rules,
+    ...(is.compactor === undefined ? {} : { compactor: is.compactor }),
+    ...(is.texts === undefined ? {} : { texts: is.texts }),
+  };
+}
+
+/**
+ * What the record that takes a run over has to say about changes: nothing where there are none.
+ * @throws RondoError `invalid_request` where today's options refuse to go on under any
+ */
+export function newsOf(
+  session: string,
+  was: RunOptions | undefined,
+  { options, refusesChanges }: Pick<Resolved, "options" | "refusesChanges">,
+): { changed?: CodeChange[]; options?: RunOptions } {
+  const changed =
+    was === undefined ? [] : optionChanges(was, options).map(({ what, name, how }) => ({ what, name, how }));
+  if (was === undefined || changed.length === 0) return {};
+  if (refusesChanges)
+    throw new RondoError(
+      "invalid_request",
+      `session ${session} has a run that was begun under other code, and onChanged is "refuse": ${changed.map(changeText).join("; ")}`,
+    );
+  return { changed, options: goingOn(was, options) };
+}
+
+/** Checks a typed output against what the model was told, which today's schema may not be. */
+export function checkTold(
+  text: string,
+  told: RunOptions | undefined,
+  { options, checkOutput: check }: Pick<Resolved, "options" | "checkOutput">,
+): Promise<Fact & { type: "output_checked" }> {
+  const schema = told?.output?.schema;
+  if (schema === undefined || canonical(schema) === canonical(options.output?.schema)) return check(text);
+  return checkOutput(text, compileSchema(schema, "output", true, "any"), {});
+}
+
+/** A change in words: `the tool search is gone`. */
+export function changeText({ what, name, how }: CodeChange): string {
+  const verb = { gone: "is gone", new: "is new", changed: "has changed", moved: "stands elsewhere" }[how];
+  return `the ${what} ${name} ${verb}`;
+}
+
+/** Values by what they are called, in their order. */
+type Named = ReadonlyMap<string, unknown>;
+
+const rulesOf = ({ rules }: RunOptions): Named =>
+  new Map(rules.map(({ name, version }) => [name, `version ${version}`]));
+const toolsOf = ({ tools }: RunOptions): Named => new Map(tools.map((tool) => [tool.definition.name, tool]));
+const modelsOf = ({ models }: RunOptions): Named =>
+  new Map(models.map(({ id, origin, facts }) => [id, { origin, facts }]));
+const hooksOf = ({ hooks }: RunOptions): Named => new Map(hooks.map((name) => [name, true]));
+
+/** The options that are no lists; of the settings each by itself. */
+function othersOf({ rules: _r, tools: _t, models: _m, hooks: _h, settings, ...rest }: RunOptions): Named {
+  const each = Object.entries(settings).map(([name, value]) => [`settings.${name}`, value] as const);
+  return new Map<string, unknown>([...Object.entries(rest), ...each]);
+}
+
+function differences(what: CodeChange["what"], was: Named, is: Named): OptionChange[] {
+  const changes = [...new Set([...was.keys(), ...is.keys()])].flatMap((name) =>
+    valueChange(name, was.get(name), is.get(name)).map(({ what: _name, ...sides }): OptionChange => {
+      const how = sides.was === undefined ? "new" : sides.is === undefined ? "gone" : "changed";
+      return { what, name, how, ...sides };
+    }),
+  );
+  // The order tells only where it decides: which rule is asked first, which model comes next.
+  if (what !== "rule" && what !== "model") return changes;
+  const before = [...was.keys()].filter((name) => is.has(name));
+  const after = [...is.keys()].filter((name) => was.has(name));
+  const moved = before.find((name, at) => after[at] !== name);
+  return moved === undefined
+    ? changes
+    : [...changes, { what, name: moved, how: "moved", was: before, is: after }];
+}

@@ -1,0 +1,304 @@
+// The room of the fork: another session from the first records of one, under other options if some are given.
+//
+// What is shared is copied, never changed, the session it is taken from least of all. Where it comes from is the first
+// fact of its own. In the middle of a run that fact takes the run over like another process would: what was in flight is
+// interrupted, by its effect. A result may be put in place of another only where no request was made with it yet:
+// else the shared requests would be others than those that were sent.
+
+import {
+  able,
+  checkGiven,
+  count,
+  data,
+  either,
+  flag,
+  having,
+  listOf,
+  membersOf,
+  object,
+  text,
+  whole,
+} from "../checks.ts";
+import type { Clock } from "../clock.ts";
+import { RondoError } from "../errors.ts";
+import { noStep } from "../explain.ts";
+import { type BlobStore, copyBlobs } from "../journal/blobs.ts";
+import { checkSessionId } from "../journal/checks.ts";
+import { RecordReader } from "../journal/migrations.ts";
+import type { Journal } from "../journal.ts";
+import { type Logger, logEvent } from "../logger.ts";
+import type { CallKey, CallResult, Fact, LogRecord, Origins } from "../loop/records.ts";
+import { reduce } from "../loop/reduce.ts";
+import { emptyState } from "../loop/state.ts";
+import type { JsonObject } from "../message.ts";
+import type { Model } from "../model.ts";
+import type { AgentOptions } from "../options/agent-options.ts";
+import type { Resolved } from "../options/options.ts";
+import type { Rules } from "../rules/rule.ts";
+
+/** Where a fork leaves its session, and what is other in it. */
+export interface ForkOptions {
+  /** The step at which it leaves, from 1: all that came before is shared, what the rules said about the step is not. Default: the end, or with `edit` the step after the call. */
+  at?: number;
+  /** The run in which `at` counts, from 1; without `at` the fork stands behind that run. Default: the last. */
+  run?: number;
+  /** In place of `at`: how many records are shared. */
+  seq?: number;
+  /** Another result of a call, by its id or key, of the step just before. A text is a result without error. */
+  edit?: { call: string; result: string | CallResult };
+  /** Another model. */
+  model?: Model;
+  /** Another system prompt. */
+  system?: string;
+  /** Other options of the agent: rules, limits, tools, settings. With any, or `{}`, the fork goes on under the agent's own options, else under those of the records. */
+  agent?: Partial<Omit<AgentOptions, "model" | "system" | "journal" | "blobs" | "clock">>;
+}
+
+/** What a fork is made with. */
+export interface ForkParts {
+  from: string;
+  journal: Journal;
+  blobs?: BlobStore | undefined;
+  resolved: Resolved;
+  resolveWith(change: Partial<AgentOptions>): Resolved;
+  about?: JsonObject | undefined;
+  logger?: Logger | undefined;
+  clock: Clock;
+}
+
+/** A point that is misspelt would be none, and the fork would stand at the end. */
+const forkOptions = membersOf<ForkOptions>({
+  at: count,
+  run: count,
+  seq: whole,
+  edit: membersOf<NonNullable<ForkOptions["edit"]>>(
+    {
+      call: text,
+      result: either(text, (value) => data(value) ?? result(value)),
+    },
+    ["call", "result"],
+  ),
+  model: able("a Model, e.g. offline() of @rondo/models,", "call"),
+  system: text,
+  agent: object,
+});
+
+const result = having("a text, or a result with its list of parts (content, isError),", {
+  content: listOf(object),
+  isError: flag,
+});
+
+/** The options of the agent that a fork changes. */
+export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentOptions> {
+  return {
+    ...agent,
+    ...(model === undefined ? {} : { model }),
+    ...(system === undefined ? {} : { system }),
+  };
+}
+
+/**
+ * Writes the records of a fork. Resolves with the options it goes on under.
+ * @throws RondoError `invalid_request` for a point or a call that is not there, an id that is taken, or an option there is not
+ */
+export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
+  checkGiven(forkOptions, options, "fork");
+  const { from, journal, blobs, clock, about, logger } = parts;
+  checkSessionId(id);
+  if ((await journal.read(id)).length > 0)
+    throw wrong(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
+  const change = changedBy(options);
+  const changes = options.agent !== undefined || Object.keys(change).length > 0;
+  const resolved = changes ? parts.resolveWith(change) : parts.resolved;
+  const { redact = (fact: Fact): Fact => fact } = resolved;
+  const today = await new RecordReader(journal, from).read();
+  const { origin, edited } = planFork(from, today, options, resolved.rules);
+  // As they were written: each format is read as what it is, in the fork too.
+  const written = (await journal.read(from)).slice(0, origin.seq);
+  const shared = written.map((record) => edited(record, redact));
+  const opened: Fact = {
+    type: "opened",
+    by: "fork",
+    from: origin,
+    ...(about === undefined ? {} : { about }),
+    ...(changes ? { options: resolved.options } : {}),
+  };
+  const stamp = {
+    seq: shared.length,
+    at: Math.max(clock.now(), shared.at(-1)?.at ?? 0),
+    rand: clock.random(),
+  };
+  // No run is driven that could tell it as an event.
+  const warn = (message: string): void => {
+    if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
+  };
+  if (blobs !== undefined) await copyBlobs(blobs, from, id, shared, warn);
+  await journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]);
+  return resolved;
+}
+
+interface ForkPlan {
+  origin: Origins;
+  /** A shared record as the fork has it. */
+  edited(record: LogRecord, redact: (fact: Fact) => Fact): LogRecord;
+}
+
+/** Which records are shared, and which of them is other. */
+function planFork(
+  session: string,
+  records: readonly LogRecord[],
+  options: ForkOptions,
+  rules: Rules,
+): ForkPlan {
+  const { at, seq, edit, run } = options;
+  if (records.length === 0) throw wrong(`there is no session ${JSON.stringify(session)} to fork`);
+  if (at !== undefined && seq !== undefined)
+    throw wrong("a fork is taken at a step or at a record: give `at` or `seq`");
+  if (run !== undefined && at === undefined && (seq !== undefined || edit !== undefined))
+    throw wrong(
+      "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
+    );
+  if (seq !== undefined && !(Number.isSafeInteger(seq) && seq >= 1 && seq <= records.length))
+    throw wrong(`session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`);
+  const result = edit === undefined ? undefined : resultAt(session, records, edit.call, rules);
+  const behind = run === undefined ? undefined : runOf(session, records, run).end;
+  const cut =
+    seq ??
+    (at === undefined ? (behind ?? defaultCut(records, result?.seq)) : cutAtStep(session, records, at, run));
+  const step = at === undefined ? {} : { step: at };
+  if (edit === undefined || result === undefined)
+    return { origin: { session, seq: cut, ...step }, edited: (record) => record };
+  checkEdit(records, result, cut, edit.call);
+  const { key } = result;
+  const put: CallResult =
+    typeof edit.result === "string"
+      ? { content: [{ type: "text", text: edit.result }], isError: false }
+      : edit.result;
+  return {
+    origin: { session, seq: cut, ...step, edited: key },
+    edited: (record, redact) => {
+      if (record.type === "tool_finished" && record.seq === result.seq)
+        return { ...record, ...redact({ type: "tool_finished", call: key, result: put }) };
+      // What the hook made of the other result is void.
+      if (record.type !== "hook_answered" || record.hook !== "afterTool" || record.call !== key)
+        return record;
+      const { result: _void, ...rest } = record;
+      return rest;
+    },
+  };
+}
+
+/** The end; with an edited result the moment before a request was made with it. */
+function defaultCut(records: readonly LogRecord[], edited: number | undefined): number {
+  if (edited === undefined) return records.length;
+  const asked = records.findIndex((record) => record.seq > edited && asks(record));
+  return undecided(records, asked < 0 ? records.length : asked);
+}
+
+const asks = (record: LogRecord): boolean =>
+  record.type === "model_started" || record.type === "summary_started";
+
+/** A run, by default the last, and which records are its own. */
+function runOf(
+  session: string,
+  records: readonly LogRecord[],
+  number: number | undefined,
+): { run: number; start: number; end: number } {
+  const starts = records.filter((record) => record.type === "run_started");
+  const run = number ?? starts.length;
+  const start = starts[run - 1];
+  if (start === undefined)
+    throw wrong(
+      `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
+    );
+  return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
+}
+
+/** How many records come before a step and what was decided about it. */
+function cutAtStep(
+  session: string,
+  records: readonly LogRecord[],
+  step: number,
+  number: number | undefined,
+): number {
+  const { run, start, end } = runOf(session, records, number);
+  const own = records.slice(start, end);
+  const asked = own.find((record) => record.type === "model_started" && record.step === step);
+  if (asked !== undefined) return undecided(records, asked.seq);
+  const steps = own.reduce(
+    (most, record) => (record.type === "model_started" ? Math.max(most, record.step) : most),
+    0,
+  );
+  const where = `run ${run} of session ${session}`;
+  if (step !== steps + 1) throw wrong(noStep(where, step, steps));
+  const judged = own.findLast((record) => record.type === "turn_judged");
+  if (judged?.type === "turn_judged" && (judged.follows.do === "finish" || judged.follows.do === "stop"))
+    throw wrong(
+      `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
+    );
+  return undecided(records, end);
+}
+
+/** The decisions about a step are taken again; messages that were delivered for it are still queued then. */
+function undecided(records: readonly LogRecord[], before: number): number {
+  let cut = before;
+  while (cut > 1 && isDecision(records[cut - 1])) cut -= 1;
+  return cut;
+}
+
+function isDecision(record: LogRecord | undefined): boolean {
+  switch (record?.type) {
+    case "noted":
+    case "mode":
+    case "woke":
+    case "delivered":
+    case "abort_asked":
+    case "output_checked":
+    case "run_ended":
+      return true;
+    case "opened":
+      // What came with other options stays under them.
+      return record.options === undefined;
+    case "hook_answered":
+      return "step" in record || record.hook === "onFinish";
+    default:
+      return false;
+  }
+}
+
+/** The record of a call's result. */
+function resultAt(
+  session: string,
+  records: readonly LogRecord[],
+  call: string,
+  rules: Rules,
+): { seq: number; key: CallKey } {
+  const keys: string[] = [];
+  let state = emptyState;
+  let found: { seq: number; key: CallKey } | undefined;
+  for (const record of records) {
+    if (record.type === "tool_finished") {
+      const id = state.run?.turn?.calls.find((one) => one.key === record.call)?.id;
+      keys.push(record.call);
+      if (record.call === call || id === call) found = { seq: record.seq, key: record.call };
+    }
+    state = reduce(state, record, rules);
+  }
+  if (found !== undefined) return found;
+  const known = keys.length === 0 ? "none has a result" : `those with a result are ${keys.join(", ")}`;
+  throw wrong(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
+}
+
+function checkEdit(records: readonly LogRecord[], { seq }: { seq: number }, cut: number, call: string): void {
+  if (seq >= cut)
+    throw wrong(
+      `call ${call} has no result yet where the fork is taken: take it later, or edit another call`,
+    );
+  const asked = records.slice(seq, cut).find(asks);
+  if (asked === undefined) return;
+  const step = asked.type === "model_started" ? `step ${asked.step}` : "a summary";
+  const where = asked.type === "model_started" ? `fork at step ${asked.step}` : `fork at record ${asked.seq}`;
+  throw wrong(`the result of call ${call} was read already where the fork is taken, in ${step}: ${where}`);
+}
+
+const wrong = (message: string): RondoError => new RondoError("invalid_request", message);

@@ -1,0 +1,151 @@
+// The room of replay: what the model was sent, made again from the records alone.
+//
+// No model, no tool, no clock. Two questions, two answers. Does the code still make of these records what was sent?
+// A request whose name differs from the recorded one means that the code, or a text of the agent's, has changed; the
+// first difference is the one to look at. And what would this agent send today, under its own options? There both
+// requests are known, and can be laid side by side.
+
+import { charEstimator } from "../context/estimate.ts";
+import { summaryOf } from "../loop/deciding/compacting.ts";
+import type { LogRecord, RunOptions } from "../loop/records.ts";
+import { reduce } from "../loop/reduce.ts";
+import { Prefix, requestName } from "../loop/request/prefix.ts";
+import { requestOf } from "../loop/request.ts";
+import { emptyState, type State } from "../loop/state.ts";
+import type { ModelRequest } from "../model.ts";
+import type { Rules } from "../rules/rule.ts";
+import { defaultTexts } from "../rules/texts.ts";
+import { optionChanges } from "./changes.ts";
+import { requestChanges, type ValueChange } from "./request-changes.ts";
+
+/** One request of a run, as it follows from the records before it. */
+export interface ReplayedRequest {
+  /** Sequence number of the record that says the model was asked. */
+  seq: number;
+  step: number;
+  attempt: number;
+  /** Set when a part of the history was to be summed up. */
+  summary?: { part: number; of: number };
+  request: ModelRequest;
+  /** Whether it is the request that was sent, byte for byte. */
+  same: boolean;
+}
+
+/** Why a request is another than the recorded one. */
+export interface Difference {
+  seq: number;
+  step: number;
+  summary?: { part: number; of: number };
+  /** Which parts of the request differ, from what was sent to what would be. Empty where what was sent cannot be made again: only its name was kept. */
+  parts: ValueChange[];
+  /** What is other in the agent: its options, the versions of its rules, its texts. Empty: the code itself. */
+  causes: ValueChange[];
+}
+
+export interface Replay {
+  requests: ReplayedRequest[];
+  /** The first request that differs from the recorded one. */
+  firstDifference?: ReplayedRequest;
+  /** Why it does, as far as that can be known. */
+  difference?: Difference;
+  /** The first request that this agent would send otherwise, under its own options, and why. */
+  today?: Difference;
+}
+
+/** Stands where the records tell of a summary that would not be asked for today. */
+const nothingAsked: ModelRequest = { messages: [], tools: [], toolChoice: "none", settings: {} };
+
+/**
+ * Folds records and makes every request again.
+ * @param options those of today's agent, to tell what it would send otherwise. Default: the question is not asked
+ */
+export function replay(records: Iterable<LogRecord>, rules: Rules, options?: RunOptions): Replay {
+  const requests: ReplayedRequest[] = [];
+  const prefix = new Prefix();
+  let state = emptyState;
+  let own = emptyState;
+  let difference: Difference | undefined;
+  let today: Difference | undefined;
+  for (const record of records) {
+    const request = requestAt(record, state, rules);
+    if (request !== undefined) {
+      const asked = record as LogRecord & { type: "model_started" | "summary_started" };
+      const place = placeOf(asked, state);
+      const name = asked.type === "model_started" ? prefix.note(request).digest : requestName(request);
+      const same = name === asked.digest;
+      requests.push({ seq: record.seq, attempt: asked.attempt, ...place, request, same });
+      if (!same) difference ??= differenceOf(asked, state, request, rules, options);
+      if (options !== undefined && today === undefined) {
+        const parts = requestChanges(request, requestAt(record, own, rules) ?? nothingAsked);
+        const causes = causesOf(state.options, options);
+        if (parts.length > 0) today = { seq: record.seq, ...place, parts, causes };
+      }
+    }
+    state = reduce(state, record, rules);
+    // Once the first difference is known, there is nothing more to compare.
+    if (options !== undefined && today === undefined) own = reduce(own, underOptions(record, options), rules);
+  }
+  const firstDifference = requests.find((one) => !one.same);
+  return {
+    requests,
+    ...(firstDifference === undefined ? {} : { firstDifference }),
+    ...(difference === undefined ? {} : { difference }),
+    ...(today === undefined ? {} : { today }),
+  };
+}
+
+/** The request a record speaks of; undefined for a record that speaks of none. */
+function requestAt(record: LogRecord, state: State, rules: Rules): ModelRequest | undefined {
+  if (record.type === "model_started" && state.run !== undefined && state.run.end === undefined)
+    return requestOf(state, rules);
+  if (record.type === "summary_started" && state.run?.compacting !== undefined)
+    return summaryOf(state, rules)?.request ?? nothingAsked;
+  return undefined;
+}
+
+function placeOf(
+  record: LogRecord & { type: "model_started" | "summary_started" },
+  state: State,
+): Pick<ReplayedRequest, "step" | "summary"> {
+  if (record.type === "model_started") return { step: record.step };
+  const { part, of } = record;
+  return { step: (state.run?.steps ?? 0) + 1, summary: { part, of } };
+}
+
+/** The same record, as it would have been under other options. */
+function underOptions(record: LogRecord, options: RunOptions): LogRecord {
+  const brings = (record.type === "run_started" || record.type === "opened") && record.options !== undefined;
+  return brings ? { ...record, options } : record;
+}
+
+/** What was sent is known by its name only: it is looked for under the texts and the measure there were before any were changed. */
+function differenceOf(
+  record: LogRecord & { type: "model_started" | "summary_started" },
+  state: State,
+  request: ModelRequest,
+  rules: Rules,
+  options: RunOptions | undefined,
+): Difference {
+  const place = { seq: record.seq, ...placeOf(record, state) };
+  const guesses: [cause: string, Rules][] = [
+    ["texts", { ...rules, texts: defaultTexts }],
+    ["context.estimator", { ...rules, estimator: charEstimator() }],
+  ];
+  for (const [option, guess] of guesses) {
+    const sent = requestAt(record, state, guess);
+    if (sent === undefined || requestName(sent) !== record.digest) continue;
+    const causes = [{ what: option, was: "the default", is: "the agent's own" }];
+    return { ...place, parts: requestChanges(sent, request), causes };
+  }
+  const versions = options === undefined ? [] : causesOf(state.options, options);
+  return { ...place, parts: [], causes: versions.filter(({ what }) => what.startsWith("rule ")) };
+}
+
+/** What is other in the agent, as it is shown: a rule as `rule retry`, an option by its name. */
+function causesOf(was: RunOptions | undefined, is: RunOptions): ValueChange[] {
+  if (was === undefined) return [];
+  return optionChanges(was, is).map(({ what, name, how: _how, ...sides }) => ({
+    what: what === "option" ? name : `${what} ${name}`,
+    ...sides,
+  }));
+}

@@ -1,0 +1,64 @@
+// The room of requests laid side by side: in which of its parts one differs from another.
+//
+// Names stand in the words the options have; values are whole, whoever shows them cuts them.
+
+import { jsonCopy } from "../json/copy.ts";
+import { canonical } from "../json/digest.ts";
+import type { Json, Message } from "../message.ts";
+import type { ModelRequest } from "../model.ts";
+
+/** One thing that is other than it was. A side that is absent was not there. */
+export interface ValueChange {
+  /** E.g. `system`, `tool weather`, `settings.temperature`, `message 3`, `rule max_steps`. */
+  what: string;
+  was?: Json;
+  is?: Json;
+}
+
+/** The parts in which a request differs from another. Messages are counted from 1; only the first that differs is told. */
+export function requestChanges(was: ModelRequest, is: ModelRequest): ValueChange[] {
+  return [
+    ...valueChange("system", was.system, is.system),
+    ...keyed("tool ", byName(was.tools, nameOf), byName(is.tools, nameOf)),
+    ...valueChange("toolChoice", was.toolChoice, is.toolChoice),
+    ...keyed("settings.", { ...was.settings }, { ...is.settings }),
+    ...valueChange("outputSchema", was.outputSchema, is.outputSchema),
+    ...messageChange([...was.messages], [...is.messages]),
+  ];
+}
+
+const nameOf = ({ name }: ModelRequest["tools"][number]): string => name;
+
+const byName = <T>(list: readonly T[], name: (one: T) => string): Record<string, unknown> =>
+  Object.fromEntries(list.map((one) => [name(one), one]));
+
+function messageChange(was: readonly Message[], is: readonly Message[]): ValueChange[] {
+  const most = Math.max(was.length, is.length);
+  for (let at = 0; at < most; at += 1) {
+    const changed = valueChange(`message ${at + 1}`, was[at], is[at]);
+    if (changed.length > 0) return changed;
+  }
+  return [];
+}
+
+function keyed(
+  prefix: string,
+  was: Record<string, unknown> | object,
+  is: Record<string, unknown> | object,
+): ValueChange[] {
+  const [before, after] = [Object.entries(was), Object.entries(is)].map((entries) => new Map(entries));
+  const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
+  return [...names].flatMap((name) => valueChange(`${prefix}${name}`, before?.get(name), after?.get(name)));
+}
+
+/** The change there is between two values, if any. As JSON: what is not there and what is `undefined` are one. */
+export function valueChange(what: string, was: unknown, is: unknown): ValueChange[] {
+  const [before, after] = [json(was), json(is)];
+  if (before === undefined && after === undefined) return [];
+  if (before !== undefined && after !== undefined && canonical(before) === canonical(after)) return [];
+  return [
+    { what, ...(before === undefined ? {} : { was: before }), ...(after === undefined ? {} : { is: after }) },
+  ];
+}
+
+const json = (value: unknown): Json | undefined => jsonCopy(value, "", "lenient") as Json | undefined;

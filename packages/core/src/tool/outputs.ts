@@ -1,0 +1,130 @@
+// The room of outputs: the things a tool may put out, as parts a model can read.
+//
+// Total: whatever cannot be shown is put into words, and nothing throws.
+
+import { messageOf } from "../errors.ts";
+import { unwrapped } from "../input/data-url.ts";
+import { base64 } from "../input.ts";
+import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";
+
+/** One thing a tool puts out. A tool may return a list of them, or a `toolResult` of one. */
+export type ToolOutput =
+  | ContentPart
+  /** Told as the address. */
+  | { type: "link"; url: string }
+  /** Told as JSON. */
+  | { type: "json"; json: Json }
+  /** `mediaType` defaults to `image/png`. */
+  | { type: "image"; url?: string; data?: string | Uint8Array; mediaType?: string; name?: string }
+  | { type: "blob"; data: string | Uint8Array; mediaType: string; name?: string };
+
+/** What is told of nothing: providers refuse blank texts. */
+export const noOutput = "(no output)";
+
+type Shaped = Partial<Record<string, unknown>>;
+
+/** An output as a part; undefined for anything else. What has further members is somebody's data, not an output. */
+export function outputPart(value: unknown): ContentPart | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const one = value as Shaped;
+  const only = (...names: string[]): boolean =>
+    Object.keys(one).every((name) => name === "type" || names.includes(name));
+  switch (one.type) {
+    case "text":
+      return typeof one.text === "string" ? own(value as ContentPart) : undefined;
+    case "file":
+      return typeof one.mediaType === "string" && holdsFile(one) ? filePart(one, one.mediaType) : undefined;
+    case "link":
+      return typeof one.url === "string" && only("url") ? { type: "text", text: one.url } : undefined;
+    case "json":
+      return "json" in one && only("json") ? { type: "text", text: textFor(one.json) } : undefined;
+    case "image": {
+      if (!holdsFile(one) || !only("url", "data", "mediaType", "name")) return undefined;
+      return filePart(one, typeof one.mediaType === "string" ? one.mediaType : "image/png");
+    }
+    case "blob":
+      if (!holdsFile({ data: one.data }) || typeof one.mediaType !== "string") return undefined;
+      return only("data", "mediaType", "name") ? filePart(one, one.mediaType) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Bytes become base64: a result is journaled as JSON. */
+function filePart(given: Shaped, type: string): ContentPart | undefined {
+  const one = unwrapped(given);
+  const mediaType = one === given || typeof one.mediaType !== "string" ? type : one.mediaType;
+  if (one.type === "file" && one.data !== null && !(one.data instanceof Uint8Array))
+    return own(one as unknown as FilePart);
+  return {
+    type: "file",
+    mediaType,
+    ...(one.data === undefined || one.data === null
+      ? {}
+      : { data: one.data instanceof Uint8Array ? base64(one.data) : (one.data as string) }),
+    ...(typeof one.url === "string" ? { url: one.url } : {}),
+    ...(typeof one.name === "string" ? { name: one.name } : {}),
+  };
+}
+
+/** A part of our own: a tool may use its object again, and what else it put there must be JSON to be kept. */
+function own(part: ContentPart): ContentPart | undefined {
+  try {
+    return plain(part, []) as ContentPart;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Any value as the text a model reads. */
+export function textFor(value: unknown): string {
+  if (value === undefined || value === null) return noOutput;
+  if (typeof value === "string") return value;
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Error) return messageOf(value);
+  try {
+    return JSON.stringify(plain(value, [])) ?? noOutput;
+  } catch (thrown) {
+    return `(a value that cannot be shown: ${messageOf(thrown)})`;
+  }
+}
+
+/** The value with everything JSON lacks put into words: bigints, circles, binary, maps, sets, errors, functions. */
+function plain(value: unknown, parents: readonly object[]): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "function" || typeof value === "symbol") return `[${typeof value}]`;
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (parents.includes(value)) return "[Circular]";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof RegExp) return String(value);
+  if (isUnheard(value)) return "[Promise]";
+  const size = bytesOf(value);
+  if (size !== undefined) return `[binary, ${size} bytes]`;
+  const inside = [...parents, value];
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, item]) => [String(key), plain(item, inside)]));
+  if (value instanceof Set) return [...value].map((item) => plain(item, inside));
+  if (Array.isArray(value)) return value.map((item) => plain(item, inside));
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return plain(toJSON.call(value), inside);
+  // A Response, a Promise, a Proxy's target: all that they hold is behind functions.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (kind !== "Object" && Object.keys(value).length === 0) return `[${kind}]`;
+  return Object.fromEntries(
+    Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
+  );
+}
+
+/** Whether a value is a promise. Nobody waits for it any more, and how it fails is nobody's business: unheard, it would end the process. */
+export function isUnheard(value: unknown): boolean {
+  if (!(value instanceof Promise)) return false;
+  value.catch(() => {});
+  return true;
+}
+
+function bytesOf(value: object): number | undefined {
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value.byteLength;
+  return typeof Blob !== "undefined" && value instanceof Blob ? value.size : undefined;
+}

@@ -1,0 +1,67 @@
+// The room of rendering: what a tool returned, as parts a model can read.
+//
+// Total: every value has a meaning here, and nothing throws. A tool that returns a bigint, a circle or a function has
+// made no mistake that should cost a run.
+
+import { ledgerEntries } from "../context/compact/ledger.ts";
+import { harmless } from "../input/harmless.ts";
+import type { CallResult } from "../loop/records.ts";
+import type { ContentPart } from "../message.ts";
+import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "../tool.ts";
+import { isUnheard, noOutput, outputPart, textFor } from "./outputs.ts";
+
+/**
+ * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
+ * files) is parts; nothing is `(no output)`; bytes are a summary (a tool that wants to show a file says so); everything else is JSON.
+ */
+export function renderResult(value: unknown): CallResult {
+  if (value instanceof RecordedResult) return value.result;
+  if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
+  if (value instanceof ToolResult) {
+    const ledger = ledgerEntries(value.ledger);
+    return {
+      content: shown(value.content.flatMap((one) => outputPart(one) ?? [])),
+      isError: value.isError,
+      ...(value.done === false ? {} : { done: value.done }),
+      ...(ledger.length === 0 ? {} : { ledger }),
+      ...(value.spent === undefined ? {} : { spent: value.spent }),
+    };
+  }
+  const lazy = lazyKind(value);
+  if (lazy !== undefined)
+    return renderThrown(
+      `Error: the tool returned ${lazy}, which nobody reads: it must return what came of it, and tell its progress by update()`,
+    );
+  const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
+  if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
+  return ok([{ type: "text", text: textFor(value) }]);
+}
+
+/** The result of a tool that says the task is done, thrown or returned. */
+export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallResult {
+  return { content: [{ type: "text", text: "Task complete" }], isError: false, done: finalMessage ?? true };
+}
+
+/** The result for something a tool threw. @param text what the model reads of it */
+export function renderThrown(text: string): CallResult {
+  return { content: shown([{ type: "text", text }]), isError: true, code: "threw" };
+}
+
+/** What has still to be pulled, or to be waited for, is no result: as JSON it would be `{}`. Collections are none of it. */
+function lazyKind(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value) && value.filter(isUnheard).length === value.length && value.length > 0)
+    return "a list of promises";
+  const { next, getReader } = value as { next?: unknown; getReader?: unknown };
+  const pulled = Symbol.asyncIterator in value || (typeof next === "function" && Symbol.iterator in value);
+  if (!pulled && typeof getReader !== "function") return undefined;
+  return `an object of the kind ${Object.prototype.toString.call(value).slice(8, -1)}`;
+}
+
+const ok = (content: ContentPart[]): CallResult => ({ content: shown(content), isError: false });
+
+/** Providers refuse blank texts: a result always has something to read. */
+function shown(content: ContentPart[]): ContentPart[] {
+  const visible = content.map(harmless).filter((part) => part.type === "file" || part.text.trim() !== "");
+  return visible.length > 0 ? visible : [{ type: "text", text: noOutput }];
+}

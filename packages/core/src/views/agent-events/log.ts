@@ -1,0 +1,117 @@
+// The room of the session log: a session's records as rows for whoever follows what was sent and what came back.
+//
+// The rows are made from the journal alone. What the model was sent is folded from the records before it, as a replay
+// does it, so it is what was sent and not what somebody remembers.
+
+import type { CallKey, LogRecord } from "../../loop/records.ts";
+import { reduce } from "../../loop/reduce.ts";
+import { requestOf } from "../../loop/request.ts";
+import { emptyState, type State } from "../../loop/state.ts";
+import type { AssistantMessage, ContentPart, JsonObject, Message, Usage } from "../../message.ts";
+import type { Settings, ToolChoice, ToolDefinition } from "../../model.ts";
+import type { Rules } from "../../rules/rule.ts";
+
+/** `seq` counts the model calls of the session from 1; a response has that of its request. `ts` is milliseconds since 1970. */
+export type SessionLogRow =
+  | {
+      type: "llm.request";
+      run_id: string;
+      ts: number;
+      seq: number;
+      model: string;
+      input: {
+        system?: string;
+        messages: Message[];
+        tools: readonly ToolDefinition[];
+        toolChoice: ToolChoice;
+        settings: Settings;
+      };
+    }
+  | {
+      type: "llm.response";
+      run_id: string;
+      ts: number;
+      seq: number;
+      output: {
+        messages: AssistantMessage[];
+        usage: Usage | null;
+        stop_reason: string | null;
+        /** The provider's own message where it was kept, and where the answer came from. */
+        provider_meta: JsonObject;
+      };
+    }
+  | {
+      type: "tool.output";
+      run_id: string;
+      ts: number;
+      tool: string;
+      tool_call_id: string;
+      result_raw: ContentPart[];
+      is_error: boolean;
+      /** Where the whole text is kept; null when it is not, or when the call was answered without running. */
+      output_ref: string | null;
+    };
+
+/**
+ * The rows of a session's records.
+ * @param session its id: a run is `<session>:<number>`
+ * @param rules the agent's, which the requests follow from: `resolve(options).rules`
+ */
+export function sessionLog(records: Iterable<LogRecord>, session: string, rules: Rules): SessionLogRow[] {
+  const rows: SessionLogRow[] = [];
+  let state = emptyState;
+  let seq = 0;
+  for (const record of records) {
+    const before = state;
+    state = reduce(state, record, rules);
+    const at = { run_id: `${session}:${before.run?.number ?? 0}`, ts: record.at };
+    if (before.run === undefined || before.run.end !== undefined) continue;
+    switch (record.type) {
+      case "model_started": {
+        seq += 1;
+        const { messages, tools, toolChoice, settings, system } = requestOf(before, rules);
+        const model = before.options?.models[record.model]?.id ?? "";
+        const input = {
+          ...(system === undefined ? {} : { system }),
+          messages: [...messages],
+          tools,
+          toolChoice,
+          settings,
+        };
+        rows.push({ type: "llm.request", ...at, seq, model, input });
+        break;
+      }
+      case "model_finished": {
+        const { message } = record;
+        const { api, provider, model } = message.origin;
+        const output = {
+          messages: [message],
+          usage: message.usage ?? null,
+          stop_reason: message.stop.raw ?? message.stop.wire,
+          provider_meta: { api, provider, model, ...(message.raw === undefined ? {} : { raw: message.raw }) },
+        };
+        rows.push({ type: "llm.response", ...at, seq, output });
+        break;
+      }
+      case "tool_finished": {
+        const call = callOf(before, record.call);
+        if (call === undefined || call.result !== undefined) break;
+        const { content, isError, ref } = record.result;
+        rows.push({
+          type: "tool.output",
+          ...at,
+          tool: call.name,
+          tool_call_id: call.id,
+          result_raw: content,
+          is_error: isError,
+          output_ref: ref ?? null,
+        });
+        break;
+      }
+      default:
+    }
+  }
+  return rows;
+}
+
+const callOf = (state: State, key: CallKey) => state.run?.turn?.calls.find((call) => call.key === key);

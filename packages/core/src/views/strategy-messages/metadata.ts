@@ -1,0 +1,126 @@
+// The room of the strategy's figures: what a run has cost, in the twelve fields its readers know.
+//
+// Tokens and prices add up over the rounds; what belongs to one call (unit prices, currency, latency) stays the first
+// round's. In this format a zero also stands for what nobody counted.
+
+import type { Json, JsonObject, Usage } from "../../message.ts";
+
+/** Per million tokens. */
+export interface StrategyPrice {
+  input: number;
+  output: number;
+  cachedInput?: number;
+  cacheWrite?: number;
+  /** Default: `USD`. */
+  currency?: string;
+}
+
+/** What one round has cost. */
+export interface RoundCost {
+  promptTokens: number;
+  completionTokens: number;
+  promptPrice: number;
+  completionPrice: number;
+  currency: string;
+  promptUnitPrice: number;
+  completionUnitPrice: number;
+  /** Seconds. */
+  latency: number;
+}
+
+/** Prices are per million tokens. */
+const priceUnit = 0.000_001;
+
+/** The cost of an answer; undefined when nobody counted its tokens. */
+export function roundCost(
+  usage: Usage | undefined,
+  price: StrategyPrice | undefined,
+  latency: number,
+): RoundCost | undefined {
+  if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined;
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  const plain = Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens);
+  const { input = 0, output = 0, cachedInput = input, cacheWrite = input } = price ?? {};
+  return {
+    promptTokens: inputTokens,
+    completionTokens: outputTokens,
+    promptPrice: rounded(
+      (plain * input + cachedInputTokens * cachedInput + cacheWriteTokens * cacheWrite) * priceUnit,
+    ),
+    completionPrice: rounded(outputTokens * output * priceUnit),
+    currency: price === undefined ? "" : (price.currency ?? "USD"),
+    promptUnitPrice: input,
+    completionUnitPrice: output,
+    latency,
+  };
+}
+
+/** Sums of prices without the last digits of binary fractions. */
+const rounded = (price: number): number => Math.round(price * 1e12) / 1e12;
+
+/** The price, currency and tokens of one log. */
+export function logFigures(cost: RoundCost | undefined): JsonObject {
+  return {
+    total_price: cost === undefined ? 0 : rounded(cost.promptPrice + cost.completionPrice),
+    currency: cost?.currency ?? "",
+    total_tokens: cost === undefined ? 0 : cost.promptTokens + cost.completionTokens,
+  };
+}
+
+/** The figures of a whole run. */
+export function executionMetadata(costs: readonly RoundCost[]): JsonObject {
+  const [first] = costs;
+  const sum = (field: "promptTokens" | "completionTokens" | "promptPrice" | "completionPrice"): number =>
+    rounded(costs.reduce((total, cost) => total + cost[field], 0));
+  const promptPrice = sum("promptPrice");
+  const completionPrice = sum("completionPrice");
+  const unit = first === undefined ? 0 : priceUnit;
+  return {
+    total_price: rounded(promptPrice + completionPrice),
+    currency: first?.currency ?? "",
+    total_tokens: sum("promptTokens") + sum("completionTokens"),
+    prompt_tokens: sum("promptTokens"),
+    prompt_unit_price: first?.promptUnitPrice ?? 0,
+    prompt_price_unit: unit,
+    prompt_price: promptPrice,
+    completion_tokens: sum("completionTokens"),
+    completion_unit_price: first?.completionUnitPrice ?? 0,
+    completion_price_unit: unit,
+    completion_price: completionPrice,
+    latency: first?.latency ?? 0,
+  };
+}
+
+/** What was given to the run as knowledge, in the words of who retrieved it. */
+export interface ContextItem {
+  content: string;
+  metadata?: JsonObject | null;
+}
+
+const resourceFields = [
+  "position",
+  "dataset_id",
+  "dataset_name",
+  "document_id",
+  "document_name",
+  "document_data_source_type",
+  "segment_id",
+  "retriever_from",
+  "score",
+  "segment_hit_count",
+  "segment_word_count",
+  "segment_position",
+  "segment_index_node_hash",
+  "page",
+  "doc_metadata",
+] as const;
+
+/** One retrieved item with every field its readers know; a missing one is null. */
+export function retrieverResource({ content, metadata: given }: ContextItem): JsonObject {
+  const metadata = given ?? {};
+  const field = (name: string): [string, Json] => [
+    name,
+    Object.hasOwn(metadata, name) ? (metadata[name] ?? null) : null,
+  ];
+  return { content, ...Object.fromEntries(resourceFields.map(field)) };
+}

@@ -1,0 +1,164 @@
+// The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is.
+
+import { existsSync, fstatSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { formatVersion } from "@rondo/core";
+import { FolderLock } from "../folder-lock.ts";
+import { cutDurably, fileError, withKnownFile } from "../jsonl/files.ts";
+import { linesVersion, noHead, scan } from "../jsonl/lines.ts";
+import { nameOf, newestSegments, pendingSuffix, segmentName, segmentOf } from "../jsonl/names.ts";
+import { FoldCheck } from "./fold.ts";
+import type { CheckOptions, CheckReport, Finding } from "./report.ts";
+
+type Report = Omit<CheckReport, "path">;
+
+/** @param path a folder, or a file of one session, which is checked with the others of that session */
+export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000 }: CheckOptions): Report {
+  const isFolder = statSync(path).isDirectory();
+  const folder = isFolder ? path : dirname(path);
+  const asked = isFolder ? undefined : segmentOf(basename(path)).name;
+  const report: Report = { kind: "jsonl", sessions: 0, records: 0, bytes: 0, findings: [] };
+  const lock = repair ? new FolderLock(join(folder, "lock"), busyTimeoutMs) : undefined;
+  try {
+    const sessions = [...newestSegments(folder)].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [name, newest] of sessions) {
+      if (asked !== undefined && name !== asked) continue;
+      const session = new SessionCheck(folder, name, newest, repair, report);
+      try {
+        // A live writer may be in the middle of a line: only under the lock is what looks torn torn.
+        if (lock === undefined) session.check();
+        else lock.hold(() => session.check());
+      } catch (thrown) {
+        const { message } = fileError(session.path, "check", thrown);
+        report.findings.push({ what: "damage", message, repaired: false });
+      }
+    }
+  } finally {
+    lock?.close();
+  }
+  return report;
+}
+
+/** What a file was found to be. What is behind `broken` files cannot be judged. */
+type Came = "sealed" | "open" | "broken";
+
+/** The check of one session: all its files, in order. */
+class SessionCheck {
+  path: string;
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #newest: number;
+  readonly #repair: boolean;
+  readonly #report: Report;
+  readonly #fold = new FoldCheck();
+  #session: string | undefined;
+  #length = 0;
+
+  /** @param newest the highest of its files that was seen */
+  constructor(folder: string, name: string, newest: number, repair: boolean, report: Report) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#newest = newest;
+    this.#repair = repair;
+    this.#report = report;
+    this.path = this.#pathOf(1);
+  }
+
+  check(): void {
+    const newest = this.#newest;
+    for (let segment = 1; ; segment += 1) {
+      this.path = this.#pathOf(segment);
+      // Asked first: a live writer may rotate meanwhile.
+      const followed = newest > segment || existsSync(this.#pathOf(segment + 1));
+      const came = withKnownFile(this.path, this.#repair && !followed ? "r+" : "r", (file) =>
+        this.#checkFile(file, segment, followed),
+      );
+      if (came === undefined) {
+        const next = newest > segment ? `, and ${segmentName(this.#name, newest)} is there` : "";
+        this.#found(
+          `it is missing: file ${segment} of its session${next}; ${this.#length} records before it are whole`,
+        );
+      }
+      if (came === undefined || came === "broken") break;
+      if (came === "open") {
+        this.#end();
+        break;
+      }
+      const next = this.#pathOf(segment + 1);
+      // A rotation that a crash cut off, or one that is under way: the next writer goes on.
+      if (!existsSync(next) && existsSync(next + pendingSuffix)) {
+        this.#end();
+        break;
+      }
+    }
+    this.#report.records += this.#length;
+  }
+
+  #end(): void {
+    const unpaired = this.#fold.end();
+    if (unpaired !== undefined) this.#found(unpaired);
+    else if (this.#session !== undefined && this.#length > 0) this.#report.sessions += 1;
+  }
+
+  #checkFile(file: number, segment: number, followed: boolean): Came {
+    const { size } = fstatSync(file);
+    this.#report.bytes += size;
+    const wrong: string[] = [];
+    let newer: number | undefined;
+    let sealed = false;
+    const { end, torn, damage } = scan(file, { line: 1, offset: 0, seq: this.#length }, size, (line) => {
+      if (line.what === "seal") sealed = true;
+      else if (line.what === "header") {
+        const { id, format } = line.header;
+        this.#session ??= id;
+        if (format > linesVersion) newer = format;
+        const its = segmentName(nameOf(id), line.header.segment ?? 1);
+        if (basename(this.path) !== its)
+          wrong.push(`it holds session ${JSON.stringify(id)}, whose file is ${its}`);
+      } else {
+        for (const record of line.records) {
+          if (record.type === "run_started" && record.format > formatVersion) newer = record.format;
+          if (newer !== undefined || wrong.length > 0) return;
+          const why = this.#fold.add(record);
+          if (why !== undefined) wrong.push(`line ${line.line}: ${why}`);
+        }
+      }
+    });
+    if (newer !== undefined) {
+      this.#found(`it is of format ${newer}, written by a newer Rondo; update this one`, "newer");
+      return "broken";
+    }
+    this.#length = end.seq;
+    if (damage !== undefined)
+      wrong.unshift(
+        `line ${damage.line} (record ${damage.seq}) is damaged: ${damage.why}; ${end.seq} records before it are whole, ` +
+          `${size - end.offset} bytes from there on were not read`,
+      );
+    else if (segment > 1 && end.offset === 0) wrong.unshift(noHead);
+    else if (followed && !sealed)
+      wrong.push(
+        `it ends without its seal at record ${end.seq}, and another file follows it: its end was lost`,
+      );
+    for (const why of wrong) this.#found(why);
+    if (torn > 0 && !followed) {
+      if (this.#repair) cutDurably(file, end.offset);
+      const tail = `${torn} bytes behind line ${end.line - 1} are what is left of a line that was never acknowledged`;
+      this.#found(`${tail}${this.#repair ? "; they were cut off" : ""}`, "torn_tail", this.#repair);
+    }
+    if (wrong.length > 0) return "broken";
+    return sealed ? "sealed" : "open";
+  }
+
+  #pathOf(segment: number): string {
+    return join(this.#folder, segmentName(this.#name, segment));
+  }
+
+  #found(message: string, what: Finding["what"] = "damage", repaired = false): void {
+    this.#report.findings.push({
+      what,
+      message: `${basename(this.path)}: ${message}`,
+      repaired,
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+    });
+  }
+}

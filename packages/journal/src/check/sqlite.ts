@@ -1,0 +1,114 @@
+// The room of checking a SQLite journal: its pages, its tables, its records, and the whole texts of cut results.
+
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
+import { loadSqlite, sqliteError } from "../sqlite/database.ts";
+import { checkFile } from "../sqlite/file.ts";
+import { FoldCheck } from "./fold.ts";
+import type { CheckOptions, CheckReport, Finding } from "./report.ts";
+
+/** Rows a finding names before the rest is only counted. */
+const mostFindings = 100;
+
+export function checkSqlite(
+  file: string,
+  { busyTimeoutMs = 5_000 }: CheckOptions,
+): Omit<CheckReport, "path"> {
+  checkFile(file);
+  const report: Omit<CheckReport, "path"> = {
+    kind: "sqlite",
+    sessions: 0,
+    records: 0,
+    bytes: sizeOf(file) + sizeOf(`${file}-wal`),
+    findings: [],
+  };
+  const found = (message: string, session?: string, what: Finding["what"] = "damage"): void => {
+    if (report.findings.length < mostFindings)
+      report.findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
+  };
+  let db: DatabaseSync | undefined;
+  try {
+    db = new (loadSqlite())(file, { readOnly: true, timeout: busyTimeoutMs });
+    // One view of it all, while others may write on.
+    db.exec("BEGIN");
+    for (const row of db.prepare(`PRAGMA integrity_check(${mostFindings})`).iterate())
+      if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
+    const orphans = db
+      .prepare(
+        "SELECT session, count(*) AS records FROM records WHERE session NOT IN (SELECT key FROM sessions) GROUP BY session",
+      )
+      .all();
+    for (const { session, records } of orphans)
+      found(`${records} records belong to session number ${session}, which is not in the list of sessions`);
+    const rows = db.prepare("SELECT seq, record FROM records WHERE session = ? ORDER BY seq");
+    for (const { key, id, length } of db.prepare("SELECT key, id, length FROM sessions ORDER BY key").all()) {
+      const whole = checkSession(String(id), Number(length), rows.iterate(Number(key)), found);
+      report.records += whole.records;
+      if (whole.whole) report.sessions += 1;
+    }
+    checkTexts(db, found);
+  } catch (thrown) {
+    found(sqliteError(file, "check", thrown).message);
+  } finally {
+    try {
+      db?.close();
+    } catch {
+      // What was found stands.
+    }
+  }
+  return report;
+}
+
+function checkSession(
+  id: string,
+  length: number,
+  rows: Iterable<Record<string, unknown>>,
+  found: (message: string, session: string, what?: Finding["what"]) => void,
+): { records: number; whole: boolean } {
+  const name = `session ${JSON.stringify(id)}`;
+  const fold = new FoldCheck();
+  let due = 0;
+  for (const { seq, record: text } of rows) {
+    if (seq !== due) {
+      found(`${name}: record ${due} is missing`, id);
+      return { records: due, whole: false };
+    }
+    let record: LogRecord;
+    try {
+      record = JSON.parse(String(text)) as LogRecord;
+    } catch (thrown) {
+      found(`${name}: record ${due} is no JSON: ${messageOf(thrown)}`, id);
+      return { records: due, whole: false };
+    }
+    if (record?.seq !== due) {
+      found(`${name}: record ${due} says it is number ${record?.seq}`, id);
+      return { records: due, whole: false };
+    }
+    if (record.type === "run_started" && record.format > formatVersion) {
+      const message = `${name}: its records are of format ${record.format}, and this Rondo knows ${formatVersion}; update it`;
+      found(message, id, "newer");
+      return { records: due, whole: false };
+    }
+    const wrong = fold.add(record);
+    if (wrong !== undefined) {
+      found(`${name}: ${wrong}`, id);
+      return { records: due, whole: false };
+    }
+    due += 1;
+  }
+  if (due !== length) found(`${name}: it has ${due} records where the list says ${length}`, id);
+  const unpaired = fold.end();
+  if (unpaired !== undefined) found(`${name}: ${unpaired}`, id);
+  return { records: due, whole: due === length && unpaired === undefined };
+}
+
+/** A text is named by its digest. A journal that never kept one has no table for them. */
+function checkTexts(db: DatabaseSync, found: (message: string, session: string) => void): void {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get() === undefined) return;
+  for (const { session, ref, text } of db.prepare("SELECT session, ref, text FROM blobs").iterate())
+    if (!(text instanceof Uint8Array) || blobRef(Buffer.from(text).toString("utf8")) !== ref)
+      found(`session ${JSON.stringify(session)}: its whole text ${String(ref)} is damaged`, String(session));
+}
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

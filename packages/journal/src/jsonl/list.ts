@@ -1,0 +1,124 @@
+// The room of listing: what the files tell of a session from the first two lines of the first and the last of the newest.
+//
+// The lines between are not read: a folder of long sessions is listed at once. What they hold is checked when the
+// session is read. A session whose first group was never finished is not there yet; of one that cannot be listed it is
+// said why.
+
+import { existsSync, fstatSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionInfo } from "@rondo/core";
+import { withKnownFile } from "./files.ts";
+import { type Line, scan } from "./lines.ts";
+import { nameOf, segmentName } from "./names.ts";
+
+type Group = (Line & { what: "group" })["records"];
+
+export interface Listed {
+  info: SessionInfo;
+  /** Nanoseconds; for two sessions of the same time. */
+  bornAt: bigint;
+}
+
+const tailBytes = 1 << 16;
+
+class Enough extends Error {}
+
+/** What a file tells: a session, or why it tells of none. */
+type Told = { listed: Listed } | { why: string } | undefined;
+
+const toRestore = "; see what is left with `rondo journal check`, or restore a copy of the file";
+
+/**
+ * A session of the folder, or why it cannot be listed; undefined where there is none yet.
+ * @param newest the number of its newest segment
+ */
+export function listSession(folder: string, name: string, newest: number): Told {
+  const open = <T>(segment: number, act: (file: number) => T): T | undefined =>
+    withKnownFile(join(folder, segmentName(name, segment)), "r", act);
+  const told = open(1, (file) => ({ of: listFile(file) }));
+  if (told === undefined)
+    // One that was deleted just now is no session any more.
+    return newest > 1 && existsSync(join(folder, segmentName(name, newest)))
+      ? { why: `it is missing, and ${segmentName(name, newest)} is there${toRestore}` }
+      : undefined;
+  if (told.of === undefined || "why" in told.of) return told.of;
+  const { listed } = told.of;
+  const its = nameOf(listed.info.id);
+  if (its !== name) {
+    const file = segmentName(its, 1);
+    // A copy under another name is no second session, and cannot be read by that name.
+    if (existsSync(join(folder, file))) return undefined;
+    return {
+      why: `it holds session ${JSON.stringify(listed.info.id)}, whose file is ${file}; give it its name again`,
+    };
+  }
+  // The newest may be begun and hold nothing yet.
+  for (let segment = newest; segment > 1; segment -= 1) {
+    const latest = open(segment, (file) => lastGroup(file, fstatSync(file).size, 0))?.at(-1);
+    if (latest !== undefined)
+      return {
+        listed: { ...listed, info: { ...listed.info, length: latest.seq + 1, updatedAt: latest.at } },
+      };
+  }
+  return told.of;
+}
+
+function listFile(file: number): Told {
+  const { birthtimeNs, size } = fstatSync(file, { bigint: true });
+  const bytes = Number(size);
+  const first: Line[] = [];
+  try {
+    const { damage } = scan(file, { line: 1, offset: 0, seq: 0 }, bytes, (line) => {
+      first.push(line);
+      if (first.length === 2) throw new Enough();
+    });
+    if (damage !== undefined) return { why: `line ${damage.line} is damaged: ${damage.why}${toRestore}` };
+  } catch (thrown) {
+    if (!(thrown instanceof Enough)) throw thrown;
+  }
+  const [header, group] = first;
+  if (header?.what !== "header" || group?.what !== "group") return undefined;
+  const [earliest] = group.records;
+  const last = lastGroup(file, bytes, group.offset) ?? group.records;
+  const latest = last.at(-1);
+  // What was sealed as a record may be none.
+  if (!earliest || !latest) return { why: `its last line holds no record${toRestore}` };
+  return {
+    listed: {
+      info: {
+        id: header.header.id,
+        length: latest.seq + 1,
+        createdAt: earliest.at,
+        updatedAt: latest.at,
+      },
+      bornAt: birthtimeNs,
+    },
+  };
+}
+
+/** The records of the last group that is whole, looked for from the end. */
+function lastGroup(file: number, size: number, least: number): Group | undefined {
+  let from = size;
+  let tail: Buffer = Buffer.alloc(0);
+  while (from > least) {
+    const want = Math.min(Math.max(tailBytes, tail.length), from - least);
+    const piece = Buffer.alloc(want);
+    readSync(file, piece, 0, want, from - want);
+    from -= want;
+    tail = Buffer.concat([piece, tail]);
+    const end = tail.lastIndexOf(10);
+    const start = end < 0 ? -1 : tail.lastIndexOf(10, end - 1);
+    if (end < 0 || (start < 0 && from > least)) continue;
+    try {
+      const line = JSON.parse(tail.subarray(start + 1, end).toString("utf8")) as {
+        records?: Group;
+        next?: number;
+      };
+      // Behind the last group of a file that was rotated stands its seal.
+      return line.next === undefined ? line.records : lastGroup(file, from + start + 1, least);
+    } catch {
+      return undefined;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,165 @@
+// The room of one segment: what is known of a file of a session, kept up with what others append.
+//
+// Nothing is held in memory but where each line stands, so that appending and following cost what is new. A file that
+// grew is read from where it was known; of one that shrank, or is another file by now, nothing is known any more.
+
+import { fstatSync } from "node:fs";
+import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
+import { behindSeal, type Line, linesVersion, noHead, type Place, type Scanned, scan } from "./lines.ts";
+
+export class Segment {
+  readonly path: string;
+  /** From 1. */
+  readonly number: number;
+  readonly #session: string;
+  readonly #beginning: Place;
+  #file: number | bigint | undefined;
+  /** Where each group begins. */
+  #groups: Place[] = [];
+  #end: Place;
+  #sealed = false;
+  /** The highest format of its records. */
+  #format = 0;
+
+  /** @param seq the record it must begin with */
+  constructor(path: string, session: string, number: number, seq: number) {
+    this.path = path;
+    this.number = number;
+    this.#session = session;
+    this.#beginning = { line: 1, offset: 0, seq };
+    this.#end = this.#beginning;
+  }
+
+  /** How many records the session has at its end. */
+  get length(): number {
+    return this.#end.seq;
+  }
+
+  /** How many bytes of it count. */
+  get size(): number {
+    return this.#end.offset;
+  }
+
+  /** It was closed: what comes stands in the next one. */
+  get sealed(): boolean {
+    return this.#sealed;
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.length === 0;
+  }
+
+  /** Whether what is known is of another file, or of one that was longer. */
+  isOther(file: number): boolean {
+    const { ino, size } = fstatSync(file);
+    return this.#file !== undefined && (ino !== this.#file || size < this.#end.offset);
+  }
+
+  /**
+   * Reads what was appended since the last time.
+   * @returns bytes of a torn tail
+   * @throws RondoError `storage` naming the line that is damaged; `invalid_request` for what is newer, or another's
+   */
+  refresh(file: number): number {
+    const { ino, size } = fstatSync(file);
+    this.#file = ino;
+    const damaged = (why: string): number => {
+      const { line, seq } = this.#end;
+      return this.#take({ end: this.#end, torn: 0, damage: { line, seq, why } }, size);
+    };
+    if (this.#sealed) return size > this.#end.offset ? damaged(behindSeal) : 0;
+    const scanned = scan(file, this.#end, size, (line) => this.#know(line));
+    const torn = this.#take(scanned, size);
+    // The first file is made with its first group; a later one has its head before it has its name.
+    return this.number > 1 && this.size === 0 ? damaged(noHead) : torn;
+  }
+
+  /** The records from one on, as far as it is known. */
+  read(file: number, from: number): LogRecord[] {
+    if (from >= this.length) return [];
+    const records: LogRecord[] = [];
+    const scanned = scan(file, this.#groupOf(from), this.size, (line) => {
+      if (line.what !== "group") return;
+      // One by one: a fork of a long session is one group, of more records than a call takes.
+      for (let at = Math.max(0, from - line.seq); at < line.records.length; at += 1)
+        records.push(line.records[at] as LogRecord);
+    });
+    this.#take(scanned, this.size);
+    return records;
+  }
+
+  /** A group was appended. */
+  appended(head: number, bytes: number, records: readonly LogRecord[]): void {
+    const { line, offset, seq } = this.#end;
+    const group: Place = { line: head > 0 ? 2 : line, offset: offset + head, seq };
+    this.#groups.push(group);
+    this.#end = { line: group.line + 1, offset: group.offset + bytes, seq: seq + records.length };
+    for (const record of records) if (record.type === "run_started") this.#format = record.format;
+  }
+
+  /** The seal was appended. */
+  sealedBy(bytes: number): void {
+    this.#end = { ...this.#end, line: this.#end.line + 1, offset: this.#end.offset + bytes };
+    this.#sealed = true;
+  }
+
+  /** @throws RondoError `invalid_request` when its records are of a newer format */
+  checkFormat(): void {
+    if (this.#format > formatVersion)
+      throw new RondoError(
+        "invalid_request",
+        `session ${JSON.stringify(this.#session)} in the journal ${this.path} has records of format ${this.#format}, ` +
+          `written by a newer Rondo (this one knows ${formatVersion}); update @rondo/core`,
+      );
+  }
+
+  #know(line: Line): void {
+    if (line.what === "group") {
+      this.#groups.push({ line: line.line, offset: line.offset, seq: line.seq });
+      for (const record of line.records)
+        if (record.type === "run_started" && record.format > this.#format) this.#format = record.format;
+    } else if (line.what === "seal") this.#sealed = true;
+    else if (line.header.format > linesVersion)
+      throw new RondoError(
+        "invalid_request",
+        `cannot read the journal ${this.path}: it has format ${line.header.format}, written by a newer Rondo ` +
+          `(this one knows ${linesVersion}); update @rondo/journal`,
+      );
+    else if (line.header.id !== this.#session)
+      throw new RondoError(
+        "storage",
+        `the journal ${this.path} holds session ${JSON.stringify(line.header.id)}, not ${JSON.stringify(this.#session)}: ` +
+          "the file was renamed; give it its name again",
+      );
+    else if ((line.header.segment ?? 1) !== this.number)
+      throw new RondoError(
+        "storage",
+        `the journal ${this.path} is file ${line.header.segment ?? 1} of its session, not ${this.number}: ` +
+          "it was renamed; give it its name again",
+      );
+    this.#end = { line: line.line + 1, offset: line.end, seq: this.#end.seq };
+    if (line.what === "group") this.#end.seq += line.records.length;
+  }
+
+  #take({ damage, torn }: Scanned, size: number): number {
+    if (damage === undefined) return torn;
+    throw new RondoError(
+      "storage",
+      `line ${damage.line} of the journal ${this.path} (record ${damage.seq} of session ${JSON.stringify(this.#session)}) ` +
+        `is damaged: ${damage.why}; ${this.#end.seq} records before it are whole, ${size - this.#end.offset} bytes ` +
+        "from there on are not read; restore a copy of the file",
+    );
+  }
+
+  /** The group that holds a record. */
+  #groupOf(seq: number): Place {
+    let low = 0;
+    let high = this.#groups.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#groups[middle]?.seq ?? 0) <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return this.#groups[low] ?? this.#beginning;
+  }
+}

@@ -1,0 +1,157 @@
+// The room of blobs in SQLite: whole texts in a table of the journal's own file.
+//
+// The tables are made when the first text is kept: a journal without large results is as it always was. The bound and
+// the text stand in one immediate transaction, so that several processes together keep to it.
+
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import {
+  type BlobLimits,
+  type BlobOrigin,
+  type BlobPut,
+  type BlobStore,
+  blobInfo,
+  blobLimits,
+  blobRef,
+  RondoError,
+  refTaken,
+  refusesBlob,
+  safeRef,
+} from "@rondo/core";
+import type { OpenFile } from "./open-file.ts";
+
+// Texts are bytes: SQLite's own TEXT ends at NUL for many who read it. The origin is for people who look into the file.
+const tables = `
+  CREATE TABLE IF NOT EXISTS blob_sessions (
+    id TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS blobs (
+    session TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    lines INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    is_error INTEGER NOT NULL,
+    text BLOB NOT NULL,
+    PRIMARY KEY (session, ref)
+  ) STRICT;
+`;
+
+/** Runs what may fail, its errors put into words. */
+export type Perform = <T>(doing: string, act: () => T) => T;
+
+type Name = "begin" | "commit" | "rollback" | "held" | "grow" | "get" | "put" | "drop" | "forget";
+
+export class SqliteBlobs implements BlobStore {
+  readonly #db: DatabaseSync;
+  readonly #perform: Perform;
+  readonly #open: OpenFile;
+  readonly #limits: Required<BlobLimits>;
+  #prepared: Record<Name, StatementSync> | undefined;
+
+  constructor(db: DatabaseSync, file: OpenFile, perform: Perform, limits: BlobLimits | undefined) {
+    this.#db = db;
+    this.#perform = perform;
+    this.#open = file;
+    this.#limits = blobLimits(limits);
+  }
+
+  put(session: string, given: string, origin: BlobOrigin): BlobPut {
+    return this.#perform("keep a text in", () => {
+      const text = given.toWellFormed();
+      const bytes = Buffer.from(text, "utf8");
+      const info = blobInfo(text, bytes.length);
+      return this.#transaction((statements): BlobPut => {
+        const known = this.#bytes(session, info.ref);
+        if (known !== undefined)
+          return known.equals(bytes) ? { ok: true, ...info } : { ok: false, reason: refTaken(info.ref) };
+        const held = Number(statements.held.get(session)?.bytes ?? 0);
+        const reason = refusesBlob(bytes.length, held, this.#limits);
+        if (reason !== undefined) return { ok: false, reason };
+        const { callId, tool, isError } = origin;
+        statements.put.run(session, info.ref, info.lines, callId, tool, isError ? 1 : 0, bytes);
+        statements.grow.run(session, bytes.length);
+        return { ok: true, ...info };
+      });
+    });
+  }
+
+  get(session: string, ref: string): string | undefined {
+    return this.#perform("read a text in", () => {
+      const name = safeRef(ref);
+      const text = this.#bytes(session, name)?.toString("utf8");
+      if (text !== undefined && blobRef(text) !== name)
+        throw new RondoError(
+          "internal",
+          `the text ${name} of session ${JSON.stringify(session)} is damaged; restore a copy of the journal`,
+        );
+      return text;
+    });
+  }
+
+  delete(session: string): void {
+    this.#perform("delete texts in", () =>
+      this.#transaction(({ drop, forget }) => {
+        drop.run(session);
+        forget.run(session);
+      }),
+    );
+  }
+
+  #bytes(session: string, ref: string): Buffer | undefined {
+    const text = this.#statements.get.get(session, ref)?.text;
+    return text instanceof Uint8Array
+      ? Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+      : undefined;
+  }
+
+  #transaction<T>(act: (statements: Record<Name, StatementSync>) => T): T {
+    const statements = this.#statements;
+    statements.begin.run();
+    try {
+      this.#open.check();
+      const done = act(statements);
+      statements.commit.run();
+      return done;
+    } catch (thrown) {
+      // SQLite may have rolled back by itself; what went wrong first is what the caller must hear.
+      if (this.#db.isTransaction !== false) statements.rollback.run();
+      throw thrown;
+    }
+  }
+
+  /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
+  #makeTables(): void {
+    const known = this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get();
+    if (known !== undefined) return;
+    this.#db.exec("BEGIN IMMEDIATE");
+    try {
+      this.#db.exec(`${tables}; COMMIT`);
+    } catch (thrown) {
+      if (this.#db.isTransaction !== false) this.#db.exec("ROLLBACK");
+      throw thrown;
+    }
+  }
+
+  get #statements(): Record<Name, StatementSync> {
+    if (this.#prepared === undefined) {
+      this.#makeTables();
+      this.#prepared = {
+        begin: this.#db.prepare("BEGIN IMMEDIATE"),
+        commit: this.#db.prepare("COMMIT"),
+        rollback: this.#db.prepare("ROLLBACK"),
+        held: this.#db.prepare("SELECT bytes FROM blob_sessions WHERE id = ?"),
+        grow: this.#db.prepare(
+          "INSERT INTO blob_sessions (id, bytes) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET bytes = bytes + excluded.bytes",
+        ),
+        get: this.#db.prepare("SELECT text FROM blobs WHERE session = ? AND ref = ?"),
+        put: this.#db.prepare(
+          "INSERT INTO blobs (session, ref, lines, call_id, tool, is_error, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ),
+        drop: this.#db.prepare("DELETE FROM blobs WHERE session = ?"),
+        forget: this.#db.prepare("DELETE FROM blob_sessions WHERE id = ?"),
+      };
+    }
+    return this.#prepared;
+  }
+}

@@ -1,0 +1,100 @@
+// The room of the file: what it is, before SQLite touches it.
+//
+// A file that is not ours stays as it is, byte for byte. SQLite itself cannot promise that (opening a database in WAL
+// mode makes files beside it, closing it may rewrite it), so the header is read with plain file calls first.
+
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { messageOf, RondoError } from "@rondo/core";
+import { makeFolder } from "../make-folder.ts";
+import { tablesVersion } from "./tables.ts";
+
+/** Which file stands at a path; undefined where none does. Another one at the same path is told from it. */
+export function identityOf(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : identityIn(stat);
+}
+
+const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
+
+/** Files that this process has open as journals, by their identity, and how often. */
+const open = new Map<string, number>();
+
+/** A journal in this process is opened over a file. @returns how to say that it is closed */
+export function nowOpen(identity: string | undefined): () => void {
+  if (identity === undefined) return () => {};
+  open.set(identity, (open.get(identity) ?? 0) + 1);
+  return () => {
+    const left = (open.get(identity) ?? 1) - 1;
+    if (left > 0) open.set(identity, left);
+    else open.delete(identity);
+  };
+}
+
+/** "Rond", in the header of every file of ours. */
+export const applicationId: number = 0x52_6f_6e_64;
+
+/**
+ * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made), and can be written.
+ * @throws RondoError `invalid_request` naming the file, which is left untouched.
+ */
+export function checkFile(file: string): void {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new RondoError("invalid_request", `cannot open the journal ${file}: ${why}`, { cause });
+  };
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) makeFolder(dirname(file), 0o700);
+    else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
+    else if (!stat.isFile()) refuse("it is not a regular file");
+    // Files appear beside it while it is open (-wal, -shm).
+    const needed = [dirname(file), ...(stat === undefined ? [] : [file])];
+    for (const path of needed) {
+      try {
+        accessSync(path, constants.R_OK | constants.W_OK);
+      } catch (thrown) {
+        refuse(`${path} cannot be read and written (${messageOf(thrown)}); change its permissions`, thrown);
+      }
+    }
+    if (stat === undefined || stat.size === 0) return;
+    // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
+    // open: SQLite in another process could then take the file for its own and remove what stands beside it.
+    if (open.has(identityIn(stat))) return;
+    const header = headerOf(file);
+    if (header === undefined) refuse("it is not a SQLite database; name another file");
+    else if (header.application !== applicationId)
+      refuse("it is a SQLite database of another application; name another file");
+    else checkVersion(file, header.version);
+  } catch (thrown) {
+    if (thrown instanceof RondoError) throw thrown;
+    refuse(messageOf(thrown), thrown);
+  }
+}
+
+/** @throws RondoError `invalid_request` when the tables are newer than this code. */
+export function checkVersion(file: string, version: number): void {
+  if (version > tablesVersion)
+    throw new RondoError(
+      "invalid_request",
+      `cannot open the journal ${file}: it has format ${version}, written by a newer Rondo (this one knows ${tablesVersion}); ` +
+        "update @rondo/journal",
+    );
+}
+
+/** From the first 100 bytes, as SQLite's file format lays them out. */
+function headerOf(file: string): { application: number; version: number } | undefined {
+  const header = Buffer.alloc(100);
+  const handle = openSync(file, "r");
+  try {
+    let got = 0;
+    while (got < header.length) {
+      const read = readSync(handle, header, got, header.length - got, got);
+      if (read === 0) return undefined;
+      got += read;
+    }
+  } finally {
+    closeSync(handle);
+  }
+  if (header.toString("latin1", 0, 16) !== "SQLite format 3\0") return undefined;
+  return { application: header.readUInt32BE(68), version: header.readUInt32BE(60) };
+}

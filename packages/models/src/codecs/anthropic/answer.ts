@@ -1,0 +1,377 @@
+// The room of Anthropic answers: what events, or a whole message, come to.
+//
+// Blocks are keyed by their index and filled piece by piece; a call's arguments are joined and parsed once. A block
+// that is no text, thinking or client call is kept as it came, whatever it is: the provider ran it, or it is newer
+// than this code. Numbers in `usage` are running totals, so that the last one wins.
+
+import {
+  type AssistantMessage,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+  type Usage,
+} from "@rondo/core";
+import { isNothing } from "../../answer/call-args.ts";
+import { Answer } from "../../answer.ts";
+import type { Target } from "../../codec.ts";
+import { bareName } from "../bare-name.ts";
+import { BlockPlaces } from "../block-places.ts";
+import { containerPart } from "./container.ts";
+import { anthropicStreamError } from "./errors.ts";
+import { fallbackType } from "./fallback.ts";
+import { asNumber, asObject, asString } from "./json.ts";
+import { nameFromWire } from "./names.ts";
+import { anthropicStop } from "./stops.ts";
+
+/** A block in the making. `native` is filled in place. */
+interface Open {
+  kind: "text" | "thinking" | "call" | "native";
+  native?: JsonObject;
+  /** Text of `input_json_delta` so far; of a client's call, whose arguments the answer keeps, no more than shows that some came. */
+  input: string;
+  /** Arguments that came with the block's start. */
+  startInput?: JsonObject;
+}
+
+type Emit = (event: ModelEvent) => void;
+
+export class AnthropicAnswer {
+  readonly #target: Target;
+  readonly #emit: Emit;
+  readonly #answer: Answer;
+  readonly #blocks = new Map<number, Open>();
+  readonly #places = new BlockPlaces();
+  #messageId: string | undefined;
+  #started = false;
+  #stopped = false;
+  #word: string | undefined;
+  #detail: string | undefined;
+  /** Arguments came for a block that is no call. */
+  #strayArgs = false;
+  /** Where the provider's code runs: told first or last. */
+  #container: Json | undefined;
+  #input: number | undefined;
+  #cacheRead: number | undefined;
+  #cacheWrite: number | undefined;
+  /** What the last event did with its text, where that is all it did. */
+  #again: ((text: string) => void) | undefined;
+
+  constructor(target: Target, emit: Emit) {
+    this.#target = target;
+    this.#emit = emit;
+    this.#answer = new Answer(target.origin, emit);
+  }
+
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
+  get finished(): boolean {
+    return this.#stopped;
+  }
+
+  /** For an event that differs from the last one in its text alone: does the same with this text. */
+  get again(): ((text: string) => void) | undefined {
+    return this.#again;
+  }
+
+  event(event: JsonObject, named: string | undefined): void {
+    if (this.#stopped) return;
+    this.#again = undefined;
+    const type = asString(event.type) ?? named;
+    const given = asNumber(event.index) ?? -1;
+    const index =
+      type === "content_block_start"
+        ? this.#places.start(given, asString(asObject(event.content_block)?.id))
+        : this.#places.at(given);
+    switch (type) {
+      case "message_start":
+        this.#start(asObject(event.message) ?? {});
+        return;
+      case "content_block_start":
+        this.#open(index, asObject(event.content_block) ?? {});
+        return;
+      case "content_block_delta":
+        this.#delta(index, asObject(event.delta) ?? {});
+        return;
+      case "content_block_stop":
+        this.#close(index);
+        this.#places.close(index);
+        return;
+      case "message_delta":
+        this.#ending(asObject(event.delta) ?? {});
+        this.#count(asObject(event.usage));
+        return;
+      case "message_stop":
+        this.#stopped = true;
+        return;
+      case "error":
+        throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
+      default:
+        // Pings, and events newer than this code. An error may come without a type.
+        if (event.error !== undefined && event.error !== null)
+          throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
+    }
+  }
+
+  /** A whole message. */
+  message(message: JsonObject): AssistantMessage {
+    this.#start(message);
+    this.#ending(message);
+    this.#stopped = true;
+    return this.end();
+  }
+
+  end(): AssistantMessage {
+    if (this.#word === undefined && !this.#stopped) throw this.#answer.truncated(this.#target.origin.api);
+    const wire = this.#word === undefined ? undefined : anthropicStop(this.#word);
+    if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
+    if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
+    const kind = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use" ? "malformed_call" : wire;
+    const answer = this.#answer.finish({
+      ...(kind === undefined ? {} : { wire: kind }),
+      ...(this.#word === undefined ? {} : { raw: this.#word }),
+      ...(this.#detail === undefined ? {} : { detail: this.#detail }),
+    });
+    // By itself it is no answer.
+    const told = answer.content.length === 0 ? undefined : containerPart(this.#container);
+    return told === undefined ? answer : { ...answer, content: [...answer.content, told] };
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #start(message: JsonObject): void {
+    const id = asString(message.id);
+    if (this.#started && id !== this.#messageId)
+      throw this.#answer.failed(
+        new RondoError(
+          "protocol",
+          `a second message (${id ?? "without id"}) began inside message ${this.#messageId ?? "without id"} in the stream of ${this.#target.origin.provider}: a proxy joined two answers, and neither can be trusted`,
+          { retryable: true },
+        ),
+      );
+    if (this.#started) return;
+    this.#started = true;
+    this.#messageId = id;
+    this.#count(asObject(message.usage));
+    this.#container = message.container;
+    this.#tellDropped(message.input_transformations);
+    // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
+    const content = Array.isArray(message.content) ? message.content : [];
+    for (const [index, block] of content.entries()) {
+      this.#open(index, asObject(block) ?? {});
+      this.#close(index);
+    }
+    // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
+    if (content.length > 0) this.#ending(message);
+  }
+
+  /** Thinking that was sent, and that the provider left out without refusing the request. */
+  #tellDropped(transformations: Json | undefined): void {
+    const dropped = (Array.isArray(transformations) ? transformations : []).flatMap((one) =>
+      asObject(one)?.type === "thinking_dropped"
+        ? [asString(asObject(one)?.reason) ?? "no reason given"]
+        : [],
+    );
+    if (dropped.length === 0) return;
+    const reasons = [...new Set(dropped)].join(", ");
+    const message = `${this.#target.origin.provider} left ${dropped.length} blocks of earlier thinking out of the prompt (${reasons})`;
+    this.#emit({ type: "warning", code: "thinking_dropped", message });
+  }
+
+  #open(index: number, block: JsonObject): void {
+    const type = asString(block.type) ?? "unknown";
+    const answer = this.#answer;
+    switch (type) {
+      case "text":
+        this.#blocks.set(index, { kind: "text", input: "" });
+        answer.text(index, asString(block.text) ?? "");
+        for (const citation of Array.isArray(block.citations) ? block.citations : [])
+          answer.attach(index, { citation });
+        return;
+      case "thinking":
+        this.#blocks.set(index, { kind: "thinking", input: "" });
+        answer.reasoning(index, asString(block.thinking) ?? "");
+        if (asString(block.signature))
+          answer.attach(index, { opaque: { signature: block.signature as string } });
+        return;
+      case "redacted_thinking":
+        this.#blocks.set(index, { kind: "thinking", input: "" });
+        answer.reasoning(index, "");
+        answer.attach(index, { opaque: { redacted: asString(block.data) ?? "" } });
+        this.#emit({ type: "progress" });
+        return;
+      case "tool_use": {
+        const input = asObject(block.input);
+        this.#blocks.set(index, {
+          kind: "call",
+          input: typeof block.input === "string" ? block.input : "",
+          ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
+        });
+        answer.call(index, {
+          id: asString(block.id),
+          name: nameFromWire(bareName(asString(block.name) ?? "")),
+        });
+        const opaque: JsonObject = {};
+        for (const name of ["caller", "toolset_name"])
+          if (block[name] !== undefined && block[name] !== null) opaque[name] = block[name];
+        if (Object.keys(opaque).length > 0) answer.attach(index, { opaque });
+        if (typeof block.input === "string") answer.args(index, block.input);
+        return;
+      }
+      default: {
+        if (type === fallbackType) this.#declineCalls();
+        const native = { ...block };
+        this.#blocks.set(index, { kind: "native", native, input: "" });
+        answer.native(index, type, native);
+      }
+    }
+  }
+
+  /** Another model goes on from here: what the first one called is not to run. */
+  #declineCalls(): void {
+    for (const [index, { kind }] of this.#blocks) {
+      if (kind !== "call") continue;
+      this.#blocks.delete(index);
+      this.#answer.drop(index);
+    }
+  }
+
+  #delta(index: number, delta: JsonObject): void {
+    const type = asString(delta.type);
+    const open = this.#blocks.get(index) ?? this.#lazily(index, type);
+    if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
+      this.#strayArgs ||= !isNothing(delta.partial_json);
+    if (open === undefined) return;
+    if (open.kind === "native") {
+      this.#nativeDelta(open, delta);
+      return;
+    }
+    switch (type) {
+      case "text_delta":
+        this.#saying((text) => this.#answer.text(index, text), delta.text);
+        return;
+      case "thinking_delta":
+        this.#saying((text) => this.#answer.reasoning(index, text), delta.thinking);
+        // Some gateways sign in the same breath.
+        if (asString(delta.signature)) this.#sign(index, delta.signature);
+        return;
+      case "signature_delta":
+        this.#sign(index, delta.signature);
+        return;
+      case "citations_delta":
+        if (delta.citation !== undefined) this.#answer.attach(index, { citation: delta.citation });
+        return;
+      case "input_json_delta": {
+        if (open.kind !== "call") return;
+        // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+        const whole = asObject(delta.partial_json);
+        if (whole !== undefined) {
+          open.input = JSON.stringify(whole);
+          this.#answer.argsWhole(index, whole);
+          return;
+        }
+        this.#saying((piece) => {
+          if (open.input.trim() === "") open.input += piece;
+          this.#answer.args(index, piece);
+        }, delta.partial_json);
+        return;
+      }
+      default:
+        this.#emit({ type: "progress" });
+        return;
+    }
+  }
+
+  #sign(index: number, piece: Json | undefined): void {
+    this.#again = undefined;
+    const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
+    this.#answer.attach(index, { opaque: { signature: before + (asString(piece) ?? "") } });
+  }
+
+  /** Says a delta's text, and keeps how, for a next event that is like it. */
+  #saying(say: (text: string) => void, text: Json | undefined): void {
+    this.#again = say;
+    say(asString(text) ?? "");
+  }
+
+  /** A delta whose block was never opened: proxies lose starts. A call without a name cannot be made up. */
+  #lazily(index: number, type: string | undefined): Open | undefined {
+    if (type === "text_delta") this.#open(index, { type: "text", text: "" });
+    else if (type === "thinking_delta") this.#open(index, { type: "thinking", thinking: "" });
+    return this.#blocks.get(index);
+  }
+
+  #nativeDelta(open: Open, delta: JsonObject): void {
+    const native = open.native ?? {};
+    if (delta.type === "input_json_delta") open.input += asString(delta.partial_json) ?? "";
+    else
+      for (const [name, value] of Object.entries(delta)) {
+        if (name === "type") continue;
+        const before = native[name];
+        // A compaction's delta is its final value; other kinds tell their text in pieces.
+        native[name] =
+          typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
+            ? before + value
+            : Array.isArray(before)
+              ? [...before, value]
+              : value;
+      }
+    this.#emit({ type: "progress" });
+  }
+
+  #close(index: number): void {
+    const open = this.#blocks.get(index);
+    if (open?.kind === "native" && open.native !== undefined && open.input !== "") {
+      try {
+        open.native.input = JSON.parse(open.input) as Json;
+      } catch {
+        // Cut by the output limit: what the provider's own tool was asked is the provider's business.
+      }
+    }
+    if (open?.kind !== "call") return;
+    // Some servers send the arguments with the block's start, and no deltas.
+    if (open.input === "" && open.startInput !== undefined) this.#answer.argsWhole(index, open.startInput);
+    this.#answer.callEnd(index);
+  }
+
+  /** At the output limit the last block is closed though it was cut; without any arguments it would look like `{}`. */
+  #cutLastCall(): void {
+    const last = [...this.#blocks].at(-1);
+    if (last?.[1].kind === "call" && last[1].input.trim() === "" && last[1].startInput === undefined)
+      this.#answer.callFault(last[0], "the arguments were cut off at the output limit");
+  }
+
+  #ending(delta: JsonObject): void {
+    this.#container = delta.container ?? this.#container;
+    const word = asString(delta.stop_reason);
+    if (word) this.#word = word;
+    const details = asObject(delta.stop_details);
+    const said = [asString(details?.category), asString(details?.explanation)].filter(Boolean).join(": ");
+    const sequence = asString(delta.stop_sequence);
+    if (said !== "") this.#detail = said;
+    else if (sequence) this.#detail = sequence;
+  }
+
+  #count(usage: JsonObject | undefined): void {
+    if (usage === undefined) return;
+    this.#input = asNumber(usage.input_tokens) ?? this.#input;
+    this.#cacheRead = asNumber(usage.cache_read_input_tokens) ?? this.#cacheRead;
+    this.#cacheWrite = asNumber(usage.cache_creation_input_tokens) ?? this.#cacheWrite;
+    const counted: { [K in keyof Usage]: number | undefined } = {
+      // The protocol counts cached tokens beside the input, not in it.
+      inputTokens:
+        this.#input === undefined
+          ? undefined
+          : this.#input + (this.#cacheRead ?? 0) + (this.#cacheWrite ?? 0),
+      outputTokens: asNumber(usage.output_tokens),
+      cachedInputTokens: this.#cacheRead,
+      cacheWriteTokens: this.#cacheWrite,
+      reasoningTokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens),
+    };
+    this.#answer.count(counted);
+  }
+}

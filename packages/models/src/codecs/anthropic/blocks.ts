@@ -1,0 +1,261 @@
+// The room of Anthropic's content blocks: one message of ours as JSON text of theirs.
+//
+// Whitelist only: what is not named here does not reach the wire. What only one origin understands (signatures,
+// encrypted reasoning, blocks of tools that the provider ran) goes back byte for byte to that origin, and to no other.
+
+import type {
+  AssistantMessage,
+  ContentPart,
+  FilePart,
+  Json,
+  JsonObject,
+  Origin,
+  Part,
+  TextPart,
+  ToolCallPart,
+} from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { knownType } from "../media-types.ts";
+import { isContainer } from "./container.ts";
+import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./json.ts";
+import { nameToWire } from "./names.ts";
+import { type Answered, noResult } from "./turns.ts";
+
+/** One block as JSON text, without its cache mark. */
+export interface Block {
+  json: string;
+  /** A cache mark the caller asked for, as JSON text. */
+  mark?: string;
+  /** Server-run tools: the id this block opens, or the id whose result it is. */
+  opens?: string;
+  closes?: string;
+  /** A call made by code that the provider runs: the id of that code's block, and the block without it. */
+  calledBy?: { id: string; alone: string };
+  thinking?: boolean;
+  /** A summary of the provider's own: a paused answer may end with it. */
+  summary?: true;
+  /** It stands behind all results, not between them. */
+  behind?: true;
+}
+
+export type Warn = (code: string, message: string) => void;
+
+export const longestName = 128;
+
+/** True where opaque data of `origin` may go to the target. */
+export function isSameOrigin(origin: Origin, target: Target): boolean {
+  return (
+    origin.api === target.origin.api &&
+    origin.provider === target.origin.provider &&
+    origin.model === target.origin.model
+  );
+}
+
+/** Whether the target takes files of this media type; unknown is yes. */
+export function isAccepted(mediaType: string, target: Target): boolean {
+  return (
+    target.facts.accepts?.some((pattern) =>
+      pattern.endsWith("/*") ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType,
+    ) ?? true
+  );
+}
+
+/** The words that stand where a file cannot. */
+export function filePlaceholder(file: FilePart): string {
+  return `[${[file.name, file.mediaType, file.url].filter((word) => word !== undefined).join(", ")}: not shown]`;
+}
+
+/** The blocks of a user message or of a tool's result. Blank text is left out, for the provider refuses it. */
+export function contentBlocks(content: readonly ContentPart[], target: Target, warn: Warn): Block[] {
+  const blocks: Block[] = [];
+  for (const part of content) {
+    const block = part.type === "text" ? textBlock(part, false) : fileBlock(part, target, warn);
+    if (block !== undefined) blocks.push(block);
+  }
+  return blocks;
+}
+
+function textBlock(part: TextPart, withCitations: boolean): Block | undefined {
+  if (isBlank(part.text)) return undefined;
+  const json =
+    withCitations && part.citations !== undefined && part.citations.length > 0
+      ? toJson({ type: "text", text: part.text, citations: part.citations })
+      : toJson({ type: "text", text: part.text });
+  return withCallersMark({ json }, part.opaque);
+}
+
+/** A cache mark that a caller put on a part of their own: `opaque: { cache_control: { type: "ephemeral" } }`. */
+function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
+  const mark = asObject(opaque?.cache_control);
+  return mark === undefined ? block : { ...block, mark: toJson(mark) };
+}
+
+const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
+
+function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
+  const json = isAccepted(file.mediaType, target) ? fileJson(file) : undefined;
+  if (json !== undefined) return withCallersMark({ json }, file.opaque);
+  warn(
+    typeof file.data === "object" ? "file_not_loaded" : "unsupported_file",
+    typeof file.data === "object"
+      ? `the bytes of a file (${file.mediaType}) are still in the blob store: a note stands in its place`
+      : `a file of type ${file.mediaType} cannot be sent to ${target.origin.provider}/${target.origin.model}: a note stands in its place`,
+  );
+  return { json: toJson({ type: "text", text: filePlaceholder(file) }) };
+}
+
+function fileJson(file: FilePart): string | undefined {
+  const isImage = file.mediaType.startsWith("image/");
+  const source = fileSource(file);
+  if (source === undefined) return undefined;
+  if (isImage) {
+    const transformations = asObject(file.opaque?.transformations);
+    return toJson({ type: "image", source, ...(transformations === undefined ? {} : { transformations }) });
+  }
+  const title = asString(file.opaque?.title) ?? file.name;
+  const context = asString(file.opaque?.context);
+  const citations = asObject(file.opaque?.citations);
+  return toJson({
+    type: "document",
+    source,
+    ...(title === undefined ? {} : { title: title.slice(0, 500) }),
+    ...(context === undefined ? {} : { context }),
+    ...(citations === undefined ? {} : { citations }),
+  });
+}
+
+function fileSource(file: FilePart): JsonObject | undefined {
+  const id = asString(file.opaque?.file_id);
+  if (id !== undefined) return { type: "file", file_id: id };
+  const { data, url } = file;
+  const mediaType = knownType(file.mediaType);
+  const isImage = mediaType.startsWith("image/");
+  if (isImage ? !imageTypes.has(mediaType) && mediaType !== "image/*" : !isDocument(mediaType))
+    return undefined;
+  if (typeof data === "string") {
+    if (mediaType.startsWith("text/"))
+      return { type: "text", media_type: "text/plain", data: wellFormed(textOfBase64(data)) };
+    return mediaType === "image/*" ? undefined : { type: "base64", media_type: mediaType, data };
+  }
+  return url === undefined || mediaType.startsWith("text/") ? undefined : { type: "url", url };
+}
+
+function isDocument(mediaType: string): boolean {
+  return mediaType === "application/pdf" || mediaType.startsWith("text/");
+}
+
+/** The text that base64 holds, as UTF-8. */
+export function textOfBase64(data: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(data), (char) => char.charCodeAt(0)));
+}
+
+/** The result of one call. Exactly one, never empty. */
+export function resultBlock(answered: Answered, target: Target, warn: Warn, sameOrigin: boolean): Block {
+  const { id, call, result } = answered;
+  const blocks = result === undefined ? [] : contentBlocks(result.content, target, warn);
+  const content =
+    blocks.length === 0
+      ? `[${toJson({ type: "text", text: result === undefined ? noResult : "(no output)" })}]`
+      : `[${blocks.map((block) => block.json).join(",")}]`;
+  const isError = result?.isError ?? true;
+  const toolset = sameOrigin ? asString(call.opaque?.toolset_name) : undefined;
+  const json = `{"type":"tool_result","tool_use_id":${toJson(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
+    toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`
+  }}`;
+  const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
+  return mark === undefined ? { json } : { json, mark };
+}
+
+/** How a protocol writes the parts of an answer. `same`: it goes back to where it came from. */
+export interface AnswerWords {
+  call(part: ToolCallPart, id: string, same: boolean): Block;
+  part(part: Exclude<Part, ToolCallPart>, target: Target, warn: Warn, same: boolean): Block | undefined;
+}
+
+/** The blocks of an answer, for its own origin or another's eyes. */
+export function answerBlocks(
+  message: AssistantMessage,
+  calls: readonly Answered[],
+  target: Target,
+  warn: Warn,
+  words: AnswerWords,
+): Block[] {
+  const same = isSameOrigin(message.origin, target);
+  const blocks: Block[] = [];
+  let nth = 0;
+  for (const part of message.content) {
+    const block =
+      part.type === "tool_call"
+        ? words.call(part, calls[nth++]?.id ?? part.id, same)
+        : words.part(part, target, warn, same);
+    if (block !== undefined) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** An answer's parts as Anthropic writes them. */
+export const anthropicAnswer: AnswerWords = { call: callBlock, part: partBlock };
+
+function callBlock(part: ToolCallPart, id: string, same: boolean): Block {
+  const caller = same ? asObject(part.opaque?.caller) : undefined;
+  const toolset = same ? asString(part.opaque?.toolset_name) : undefined;
+  const front = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}`;
+  const back = `${toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`}}`;
+  if (caller === undefined) return { json: front + back };
+  const json = `${front},"caller":${toJson(caller)}${back}`;
+  const code = asString(caller.tool_id);
+  return code === undefined ? { json } : { json, calledBy: { id: code, alone: front + back } };
+}
+
+function partBlock(
+  part: Exclude<Part, ToolCallPart>,
+  target: Target,
+  warn: Warn,
+  same: boolean,
+): Block | undefined {
+  switch (part.type) {
+    case "text":
+      return textBlock(part, same);
+    case "refusal":
+      return isBlank(part.text) ? undefined : { json: toJson({ type: "text", text: part.text }) };
+    case "reasoning":
+      return same ? thinkingBlock(part.text, part.opaque, target) : undefined;
+    case "native": {
+      if (!same || isContainer(part) || isRefusedKind(part.opaque.type, target)) return undefined;
+      const { caller, ...alone } = part.opaque;
+      const opens = part.kind.endsWith("tool_use") ? asString(part.opaque.id) : undefined;
+      const closes = asString(part.opaque.tool_use_id);
+      const code = asString(asObject(caller)?.tool_id);
+      return {
+        json: toJson(part.opaque),
+        ...(opens === undefined ? {} : { opens }),
+        ...(closes === undefined ? {} : { closes }),
+        ...(code === undefined ? {} : { calledBy: { id: code, alone: toJson(alone) } }),
+        ...(part.opaque.type === "compaction" ? { summary: true } : {}),
+      };
+    }
+    case "file":
+      warn(
+        "unsupported_file",
+        `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
+      );
+      return { json: toJson({ type: "text", text: filePlaceholder(part) }) };
+  }
+}
+
+/** Blocks that this server has refused: of a feature that is no longer asked for, mostly. */
+function isRefusedKind(type: Json | undefined, { compat }: Target): boolean {
+  return type !== undefined && Array.isArray(compat?.refusedBlocks) && compat.refusedBlocks.includes(type);
+}
+
+function thinkingBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {
+  const redacted = asString(opaque?.redacted);
+  if (redacted !== undefined)
+    return { json: toJson({ type: "redacted_thinking", data: redacted }), thinking: true };
+  const signature = asString(opaque?.signature);
+  if (signature) return { json: toJson({ type: "thinking", thinking: text, signature }), thinking: true };
+  // Compatible servers that sign nothing and yet want their reasoning back.
+  if (target.compat?.unsignedThinking === true && text !== "")
+    return { json: toJson({ type: "thinking", thinking: text, signature: "" }), thinking: true };
+  return undefined;
+}

@@ -1,0 +1,98 @@
+// The room of Anthropic bodies: the frames of a stream, or one whole message, become an answer.
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+} from "@rondo/core";
+import type { Decoder, Frame, Target } from "../../codec.ts";
+import { parseExact } from "../../exact-json.ts";
+import { FrameJson, type Likeness } from "../../frame-json.ts";
+import { baseRespError } from "../openai-chat/base-resp.ts";
+import { AnthropicAnswer } from "./answer.ts";
+import { anthropicStreamError } from "./errors.ts";
+import { asObject } from "./json.ts";
+
+type Emit = (event: ModelEvent) => void;
+
+/** A frame's JSON object. Undefined for a heartbeat; an error of the stream for anything else. */
+export function frameObject(data: string, provider: string, frames?: FrameJson): JsonObject | undefined {
+  const text = data.trim();
+  if (text === "" || text.startsWith(":") || text === "[DONE]") return undefined;
+  let value: unknown;
+  try {
+    value = frames === undefined ? JSON.parse(text) : frames.parse(text);
+  } catch (thrown) {
+    throw new RondoError(
+      "stream_error",
+      `${provider} sent a stream event that is not JSON: ${text.slice(0, 200)}`,
+      {
+        raw: cutRaw(text),
+        cause: thrown,
+      },
+    );
+  }
+  const object = asObject(value);
+  if (object === undefined)
+    throw new RondoError(
+      "stream_error",
+      `${provider} sent a stream event that is no JSON object: ${text.slice(0, 200)}`,
+      {
+        raw: cutRaw(text),
+      },
+    );
+  return object;
+}
+
+/** An answer that reads the frames of a stream. */
+export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
+  readonly #provider: string;
+  readonly #frames = new FrameJson(
+    [
+      ["delta", "text"],
+      ["delta", "thinking"],
+      ["delta", "partial_json"],
+    ],
+    parseExact,
+  );
+  #named: string | undefined;
+  #likeness: Likeness | undefined;
+
+  constructor(target: Target, emit: Emit) {
+    super(target, emit);
+    this.#provider = target.origin.provider;
+  }
+
+  get likeness(): Likeness | undefined {
+    return this.#likeness;
+  }
+
+  push(frame: Frame): void {
+    if (this.finished || (frame.event === this.#named && this.#likeness?.takes(frame.data))) return;
+    this.#likeness = undefined;
+    this.#named = frame.event;
+    const event = frameObject(frame.data, this.#provider, this.#frames);
+    if (event === undefined) return;
+    this.event(event, frame.event);
+    this.#likeness = this.again && this.#frames.likeness(this.again);
+  }
+}
+
+export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
+  const message = asObject(body);
+  const refused = message?.type === "error" || message?.success === false;
+  if (refused || (message?.error !== undefined && message.error !== null))
+    throw anthropicStreamError(body, target.origin.provider);
+  const told = message === undefined ? undefined : baseRespError(message);
+  if (told !== undefined) throw anthropicStreamError(told, target.origin.provider);
+  if (message === undefined || !Array.isArray(message.content))
+    throw new RondoError(
+      "protocol",
+      `${target.origin.provider} answered with something that is no message; is the base URL one of the Anthropic Messages protocol?`,
+      { raw: cutRaw(body) },
+    );
+  return new AnthropicAnswer(target, emit).message(message);
+}

@@ -1,0 +1,260 @@
+// The room of pieces: each message's text made once, and the pieces laid in the order the wire wants.
+//
+// Shared by the two protocols of the family. A piece is kept by its message's identity for as long as the message
+// lives; what a message had to be warned about is kept with it and said at every request.
+
+import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
+import type { Target, WireRequest } from "../../codec.ts";
+import { type Beginning, KeptText } from "../../kept-text.ts";
+import { type Block, isSameOrigin, type Warn } from "./blocks.ts";
+import type { Marked } from "./cache.ts";
+import { asObject, toJson } from "./json.ts";
+import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
+import type { Answered, Turn } from "./turns.ts";
+
+/** What the two protocols write differently. */
+export interface Dialect {
+  user(content: readonly ContentPart[], warn: Warn): Block[];
+  assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
+  /** The result, and what belongs to it and stands behind all results. */
+  result(answered: Answered, message: AssistantMessage, warn: Warn): Block[];
+  text(text: string): string;
+  /** A whole message. */
+  json(message: WireMessage): string;
+  /** Roles must alternate: neighbours of one role become one message. */
+  alternate: boolean;
+}
+
+export interface WireMessage extends Marked {
+  /** The same array at every request while nothing of it changed: its text is kept by it. */
+  blocks: readonly Block[];
+  hasResults: boolean;
+  /** The turn it begins with; absent where we made it up. */
+  turn?: number;
+}
+
+interface Piece {
+  /** The call ids it was made with. */
+  ids: string;
+  blocks: Block[];
+  warnings: WireRequest["warnings"];
+}
+
+/** The beginning of a history, as it was laid last time: later messages cannot change it. */
+interface Frozen {
+  /** How many turns it holds. */
+  length: number;
+  /** The texts of its messages, each followed by a comma. */
+  text: KeptText;
+  warnings: [code: string, message: string][];
+}
+
+const nothing: Beginning = { text: "", bytes: undefined, rest: "" };
+
+/** Makes wire messages from turns, remembering every message it has seen. */
+export class Pieces {
+  readonly #target: Target;
+  readonly #dialect: Dialect;
+  readonly #known = new WeakMap<Message, Piece>();
+  readonly #joined = new WeakMap<AssistantMessage, { pieces: Block[][]; blocks: Block[] }>();
+  readonly #texts = new WeakMap<readonly Block[], string>();
+
+  /** By the history's turns, so that histories that take turns at one encoder do not disturb each other. */
+  readonly #frozen = new WeakMap<readonly Turn[], Frozen>();
+
+  constructor(target: Target, dialect: Dialect) {
+    this.#target = target;
+    this.#dialect = dialect;
+  }
+
+  /**
+   * The text of a request's messages: what stands before those that may still change, and these.
+   * Neighbours are merged where the protocol wants it, nothing is empty, a user is at both ends but for a pause.
+   */
+  lay(
+    turns: readonly Turn[],
+    warn: Warn,
+    waiting: Waiting = { runs: false, inContainer: true },
+  ): { before: Beginning; messages: WireMessage[] } {
+    const frozen = this.#frozen.get(turns);
+    const before = frozen?.text.now() ?? nothing;
+    const from = frozen?.length ?? 0;
+    for (const [code, message] of frozen?.warnings ?? []) warn(code, message);
+    const said: [turn: number, code: string, message: string][] = [];
+    const laid: Laid[] = [];
+    for (let at = from; at < turns.length; at++) {
+      const turn = turns[at] as Turn;
+      const noted: Warn = (code, message) => {
+        said.push([at, code, message]);
+        warn(code, message);
+      };
+      const blocks = this.#blocks(turn, noted);
+      const reaches = blocks.some(
+        (block) => (block.mark ?? block.opens ?? block.closes ?? block.calledBy) !== undefined,
+      );
+      laid.push({ turn, at, blocks, reaches });
+    }
+    pairServerTools(laid, (one) => this.#isPaused(one), waiting, warn);
+
+    const messages: WireMessage[] = [];
+    for (const [nth, one] of laid.entries()) this.#place(one, laid[nth + 1], messages);
+    if (frozen === undefined && messages[0]?.role === "assistant")
+      messages.unshift(this.#user("(The beginning of this conversation is not shown.)"));
+    this.#freeze(turns, frozen, messages, laid, said);
+    const last = messages.at(-1);
+    const end = laid.at(-1);
+    if (last?.role === "assistant" && end !== undefined && this.#isPaused(end))
+      last.blocks = trimmed(last.blocks);
+    else if (last?.role !== "user") messages.push(this.#user("Continue."));
+    return { before, messages };
+  }
+
+  #isPaused({ turn, blocks }: Laid): boolean {
+    return (
+      turn.kind === "assistant" &&
+      turn.message.stop.kind === "pause" &&
+      this.#target.compat?.resumesPauses !== false &&
+      isSameOrigin(turn.message.origin, this.#target) &&
+      blocks.some((block) => (block.opens ?? block.closes ?? block.summary) !== undefined)
+    );
+  }
+
+  #place(one: Laid, next: Laid | undefined, messages: WireMessage[]): void {
+    const { turn } = one;
+    const isAnswer = turn.kind === "assistant";
+    // A paused answer goes back as it came; no other may end in thinking.
+    const goesOn = this.#isPaused(one) && (next === undefined || next.turn.kind === "assistant");
+    const blocks = isAnswer && !goesOn ? withoutLastThoughts(one.blocks) : one.blocks;
+    if (blocks.length === 0) return;
+    const role = isAnswer ? "assistant" : "user";
+    const last = messages.at(-1);
+    // What a person says after results stays a message of its own: in the same message it teaches the model to end
+    // its turn there. A paused answer and its continuation stay two, so that the first keeps its bytes.
+    const merges =
+      last?.role === role && (this.#dialect.alternate || (turn.kind === "user" && !last.hasResults));
+    if (merges && last !== undefined) last.blocks = [...last.blocks, ...blocks];
+    else messages.push({ role, blocks, hasResults: turn.kind === "results", marks: new Map(), turn: one.at });
+  }
+
+  /**
+   * Notes for the next request what no later message can change: all before an answer that follows a user's message and
+   * is followed by two. (The newest two of the user's may be marked.) Marks of the caller's and tools that the provider
+   * ran reach over any distance: with them in it, nothing is noted.
+   */
+  #freeze(
+    turns: readonly Turn[],
+    frozen: Frozen | undefined,
+    messages: readonly WireMessage[],
+    laid: readonly Laid[],
+    said: readonly [number, string, string][],
+  ): void {
+    let users = 0;
+    let end = messages.length - 1;
+    for (; end > 0; end--) {
+      const message = messages[end] as WireMessage;
+      if (message.role === "user") users++;
+      else if (users >= 2 && messages[end - 1]?.role === "user") break;
+    }
+    const length = messages[end]?.turn;
+    if (end <= 0 || length === undefined) return;
+    if (laid.some(({ at, reaches }) => at < length && reaches)) return;
+    const text = frozen?.text ?? new KeptText();
+    for (const message of messages.slice(0, end)) text.append(`${this.text(message)},`);
+    this.#frozen.set(turns, {
+      length,
+      text,
+      warnings: [
+        ...(frozen?.warnings ?? []),
+        ...said.filter(([at]) => at < length).map(([, code, message]): [string, string] => [code, message]),
+      ],
+    });
+  }
+
+  #user(text: string): WireMessage {
+    return {
+      role: "user",
+      blocks: [{ json: this.#dialect.text(text) }],
+      hasResults: false,
+      marks: new Map(),
+    };
+  }
+
+  #blocks(turn: Turn, warn: Warn): readonly Block[] {
+    const dialect = this.#dialect;
+    switch (turn.kind) {
+      case "user":
+        return this.#keep(turn.message, "", warn, (warning) => dialect.user(turn.message.content, warning));
+      case "assistant":
+        return this.#keep(turn.message, turn.calls.map((call) => call.id).join(" "), warn, (warning) =>
+          dialect.assistant(turn.message, turn.calls, warning),
+        );
+      case "results":
+        return this.#results(turn.message, turn.calls, warn);
+    }
+  }
+
+  #results(message: AssistantMessage, calls: readonly Answered[], warn: Warn): readonly Block[] {
+    const pieces = calls.map((answered) => {
+      const make = (warning: Warn): Block[] => this.#dialect.result(answered, message, warning);
+      if (answered.result !== undefined) return this.#keep(answered.result, answered.id, warn, make);
+      warn(
+        "call_without_result",
+        `call ${answered.id} (${answered.call.name}) had no result: an error stands in`,
+      );
+      return make(warn);
+    });
+    if (pieces.length === 1) return pieces[0] ?? [];
+    const known = this.#joined.get(message);
+    if (known?.pieces.length === pieces.length && pieces.every((piece, at) => piece === known.pieces[at]))
+      return known.blocks;
+    const flat = pieces.flat();
+    const blocks = flat.some((block) => block.behind)
+      ? [...flat.filter((block) => !block.behind), ...flat.filter((block) => block.behind)]
+      : flat;
+    this.#joined.set(message, { pieces, blocks });
+    return blocks;
+  }
+
+  /** The text of a message: kept while its blocks stay the same and none of them is marked. */
+  text(message: WireMessage): string {
+    if (message.marks.size > 0) return this.#dialect.json(message);
+    let text = this.#texts.get(message.blocks);
+    if (text === undefined) {
+      text = this.#dialect.json(message);
+      this.#texts.set(message.blocks, text);
+    }
+    return text;
+  }
+
+  #keep(message: Message, ids: string, warn: Warn, make: (warn: Warn) => Block[]): Block[] {
+    let piece = this.#known.get(message);
+    if (piece === undefined || piece.ids !== ids) {
+      const warnings: Piece["warnings"] = [];
+      piece = { ids, warnings, blocks: make((code, text) => void warnings.push({ code, message: text })) };
+      this.#known.set(message, piece);
+    }
+    for (const warning of piece.warnings) warn(warning.code, warning.message);
+    return piece.blocks;
+  }
+}
+
+/** True when the turn in progress holds a call and began without thinking: older models then refuse to be told to think. */
+export function isThinkingLost(messages: readonly WireMessage[]): boolean {
+  const last = messages.at(-1);
+  const answer = messages.findLast((message) => message.role === "assistant");
+  return last?.hasResults === true && answer?.blocks[0]?.thinking !== true;
+}
+
+/** A request may not end in white space of the assistant's. */
+function trimmed(blocks: readonly Block[]): readonly Block[] {
+  const last = blocks.at(-1);
+  const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
+  const text = block?.text;
+  if (last === undefined || typeof text !== "string" || text.trimEnd() === text) return blocks;
+  return [...blocks.slice(0, -1), { ...last, json: toJson({ ...block, text: text.trimEnd() }) }];
+}
+
+function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {
+  const end = blocks.findLastIndex((block) => block.thinking !== true) + 1;
+  return end === blocks.length ? blocks : blocks.slice(0, end);
+}

@@ -1,0 +1,207 @@
+// The room of Converse's content blocks: one message of ours as JSON text of theirs.
+//
+// Every block is an object with one member, its kind. Bytes go as base64 and never as a web address; a document has
+// a name of a narrow alphabet and wants a text beside it. Opaque data goes back to its own origin only.
+
+import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { type AnswerWords, type Block, filePlaceholder, isAccepted, type Warn } from "../anthropic/blocks.ts";
+import { argsJson, asObject, asString, isBlank, toJson } from "../anthropic/json.ts";
+import { hash, nameToWire } from "../anthropic/names.ts";
+import { claudeVersion } from "../anthropic/traits.ts";
+import { type Answered, noResult } from "../anthropic/turns.ts";
+import { knownType } from "../media-types.ts";
+
+export const longestBedrockName = 64;
+
+/** A cache point as its own block. */
+export function cachePoint(ttl?: string): string {
+  return toJson({ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } });
+}
+
+/** A mark of the caller's (`opaque: { cache_control: … }`) as a cache point that follows the block. */
+function marked(json: string, opaque: JsonObject | undefined): Block {
+  const mark = asObject(opaque?.cache_control);
+  return mark === undefined ? { json } : { json, mark: cachePoint(asString(mark.ttl)) };
+}
+
+/** The blocks of a user message or of a tool's result. */
+export function bedrockContent(content: readonly ContentPart[], target: Target, warn: Warn): Block[] {
+  const blocks: Block[] = [];
+  let documents = 0;
+  let texts = 0;
+  for (const part of content) {
+    if (part.type === "text") {
+      if (isBlank(part.text)) continue;
+      texts++;
+      blocks.push(marked(toJson({ text: part.text }), part.opaque));
+      continue;
+    }
+    const json = fileJson(part, target);
+    if (json === undefined) {
+      warn(
+        typeof part.data === "object" ? "file_not_loaded" : "unsupported_file",
+        typeof part.data === "object"
+          ? `the bytes of a file (${part.mediaType}) are still in the blob store: a note stands in its place`
+          : `a file (${part.mediaType}${part.url === undefined ? "" : `, ${part.url}`}) cannot be sent to ${target.origin.model}: a note stands in its place`,
+      );
+      texts++;
+      blocks.push({ json: toJson({ text: filePlaceholder(part) }) });
+    } else {
+      if (json.startsWith('{"document"')) documents++;
+      blocks.push(marked(json, part.opaque));
+    }
+  }
+  if (documents > 0 && texts === 0) blocks.push({ json: toJson({ text: "(See the attached document.)" }) });
+  return blocks;
+}
+
+const formats: { readonly [mediaType: string]: readonly [kind: string, format: string] } = {
+  "image/png": ["image", "png"],
+  "image/jpeg": ["image", "jpeg"],
+  "image/gif": ["image", "gif"],
+  "image/webp": ["image", "webp"],
+  "video/mp4": ["video", "mp4"],
+  "video/quicktime": ["video", "mov"],
+  "video/webm": ["video", "webm"],
+  "video/x-matroska": ["video", "mkv"],
+  "video/mpeg": ["video", "mpeg"],
+  "video/x-flv": ["video", "flv"],
+  "video/x-ms-wmv": ["video", "wmv"],
+  "video/3gpp": ["video", "three_gp"],
+  "application/pdf": ["document", "pdf"],
+  "text/csv": ["document", "csv"],
+  "text/html": ["document", "html"],
+  "text/markdown": ["document", "md"],
+  "text/plain": ["document", "txt"],
+  "application/msword": ["document", "doc"],
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ["document", "docx"],
+  "application/vnd.ms-excel": ["document", "xls"],
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ["document", "xlsx"],
+};
+
+function fileJson(file: FilePart, target: Target): string | undefined {
+  const mediaType = knownType(file.mediaType);
+  const known = Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined;
+  if (known === undefined || !isAccepted(file.mediaType, target)) return undefined;
+  const [kind, format] = known;
+  const source =
+    typeof file.data === "string"
+      ? { bytes: file.data }
+      : file.url?.startsWith("s3://")
+        ? { s3Location: { uri: file.url } }
+        : undefined;
+  if (source === undefined) return undefined;
+  if (kind !== "document") return toJson({ [kind]: { format, source } });
+  const context = asString(file.opaque?.context);
+  const citations = asObject(file.opaque?.citations);
+  return toJson({
+    document: {
+      format,
+      name: documentName(file),
+      source,
+      ...(context === undefined ? {} : { context }),
+      ...(citations === undefined ? {} : { citations }),
+    },
+  });
+}
+
+/** Letters, digits, single spaces, hyphens, brackets; different for different documents. */
+function documentName(file: FilePart): string {
+  const name = (file.name ?? "document")
+    .replace(/[^a-zA-Z0-9\-()[\]]+/g, " ")
+    .trim()
+    .slice(0, 150);
+  const data = typeof file.data === "string" ? file.data : (file.url ?? "");
+  return `${name || "document"}-${hash(`${data.length} ${data.slice(0, 4096)} ${data.slice(-4096)}`).slice(0, 8)}`;
+}
+
+/** The result of one call: exactly one, never empty; and behind all results, what may not stand in one of this model. */
+export function bedrockResult(answered: Answered, target: Target, warn: Warn): Block[] {
+  const { id, call, result } = answered;
+  const all = result === undefined ? [] : bedrockContent(result.content, target, warn);
+  const hoisted = takesFilesInResults(target) ? [] : all.filter((block) => !block.json.startsWith('{"text"'));
+  const blocks = all.filter((block) => !hoisted.includes(block));
+  if (hoisted.length > 0) blocks.push({ json: toJson({ text: "(Its files stand behind the results.)" }) });
+  const content =
+    blocks.length === 0
+      ? `[${toJson({ text: result === undefined ? noResult : "(no output)" })}]`
+      : `[${blocks.map((block) => block.json).join(",")}]`;
+  // Only some families know a status; to the others the text must say it, and ours does.
+  const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
+  const json = `{"toolResult":{"toolUseId":${toJson(id)},"content":${content}${status}}}`;
+  const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
+  return [
+    mark === undefined ? { json } : { json, mark },
+    // A document wants a text beside it, and the model is told whose files these are.
+    ...(hoisted.length === 0
+      ? []
+      : [{ json: toJson({ text: `(Files that ${call.name} returned:)` }) }, ...hoisted]
+    ).map((block): Block => ({ ...block, behind: true })),
+  ];
+}
+
+/** To the other families a file in a result is a mistake, and one in a message none. */
+const takesFilesInResults = (target: Target): boolean =>
+  knowsStatus(target) || /llama4/.test(target.origin.model);
+
+function knowsStatus(target: Target): boolean {
+  return claudeVersion(target.origin.model) !== undefined || /nova|^arn:/.test(target.origin.model);
+}
+
+/** An answer's parts as Converse writes them. */
+export const bedrockAnswer: AnswerWords = {
+  call: (part, id) => ({
+    json: `{"toolUse":{"toolUseId":${toJson(id)},"name":${toJson(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
+  }),
+  part: partBlock,
+};
+
+function partBlock(
+  part: Exclude<Part, { type: "tool_call" }>,
+  target: Target,
+  warn: Warn,
+  same: boolean,
+): Block | undefined {
+  switch (part.type) {
+    case "text":
+      if (isBlank(part.text)) return undefined;
+      return same && part.citations !== undefined && part.citations.length > 0
+        ? {
+            json: toJson({ citationsContent: { content: [{ text: part.text }], citations: part.citations } }),
+          }
+        : { json: toJson({ text: part.text }) };
+    case "refusal":
+      return isBlank(part.text) ? undefined : { json: toJson({ text: part.text }) };
+    case "reasoning":
+      return same ? reasoningBlock(part.text, part.opaque, target) : undefined;
+    case "native": {
+      if (!same) return undefined;
+      const opens = asString(asObject(part.opaque.toolUse)?.toolUseId);
+      const closes = asString(asObject(part.opaque.toolResult)?.toolUseId);
+      return {
+        json: toJson(part.opaque),
+        ...(opens === undefined ? {} : { opens }),
+        ...(closes === undefined ? {} : { closes }),
+      };
+    }
+    case "file":
+      warn(
+        "unsupported_file",
+        `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
+      );
+      return { json: toJson({ text: filePlaceholder(part) }) };
+  }
+}
+
+function reasoningBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {
+  const redacted = asString(opaque?.redacted);
+  if (redacted !== undefined)
+    return { json: toJson({ reasoningContent: { redactedContent: redacted } }), thinking: true };
+  const signature = asString(opaque?.signature);
+  if (!signature && target.compat?.unsignedThinking !== true) return undefined;
+  return {
+    json: toJson({ reasoningContent: { reasoningText: { text, ...(signature ? { signature } : {}) } } }),
+    thinking: true,
+  };
+}

@@ -1,0 +1,310 @@
+// The room of Converse answers: stream frames, or a whole response, as one answer.
+//
+// Blocks are made when first heard of, for their starts may be empty or missing; usage and stop come in either order.
+// Only `messageStop` says that an answer is whole.
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+} from "@rondo/core";
+import { Answer } from "../../answer.ts";
+import type { Decoder, Frame, Target } from "../../codec.ts";
+import { frameObject } from "../anthropic/decode.ts";
+import { asNumber, asObject, asString } from "../anthropic/json.ts";
+import { nameFromWire } from "../anthropic/names.ts";
+import { bareName } from "../bare-name.ts";
+import { BlockPlaces } from "../block-places.ts";
+import { bedrockStreamError } from "./errors.ts";
+import { bedrockStop } from "./stops.ts";
+
+type Emit = (event: ModelEvent) => void;
+
+const eventTypes = [
+  "messageStart",
+  "contentBlockStart",
+  "contentBlockDelta",
+  "contentBlockStop",
+  "messageStop",
+  "metadata",
+] as const;
+
+class BedrockAnswer implements Decoder {
+  readonly #emit: Emit;
+  readonly #answer: Answer;
+  readonly #target: Target;
+  /** Blocks that are kept as they come: a tool the service ran, its result, a kind newer than this code. */
+  readonly #natives = new Map<number, { block: JsonObject; input: string }>();
+  readonly #places = new BlockPlaces();
+  /** Arguments of each call so far. */
+  readonly #calls = new Map<number, string>();
+  /** Arguments came for a block that is no call. */
+  #strayArgs = false;
+  #last = -1;
+  #word: string | undefined;
+  #detail: string | undefined;
+  /** What a guardrail says of itself, also where it had nothing to do. */
+  #guarded: string | undefined;
+  #hasUsage = false;
+
+  constructor(target: Target, emit: Emit) {
+    this.#target = target;
+    this.#emit = emit;
+    this.#answer = new Answer(target.origin, emit);
+  }
+
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
+  get finished(): boolean {
+    return this.#word !== undefined && this.#hasUsage;
+  }
+
+  push(frame: Frame): void {
+    if (frame.exception === true || frame.event?.endsWith("Exception") === true)
+      throw this.#answer.failed(bedrockStreamError(frame, this.#target));
+    const payload = frameObject(frame.data, this.#target.origin.provider);
+    if (payload === undefined) return;
+    const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
+    if (wrapped !== undefined && frame.event !== wrapped)
+      this.#event(wrapped, asObject(payload[wrapped]) ?? {});
+    else if (frame.event !== undefined) this.#event(frame.event, payload);
+  }
+
+  #event(type: string, payload: JsonObject): void {
+    const given = asNumber(payload.contentBlockIndex) ?? 0;
+    const index =
+      type === "contentBlockStart"
+        ? this.#places.start(given, asString(asObject(asObject(payload.start)?.toolUse)?.toolUseId))
+        : this.#places.at(given);
+    switch (type) {
+      case "contentBlockStart":
+        this.#start(index, asObject(payload.start) ?? {});
+        return;
+      case "contentBlockDelta":
+        this.#delta(index, asObject(payload.delta) ?? {});
+        return;
+      case "contentBlockStop":
+        this.#stop(index);
+        this.#places.close(index);
+        return;
+      case "messageStop":
+        this.#ending(payload);
+        return;
+      case "metadata":
+        this.#metadata(payload);
+        return;
+    }
+  }
+
+  whole(body: JsonObject): AssistantMessage {
+    const content = asObject(asObject(body.output)?.message)?.content;
+    for (const [index, one] of (Array.isArray(content) ? content : []).entries())
+      this.#block(index, asObject(one) ?? {});
+    this.#ending(body);
+    this.#metadata(body);
+    return this.end();
+  }
+
+  end(): AssistantMessage {
+    if (this.#word === undefined) throw this.#answer.truncated(this.#target.origin.api);
+    const wire = bedrockStop(this.#word);
+    if (wire === "error") throw this.#answer.brokenOff(this.#word);
+    // Closed though it was cut: without any arguments it would look like `{}`.
+    if ((wire === "max_tokens" || wire === "context_overflow") && this.#calls.get(this.#last)?.trim() === "")
+      this.#answer.callFault(this.#last, "the arguments were cut off at the output limit");
+    const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
+    const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
+    return this.#answer.finish({
+      wire: lost ? "malformed_call" : wire,
+      raw: this.#word,
+      ...(detail === undefined ? {} : { detail }),
+    });
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #start(index: number, start: JsonObject): void {
+    this.#last = index;
+    const use = asObject(start.toolUse);
+    // A start that says nothing is a text or reasoning block: its first delta will tell.
+    if (use !== undefined && asString(use.type) !== "server_tool_use") {
+      this.#calls.set(index, this.#calls.get(index) ?? "");
+      this.#answer.call(index, {
+        id: asString(use.toolUseId),
+        name: nameFromWire(bareName(asString(use.name) ?? "")),
+      });
+      return;
+    }
+    const [kind] = Object.keys(start);
+    if (kind !== undefined) this.#native(index, kind, { [kind]: { ...asObject(start[kind]) } });
+  }
+
+  #native(index: number, kind: string, block: JsonObject): void {
+    this.#natives.set(index, { block, input: "" });
+    this.#answer.native(index, asString(asObject(block[kind])?.type) ?? kind, block);
+  }
+
+  #delta(index: number, delta: JsonObject): void {
+    this.#last = index;
+    const native = this.#natives.get(index);
+    if (native !== undefined) {
+      this.#nativeDelta(native, delta);
+      return;
+    }
+    const text = asString(delta.text);
+    if (text !== undefined) this.#answer.text(index, text);
+    const use = asObject(delta.toolUse);
+    const isCall = this.#calls.has(index);
+    if (use !== undefined && !isCall) this.#strayArgs ||= use.input !== undefined && use.input !== "";
+    if (use !== undefined && isCall) {
+      // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
+      const whole = asObject(use.input);
+      const piece = whole === undefined ? (asString(use.input) ?? "") : JSON.stringify(whole);
+      this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
+      if (whole === undefined) this.#answer.args(index, piece);
+      else this.#answer.argsWhole(index, whole);
+    }
+    const reasoning = asObject(delta.reasoningContent);
+    if (reasoning !== undefined) this.#reasoning(index, reasoning);
+    if (delta.citation !== undefined) {
+      this.#answer.text(index, "");
+      this.#answer.attach(index, { citation: delta.citation });
+    }
+    const known = ["text", "toolUse", "reasoningContent", "citation"];
+    const [kind] = Object.keys(delta).filter((name) => !known.includes(name));
+    if (kind !== undefined && !this.#answer.has(index))
+      this.#native(index, kind, { [kind]: delta[kind] ?? null });
+    else if (kind !== undefined) this.#emit({ type: "progress" });
+  }
+
+  #reasoning(index: number, reasoning: JsonObject): void {
+    this.#answer.reasoning(index, asString(reasoning.text) ?? "");
+    const before = this.#answer.opaqueOf(index);
+    const signature = asString(reasoning.signature);
+    if (signature)
+      this.#answer.attach(index, {
+        opaque: { signature: (asString(before?.signature) ?? "") + signature },
+      });
+    const redacted = asString(reasoning.redactedContent);
+    if (redacted === undefined) return;
+    this.#answer.attach(index, {
+      opaque: { redacted: joinBase64(asString(before?.redacted) ?? "", redacted) },
+    });
+    this.#emit({ type: "progress" });
+  }
+
+  #nativeDelta(native: { block: JsonObject; input: string }, delta: JsonObject): void {
+    for (const [kind, told] of Object.entries(delta)) {
+      const inner = asObject(native.block[kind]) ?? {};
+      native.block[kind] = inner;
+      const input = asString(asObject(told)?.input);
+      if (Array.isArray(told))
+        inner.content = [...(Array.isArray(inner.content) ? inner.content : []), ...told];
+      else if (input !== undefined) native.input += input;
+      else Object.assign(inner, asObject(told));
+    }
+    this.#emit({ type: "progress" });
+  }
+
+  #stop(index: number): void {
+    this.#answer.callEnd(index);
+    const native = this.#natives.get(index);
+    const use = asObject(native?.block.toolUse);
+    if (native === undefined || use === undefined) return;
+    try {
+      use.input = (native.input === "" ? (use.input ?? {}) : JSON.parse(native.input)) as Json;
+    } catch {
+      use.input = {};
+    }
+  }
+
+  /** A block of a whole response. */
+  #block(index: number, block: JsonObject): void {
+    this.#last = index;
+    const text = asString(block.text);
+    const use = asObject(block.toolUse);
+    const reasoning = asObject(block.reasoningContent);
+    const cited = asObject(block.citationsContent);
+    if (text !== undefined) this.#answer.text(index, text);
+    else if (use !== undefined && asString(use.type) !== "server_tool_use") {
+      this.#start(index, block);
+      const input = use.input ?? {};
+      const args = JSON.stringify(input);
+      this.#calls.set(index, args === "{}" ? "" : args);
+      this.#answer.argsWhole(index, input);
+      this.#answer.callEnd(index);
+    } else if (reasoning !== undefined)
+      this.#reasoning(index, { ...asObject(reasoning.reasoningText), ...reasoning });
+    else if (cited !== undefined) {
+      const pieces = Array.isArray(cited.content) ? cited.content : [];
+      this.#answer.text(index, pieces.map((piece) => asString(asObject(piece)?.text) ?? "").join(""));
+      for (const citation of Array.isArray(cited.citations) ? cited.citations : [])
+        this.#answer.attach(index, { citation });
+    } else this.#native(index, Object.keys(block)[0] ?? "unknown", { ...block });
+  }
+
+  #ending(payload: JsonObject): void {
+    this.#word = asString(payload.stopReason) || this.#word;
+    // In a stream's last event they stand in what it adds, in a whole response by themselves.
+    const more = asObject(payload.additionalModelResponseFields);
+    const sequence = asString((asObject(more?.delta) ?? more)?.stop_sequence);
+    if (sequence) this.#detail ??= sequence;
+  }
+
+  #metadata(payload: JsonObject): void {
+    const usage = asObject(payload.usage);
+    const reason = asString(asObject(asObject(payload.trace)?.guardrail)?.actionReason);
+    if (reason) this.#guarded = reason;
+    if (usage === undefined) return;
+    this.#hasUsage = true;
+    const input = asNumber(usage.inputTokens);
+    const cacheRead = asNumber(usage.cacheReadInputTokens);
+    const cacheWrite = asNumber(usage.cacheWriteInputTokens);
+    this.#answer.count({
+      // Cached tokens are counted beside the input, not in it.
+      inputTokens: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+      outputTokens: asNumber(usage.outputTokens),
+      cachedInputTokens: cacheRead,
+      cacheWriteTokens: cacheWrite,
+    });
+  }
+}
+
+/** Bytes that came in pieces, each in base64 of its own. What is no base64 is joined as text. */
+function joinBase64(before: string, piece: string): string {
+  // Without padding in the middle the joined texts are the joined bytes.
+  if (before === "" || !before.endsWith("=")) return before + piece;
+  try {
+    return btoa(atob(before) + atob(piece));
+  } catch {
+    return before + piece;
+  }
+}
+
+export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);
+
+export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
+  const response = asObject(body);
+  if (response === undefined || asObject(response.output) === undefined) {
+    // Amazon's own form, or a gateway's.
+    const refused = [response?.message, response?.__type, response?.error].some((one) => one !== undefined);
+    if (refused)
+      throw bedrockStreamError(
+        { event: asString(response?.__type), data: JSON.stringify(body), exception: true },
+        target,
+      );
+    throw new RondoError(
+      "protocol",
+      `${target.origin.provider} answered with something that is no Converse response; is the base URL one of the Bedrock runtime?`,
+      { raw: cutRaw(body) },
+    );
+  }
+  return new BedrockAnswer(target, emit).whole(response);
+}

@@ -1,0 +1,41 @@
+// The room of Bedrock's errors: exceptions named in a header, in a frame's type, or in the body.
+
+import { errorWith, type Json, type RondoError } from "@rondo/core";
+import type { ErrorResponse, Frame, Target } from "../../codec.ts";
+import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
+import { asObject, asString } from "../anthropic/json.ts";
+import { withRepair } from "../with-repair.ts";
+
+const hints: ErrorHints = { provider: "bedrock" };
+
+export function bedrockHttpError(response: ErrorResponse): RondoError {
+  return withRepair(refined(classifyHttpError(response, hints)), response);
+}
+
+/** An exception frame of a stream: its type is the frame's event, its body a message. */
+export function bedrockStreamError(frame: Frame, target: Target): RondoError {
+  let body: Json = frame.data;
+  try {
+    body = JSON.parse(frame.data) as Json;
+  } catch {
+    // Then its text is the message.
+  }
+  return refined(
+    classifyStreamError(withOriginal(body), { provider: target.origin.provider, code: frame.event }),
+  );
+}
+
+/** What the model behind the service said, which is what there is to know: the service's own words are always the same. */
+function withOriginal(body: Json): Json {
+  const told = asObject(body);
+  const original = asString(told?.originalMessage);
+  if (told === undefined || !original) return body;
+  const message = asString(told.message);
+  return { ...told, message: message ? `${message} ${original}` : original };
+}
+
+/** The model's own mistake, under the name of a fault of the service: asked again as seldom as for any other call that cannot be read. */
+function refined(error: RondoError): RondoError {
+  const isCall = /invalid sequence as part of ToolUse/i.test(error.message);
+  return isCall ? errorWith(error, { kind: "malformed_tool_call", retryable: true }) : error;
+}

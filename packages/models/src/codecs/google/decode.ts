@@ -1,0 +1,385 @@
+// The room of Google's answers: GenerateContent responses, streamed or whole, into one answer.
+//
+// Parts have no index. Neighbouring pieces of one kind make one part, but a part that carries a thoughtSignature is
+// never joined with another, nor left out when it is empty: Gemini 3 refuses a history without it. A streamed call is
+// whole at an empty functionCall, at the next named call, or at the finish. Errors come inside a 200 stream, a block
+// comes without candidates, and STOP ends answers with calls too.
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  type Opaque,
+  type Part,
+  RondoError,
+} from "@rondo/core";
+import { Answer } from "../../answer.ts";
+import type { Decoder, Frame, Target } from "../../codec.ts";
+import { FrameJson } from "../../frame-json.ts";
+import { StreamedArgs } from "./args.ts";
+import { googleStreamError } from "./errors.ts";
+import { exactArgs, parseJson } from "./json.ts";
+import { ownName } from "./names.ts";
+import { googleStop, isBrokenOff } from "./stops.ts";
+import { latest, usageOf } from "./usage.ts";
+import {
+  type GoogleCandidate,
+  type GoogleFunctionCall,
+  type GooglePart,
+  type GoogleUsage,
+  isEmpty,
+  isObject,
+  kindOf,
+  listOf,
+  nativeParts,
+  unwrapped,
+  wordOf,
+} from "./wire.ts";
+
+/** A call whose arguments arrive in pieces. */
+interface StreamedCall {
+  key: number;
+  id: string;
+  args: StreamedArgs;
+  /** True once there were pieces: a call without any has its arguments whole, or none. */
+  pieces: boolean;
+}
+
+export class GoogleDecoder implements Decoder {
+  readonly #answer: Answer;
+  readonly #emit: (event: ModelEvent) => void;
+  readonly #target: Target;
+  readonly #frames = new FrameJson([["candidates", 0, "content", "parts", 0, "text"]], parseJson);
+  #finished = false;
+  #blocks = 0;
+  /** The text or reasoning block that the next piece of its kind goes on. */
+  #open: { kind: "text" | "reasoning"; key: number } | undefined;
+  #lastText: number | undefined;
+  #streamed: StreamedCall | undefined;
+  /** Calls that came without arguments. */
+  readonly #bare = new Set<number>();
+  /** Arguments came for no call that could be told. */
+  #strayArgs = false;
+  #usage: GoogleUsage = {};
+  #citations = new Set<string>();
+  #metadata: JsonObject = {};
+  #heard = false;
+  #word: string | undefined;
+  /** The word came behind all that was said. */
+  #ended = false;
+  /** How often something was said. */
+  #said = 0;
+  #detail: string | undefined;
+  #blocked: string | undefined;
+  #warned = false;
+
+  constructor(target: Target, emit: (event: ModelEvent) => void) {
+    this.#target = target;
+    this.#emit = emit;
+    this.#answer = new Answer(target.origin, emit);
+  }
+
+  /** Gemini has no sentinel, and older models repeat STOP in every event: only the end of the stream is the end. */
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  get complete(): boolean {
+    return this.#ended;
+  }
+
+  push(frame: Frame): void {
+    const data = frame.data.trim();
+    if (data === "") return;
+    if (data === "[DONE]") {
+      this.#finished = true;
+      return;
+    }
+    let value: Json;
+    try {
+      value = this.#frames.parse(data);
+    } catch {
+      throw this.#failed(notJson(data, this.#target));
+    }
+    this.takeAll(value);
+  }
+
+  /** One response, or an array of them: what a server sends that was not asked for SSE. */
+  takeAll(value: Json): void {
+    if (Array.isArray(value)) for (const one of value) this.#take(one);
+    else this.#take(value);
+  }
+
+  end(): AssistantMessage {
+    this.#count();
+    if (this.#word === undefined && this.#blocked === undefined) {
+      if (!this.#heard && this.#answer.empty) throw this.#empty();
+      this.#finished = true;
+      throw this.#answer.truncated("Google");
+    }
+    return this.#finish();
+  }
+
+  /** The end of an answer that came in one body: it cannot be truncated, even where it names no finish reason. */
+  endWhole(): AssistantMessage {
+    this.#count();
+    if (this.#word === undefined && this.#blocked === undefined && !this.#heard && this.#answer.empty)
+      throw this.#empty();
+    return this.#finish();
+  }
+
+  partial(): AssistantMessage | undefined {
+    this.#count();
+    return this.#answer.partial();
+  }
+
+  #take(value: Json): void {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw this.#failed(notJson(JSON.stringify(value), this.#target));
+    const answer = unwrapped(value);
+    if (answer.error !== undefined && answer.error !== null) {
+      this.#finished = true;
+      throw this.#failed(googleStreamError(answer as unknown as Json, this.#target));
+    }
+    if (answer.usageMetadata) this.#usage = latest(this.#usage, answer.usageMetadata);
+    const blockReason = wordOf(answer.promptFeedback?.blockReason);
+    if (blockReason !== "") {
+      const blockReasonMessage = wordOf(answer.promptFeedback?.blockReasonMessage);
+      this.#blocked = blockReason;
+      this.#detail = `the prompt was blocked (${blockReason})${blockReasonMessage ? `: ${blockReasonMessage}` : ""}; the newest message or tool result is the likely cause`;
+    }
+    if (!Array.isArray(answer.candidates)) return;
+    for (const candidate of answer.candidates) {
+      if (!isObject(candidate)) continue;
+      if ((candidate.index ?? 0) === 0) this.#candidate(candidate);
+      else if (!this.#warned) {
+        this.#warned = true;
+        this.#emit({
+          type: "warning",
+          code: "unsupported_setting",
+          message: "Google sent several candidates; only the first is kept",
+        });
+      }
+    }
+  }
+
+  #candidate(candidate: GoogleCandidate): void {
+    this.#heard = true;
+    const parts = candidate.content?.parts;
+    const before = this.#said;
+    if (Array.isArray(parts)) for (const part of parts) if (isObject(part)) this.#part(part);
+    if (candidate.citationMetadata || candidate.groundingMetadata || candidate.urlContextMetadata)
+      this.#cite(candidate);
+    const word = wordOf(candidate.finishReason);
+    if (word === "") {
+      if (this.#said > before) this.#goOn(before);
+      return;
+    }
+    this.#word = word;
+    this.#ended = this.#said > 0 || googleStop(word) !== "end_turn";
+    const ratings = listOf(candidate.safetyRatings)
+      .filter(
+        (rating) =>
+          rating.blocked === true || rating.probability === "HIGH" || rating.probability === "MEDIUM",
+      )
+      .map((rating) => `${rating.category} ${rating.probability ?? "blocked"}`);
+    const said = [wordOf(candidate.finishMessage), ...ratings].filter((words) => words).join("; ");
+    if (said !== "") this.#detail = said;
+  }
+
+  /** More comes without a word. One that stood before the first of it is a gateway's, which says STOP to every empty piece. */
+  #goOn(before: number): void {
+    if (before === 0) this.#word = undefined;
+    this.#ended = false;
+  }
+
+  #part(part: GooglePart): void {
+    const given = wordOf(part.thoughtSignature);
+    const signature = given === "" ? undefined : { thoughtSignature: given };
+    if (isObject(part.functionCall) || wordOf(part.text) !== "") this.#said++;
+    if (isObject(part.functionCall)) {
+      this.#call(part.functionCall, signature);
+      return;
+    }
+    if (isObject(part.inlineData) || isObject(part.fileData)) {
+      this.#file(part, signature);
+      return;
+    }
+    const kind = kindOf(part);
+    if (kind !== undefined && (nativeParts.includes(kind) || typeof part.text !== "string")) {
+      this.#open = undefined;
+      this.#answer.native(this.#blocks++, kind, part as unknown as Opaque);
+      return;
+    }
+    this.#words(part.thought === true ? "reasoning" : "text", wordOf(part.text), signature);
+  }
+
+  #words(kind: "text" | "reasoning", text: string, signature: Opaque | undefined): void {
+    if (text === "" && signature === undefined) return;
+    if (signature !== undefined || this.#open?.kind !== kind) this.#open = { kind, key: this.#blocks++ };
+    const key = this.#open.key;
+    if (kind === "text") {
+      this.#answer.text(key, text);
+      this.#lastText = key;
+    } else this.#answer.reasoning(key, text);
+    if (signature !== undefined) {
+      this.#answer.attach(key, { opaque: signature });
+      this.#open = undefined;
+    }
+  }
+
+  #file(part: GooglePart, signature: Opaque | undefined): void {
+    this.#open = undefined;
+    const inline = isObject(part.inlineData) ? part.inlineData : undefined;
+    const given = inline ?? part.fileData ?? {};
+    const name = wordOf(given.displayName);
+    const opaque = { ...signature, ...(part.thought === true ? { thought: true } : {}) };
+    const file: Part = {
+      type: "file",
+      mediaType: wordOf(given.mimeType) || "application/octet-stream",
+      ...(inline === undefined ? { url: wordOf(part.fileData?.fileUri) } : { data: wordOf(inline.data) }),
+      ...(name === "" ? {} : { name }),
+      ...(Object.keys(opaque).length === 0 ? {} : { opaque }),
+    };
+    this.#answer.part(this.#blocks++, file);
+  }
+
+  #call(call: GoogleFunctionCall, signature: Opaque | undefined): void {
+    this.#open = undefined;
+    const open = this.#streamed;
+    const [id, name] = [wordOf(call.id), ownName(wordOf(call.name))];
+    const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
+    if (!goesOn) this.#closeCall();
+    if (!goesOn && name === "") {
+      // A closing part whose call is shut already, or a call without a name: there is nothing to run.
+      if (isEmpty(call.args) && call.partialArgs === undefined) return;
+      this.#nameless(call);
+      return;
+    }
+    const key = goesOn ? open.key : this.#blocks++;
+    this.#answer.call(key, { id, name });
+    const opaque = { ...(id === "" ? {} : { id }), ...signature };
+    if (Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
+    const state = goesOn ? open : { key, id, args: new StreamedArgs(), pieces: false };
+    if (goesOn || call.willContinue === true || call.partialArgs !== undefined) this.#streamed = state;
+    for (const piece of listOf(call.partialArgs).filter(isObject)) {
+      state.pieces = true;
+      this.#answer.args(key, state.args.add(piece));
+    }
+    if (call.args !== undefined && call.args !== null) {
+      this.#answer.argsWhole(key, exactArgs(call.args));
+      state.pieces = false;
+    } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
+    if (!state.pieces && isEmpty(call.args)) this.#bare.add(key);
+    else this.#bare.delete(key);
+    if (call.willContinue !== true) this.#closeCall(state);
+  }
+
+  /** Some say the name first, and the arguments in a part without it: they are those of the one call that has none. */
+  #nameless({ args }: GoogleFunctionCall): void {
+    const [key, another] = this.#bare;
+    if (key === undefined || another !== undefined || !isObject(args)) {
+      this.#strayArgs = true;
+      return;
+    }
+    this.#bare.delete(key);
+    this.#answer.argsWhole(key, exactArgs(args));
+  }
+
+  #closeCall(state: StreamedCall | undefined = this.#streamed): void {
+    if (state === undefined) return;
+    if (state.pieces) {
+      this.#answer.args(state.key, state.args.end());
+      // A list of pieces is no object: what could not be put together never runs, and its words are kept.
+      const { broken, pieces, value } = state.args;
+      this.#answer.argsWhole(state.key, exactArgs(broken ? (pieces as unknown as Json) : value));
+    }
+    this.#answer.callEnd(state.key);
+    if (state === this.#streamed) this.#streamed = undefined;
+  }
+
+  /** Counts come with every event and only the last matter: they are read when somebody asks. */
+  #count(): void {
+    this.#answer.count(usageOf(this.#usage));
+  }
+
+  #cite(candidate: GoogleCandidate): void {
+    const { citationMetadata, groundingMetadata, urlContextMetadata } = candidate;
+    for (const citation of [
+      ...listOf(citationMetadata?.citations),
+      ...listOf(citationMetadata?.citationSources),
+    ])
+      this.#citations.add(JSON.stringify(citation));
+    if (groundingMetadata)
+      this.#metadata.groundingMetadata = {
+        ...(this.#metadata.groundingMetadata as JsonObject | undefined),
+        ...groundingMetadata,
+      };
+    if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
+  }
+
+  /** Sources belong to the answer's last text; without any text they stand alone. */
+  #attachSources(): void {
+    const sources: Json[] = [...this.#citations].map((text) => JSON.parse(text) as Json);
+    for (const [name, value] of Object.entries(this.#metadata)) sources.push({ [name]: value });
+    for (const source of sources) {
+      if (this.#lastText === undefined) this.#answer.native(this.#blocks++, "sources", source as Opaque);
+      else this.#answer.attach(this.#lastText, { citation: source });
+    }
+  }
+
+  #finish(): AssistantMessage {
+    this.#finished = true;
+    if (this.#word !== undefined && isBrokenOff(this.#word)) throw this.#answer.brokenOff(this.#word);
+    const wire =
+      this.#word === undefined
+        ? this.#blocked === undefined
+          ? undefined
+          : "content_filter"
+        : googleStop(this.#word);
+    // At the output limit an open call stays open, and so is cut; at any other end it was merely not closed.
+    if (wire !== "max_tokens") this.#closeCall();
+    else if (this.#streamed?.pieces) this.#answer.argsWhole(this.#streamed.key, this.#streamed.args.value);
+    const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "end_turn";
+    this.#attachSources();
+    const raw = this.#word ?? this.#blocked;
+    const kind = lost ? "malformed_call" : wire;
+    const message = this.#answer.finish({
+      ...(kind === undefined ? {} : { wire: kind }),
+      ...(raw === undefined ? {} : { raw }),
+      ...(this.#detail === undefined ? {} : { detail: this.#detail }),
+    });
+    if (kind !== "malformed_call") return message;
+    // The candidate of a malformed call is never replayed: no call of it, and no part that is only a signature.
+    const content = message.content.filter(
+      (part) => (part.type === "text" || part.type === "reasoning") && part.text !== "",
+    );
+    return { ...message, content };
+  }
+
+  #empty(): RondoError {
+    this.#finished = true;
+    const { provider, model } = this.#target.origin;
+    return new RondoError(
+      "empty_response",
+      `${provider}/${model} answered with no candidates and no reason; send the request again`,
+      { usage: this.#answer.usage },
+    );
+  }
+
+  /** The same error, with what had arrived. */
+  #failed(error: RondoError): RondoError {
+    this.#count();
+    return this.#answer.failed(error);
+  }
+}
+
+function notJson(data: string, target: Target): RondoError {
+  const { provider, model } = target.origin;
+  const words = /^error\b/i.test(data)
+    ? data
+    : `${provider}/${model} sent an event that is no JSON object: ${data.slice(0, 200)}`;
+  return new RondoError("stream_error", cutRaw(words, 500) as string, { raw: cutRaw(data) });
+}

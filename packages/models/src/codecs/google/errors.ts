@@ -1,0 +1,31 @@
+// The room of Google's errors: the shared reading, and the few texts that only Google writes.
+
+import { type Json, RondoError } from "@rondo/core";
+import type { ErrorResponse, Target } from "../../codec.ts";
+import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
+import { withRepair } from "../with-repair.ts";
+
+const hints: ErrorHints = { provider: "google" };
+
+/** The typed error of an HTTP response that is no success. */
+export function googleHttpError(response: ErrorResponse): RondoError {
+  return withRepair(refined(classifyHttpError(response, hints)), response);
+}
+
+/** The typed error of an error object inside a successful response. */
+export function googleStreamError(body: Json, target: Target): RondoError {
+  return refined(classifyStreamError(body, { provider: target.origin.provider }));
+}
+
+/** A combination the model cannot do fails again however often it is sent, and is no mistake in the request's form. */
+const lacking =
+  /(?:function calling|tool use|thinking|thinking_?(?:level|budget|config)|multiple tools|penalty|response mime ?type|developer instruction)[^.]{0,80}(?:is|are)(?: not| un) ?(?:supported|enabled)/i;
+
+function refined(error: RondoError): RondoError {
+  if (error.kind !== "invalid_request" || !lacking.test(error.message)) return error;
+  return new RondoError("capability", error.message, {
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.raw === undefined ? {} : { raw: error.raw }),
+    cause: error,
+  });
+}

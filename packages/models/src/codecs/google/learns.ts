@@ -1,0 +1,57 @@
+// The room of what a refusal teaches of a Gemini: what it thinks of the signatures in a history, how it is asked to think,
+// and what of a request it does not know.
+//
+// A signature is of one model, one account and one day; levels of thinking, penalties and the form of schemas are of one
+// model or server. What is refused once is refused with every later request of the conversation, so it is kept for the
+// model, as a quirk (`codec.ts`).
+
+import type { ErrorResponse, Target } from "../../codec.ts";
+import { complaintOf } from "../../refusals/complaint.ts";
+import { refusedSystemRole } from "../../refusals/roles.ts";
+import { lacksSignature } from "../thought-signatures.ts";
+import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
+
+/** F102: another account's, another model's, or too old. */
+const spoilt: RegExp =
+  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* is (?:not valid|invalid)/i;
+const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
+/** Neither level nor budget, then one of the two. */
+const noThinking: RegExp =
+  /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
+const noLevels: RegExp =
+  /thinking[ _]?level is (?:not supported|unsupported)|unknown name [`'"\\]*thinking_?level/i;
+const noBudgets: RegExp =
+  /thinking[ _]?budget is (?:not supported|unsupported)|unknown name [`'"\\]*thinking_?budget/i;
+const neverOff: RegExp = /budget 0 is invalid|not support setting thinking_?budget to 0/i;
+const noPenalty: RegExp = /\bpenalty is not (?:enabled|supported)/i;
+const noJsonSchema: RegExp = /unknown name [`'"\\]*(?:parameters|response)_?json_?schema/i;
+/** What a tool returns stands in the user's next turn, where it may not stand in the response. */
+const noMediaInResults: RegExp =
+  /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[^.]{0,60}function_?response/i;
+
+/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+export function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
+  if (status !== 400) return undefined;
+  const quirks = quirksIn(complaintOf(body), googleTraits(target));
+  return quirks === undefined ? undefined : ({ ...target.compat, ...quirks } as Target["compat"]);
+}
+
+function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined {
+  const { needsSignatures, ownSignatures, thinking, lacksLevels } = traits;
+  if (lacksSignature.test(words) && !needsSignatures) return { needsSignatures: true };
+  if (spoilt.test(words) && ownSignatures) return { needsSignatures: true, ownSignatures: false };
+  const level = noLevel.exec(words)?.[1]?.toUpperCase();
+  if (level !== undefined)
+    return lacksLevels.includes(level) ? undefined : { lacksLevels: [...lacksLevels, level] };
+  if (thinking !== "none" && noThinking.test(words)) return { thinking: "none" };
+  if (thinking === "level" && noLevels.test(words)) return { thinking: "budget" };
+  if (thinking === "budget" && noBudgets.test(words)) return { thinking: "level" };
+  if (!traits.alwaysThinks && neverOff.test(words)) return { alwaysThinks: true };
+  if (traits.penalties && noPenalty.test(words)) return { penalties: false };
+  if (traits.systemRole === "system" && refusedSystemRole(words, "system") === "user")
+    return { systemRole: "user" };
+  if (traits.schemas.field === "parametersJsonSchema" && noJsonSchema.test(words))
+    return { schemas: "openapi" };
+  if (traits.mediaInResults && noMediaInResults.test(words)) return { mediaInResults: false };
+  return undefined;
+}

@@ -1,0 +1,369 @@
+// The room of Google's turns: messages into `contents`, each encoded once.
+//
+// The wire's rules. Roles are user and model, and the first turn is the user's. A turn of calls is followed at once by
+// one user turn that holds its functionResponses and nothing else, as many as there were calls and in their order;
+// whatever else the user says comes in a turn of its own. No part is empty, unless it carries a signature. A response
+// is an object. Opaque data goes back to its own origin only; elsewhere Gemini 3 wants the documented sentinel on the
+// first call of a turn. Pieces are cached by identity, so that a conversation's prefix keeps its bytes.
+
+import {
+  type AssistantMessage,
+  callsOf,
+  type FilePart,
+  type JsonObject,
+  type Message,
+  type MessageList,
+  type Origin,
+  type Part,
+  type TextPart,
+  type ToolCallPart,
+  type ToolMessage,
+  type UserMessage,
+} from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { knownType } from "../media-types.ts";
+import { foreignSignature } from "../thought-signatures.ts";
+import { wireName } from "./names.ts";
+import { type GoogleTraits, jsonText, type Warn } from "./target.ts";
+import { nativeParts } from "./wire.ts";
+
+/** Said where the wire wants a user's turn and the conversation has none. */
+const continueText = "Continue.";
+
+interface ToolPiece {
+  call: ToolCallPart;
+  response: string;
+  /** Parts for a user turn after the results: media that may not stand in a functionResponse here. */
+  media: string[];
+}
+
+/** A conversation encoded up to a message. */
+interface Progress {
+  /** Index of the first message that is not in it. */
+  readonly next: number;
+  /** JSON texts, joined. */
+  readonly turns: string;
+  readonly system: readonly string[];
+  readonly lastIsModel: boolean;
+}
+
+const start: Progress = { next: 0, turns: "", system: [], lastIsModel: false };
+
+function grown(progress: Progress, turn: string): Progress {
+  return {
+    ...progress,
+    turns: progress.turns === "" ? turn : `${progress.turns},${turn}`,
+    lastIsModel: false,
+  };
+}
+
+export class GoogleTurns {
+  readonly #target: Target;
+  readonly #traits: GoogleTraits;
+  /** The messages that `#progress` stands for. */
+  #seen: Message[] = [];
+  /** The last encoding as it stood before its last unit, which may still have been growing. */
+  #progress: Progress = start;
+  readonly #turns = new WeakMap<Message, string>();
+  readonly #results = new WeakMap<ToolMessage, ToolPiece>();
+  /** Warnings are given when a message is first encoded, not at every step again. */
+  #warn: Warn = () => {};
+
+  constructor(target: Target, traits: GoogleTraits) {
+    this.#target = target;
+    this.#traits = traits;
+  }
+
+  /** The turns as the inside of a JSON array, and the system texts that stood before the first of them. */
+  encode(messages: MessageList, warn: Warn): { turns: string; system: readonly string[] } {
+    this.#warn = warn;
+    // Usually the conversation only grew: what came before its last unit stands as it did.
+    let progress = this.#resumed(messages);
+    let lastUnit = progress;
+    while (progress.next < messages.length) {
+      lastUnit = progress;
+      progress = this.#unit(messages, progress);
+    }
+    for (let i = this.#seen.length; i < lastUnit.next; i++) this.#seen.push(messages.at(i)!);
+    this.#progress = lastUnit;
+    // Google answers no conversation that the model was the last to speak in, nor an empty one.
+    const { turns, system } =
+      progress.turns === "" || progress.lastIsModel
+        ? grown(progress, userTurn([textPart(continueText)]))
+        : progress;
+    return { turns, system };
+  }
+
+  /** How far the last encoding came whose messages these still begin with; the start where they do not. */
+  #resumed(messages: MessageList): Progress {
+    const { length } = this.#seen;
+    let same = 0;
+    if (length <= messages.length) while (same < length && messages.at(same) === this.#seen[same]) same++;
+    if (same === length) return this.#progress;
+    this.#seen = [];
+    return start;
+  }
+
+  /** A message, or a model's message with calls and all their results: what is encoded in one go. */
+  #unit(messages: MessageList, before: Progress): Progress {
+    const message = messages.at(before.next)!;
+    let progress: Progress = { ...before, next: before.next + 1 };
+    if (message.role === "system" && progress.turns === "") {
+      const texts = message.content.map((part) => part.text).filter((text) => text !== "");
+      return { ...progress, system: [...progress.system, ...texts] };
+    }
+    if (message.role === "tool") {
+      this.#warn(
+        "orphan_result",
+        `the result of call ${message.callId} stands without its call and was left out`,
+      );
+      return progress;
+    }
+    const turn = this.#turn(message);
+    if (turn !== "") {
+      // The model never speaks first, nor twice in a row.
+      if (message.role === "assistant" && (progress.turns === "" || progress.lastIsModel))
+        progress = grown(progress, userTurn([textPart(continueText)]));
+      progress = { ...grown(progress, turn), lastIsModel: message.role === "assistant" };
+    }
+    if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool_call"))
+      return progress;
+    const results: ToolMessage[] = [];
+    let { next } = progress;
+    for (let result = messages.at(next); result?.role === "tool"; result = messages.at(++next))
+      results.push(result);
+    for (const one of this.#responses(message, results)) progress = grown(progress, one);
+    return { ...progress, next, lastIsModel: false };
+  }
+
+  #turn(message: Exclude<Message, ToolMessage>): string {
+    const known = this.#turns.get(message);
+    if (known !== undefined) return known;
+    const parts =
+      message.role === "assistant"
+        ? this.#modelParts(message)
+        : this.#contentParts((message as UserMessage).content);
+    const turn =
+      parts.length === 0 ? "" : message.role === "assistant" ? roleTurn("model", parts) : userTurn(parts);
+    this.#turns.set(message, turn);
+    return turn;
+  }
+
+  #modelParts(message: AssistantMessage): string[] {
+    const own = sameOrigin(message.origin, this.#target.origin);
+    const parts: string[] = [];
+    let firstCall = true;
+    for (const part of message.content) {
+      if (part.type === "tool_call") {
+        parts.push(this.#callPart(part, own, firstCall));
+        firstCall = false;
+      } else {
+        const text = this.#modelPart(part, own);
+        if (text !== undefined) parts.push(text);
+      }
+    }
+    return parts;
+  }
+
+  #modelPart(part: Exclude<Part, ToolCallPart>, own: boolean): string | undefined {
+    const signs = own && this.#traits.ownSignatures;
+    const signature = signs ? signatureOf(part) : undefined;
+    switch (part.type) {
+      case "text":
+      case "refusal":
+        return part.text === "" && signature === undefined ? undefined : textPart(part.text, signature);
+      case "reasoning":
+        if (!signs || (part.text === "" && signature === undefined)) return undefined;
+        return jsonText({ text: part.text, thought: true, ...signature });
+      case "native":
+        if (!own || !nativeParts.some((kind) => kind in part.opaque)) return undefined;
+        return jsonText(signs ? part.opaque : { ...part.opaque, thoughtSignature: undefined });
+      case "file": {
+        if (!own) return textPart(standIn(part));
+        const media = this.#media(part);
+        if (typeof media === "string") return textPart(media);
+        return jsonText({
+          ...media,
+          ...(part.opaque?.thought === true ? { thought: true } : {}),
+          ...signature,
+        });
+      }
+    }
+  }
+
+  #callPart(call: ToolCallPart, own: boolean, first: boolean): string {
+    const signature =
+      (own && this.#traits.ownSignatures ? signatureOf(call) : undefined) ??
+      (first && this.#traits.needsSignatures ? { thoughtSignature: foreignSignature } : undefined);
+    const id = this.#idOf(call, own);
+    const head = `${id === undefined ? "" : `"id":${jsonText(id)},`}"name":${jsonText(wireName(call.name))}`;
+    const tail = signature === undefined ? "" : `,"thoughtSignature":${jsonText(signature.thoughtSignature)}`;
+    return `{"functionCall":{${head},"args":${argsText(call)}}${tail}}`;
+  }
+
+  #idOf(call: ToolCallPart, own: boolean): string | undefined {
+    const received = own && typeof call.opaque?.id === "string" ? call.opaque.id : undefined;
+    switch (this.#traits.callIds) {
+      case "never":
+        return undefined;
+      case "always":
+        return received ?? call.id;
+      case "echo":
+        return received;
+    }
+  }
+
+  /** One turn with a response for each call, and a turn of the media that cannot stand in it. */
+  #responses(message: AssistantMessage, results: readonly ToolMessage[]): string[] {
+    const own = sameOrigin(message.origin, this.#target.origin);
+    const left = new Set(results);
+    const media: string[] = [];
+    const responses = callsOf(message).map((call) => {
+      const result = results.find((one) => left.has(one) && one.callId === call.id);
+      if (result === undefined) {
+        this.#warn(
+          "missing_result",
+          `call ${call.id} of ${call.name} has no result; an error stands in for it`,
+        );
+        return this.#response(call, own, { error: "no result was recorded for this call" }, []);
+      }
+      left.delete(result);
+      const piece = this.#result(result, call, own);
+      media.push(...piece.media);
+      return piece.response;
+    });
+    for (const one of left)
+      this.#warn(
+        "orphan_result",
+        `the result of call ${one.callId} stands without its call and was left out`,
+      );
+    return media.length === 0 ? [userTurn(responses)] : [userTurn(responses), userTurn(media)];
+  }
+
+  #result(result: ToolMessage, call: ToolCallPart, own: boolean): ToolPiece {
+    const known = this.#results.get(result);
+    if (known !== undefined && known.call === call) return known;
+    const texts: string[] = [];
+    const inside: JsonObject[] = [];
+    const media: string[] = [];
+    for (const part of result.content) {
+      if (part.type === "text") {
+        if (part.text !== "") texts.push(part.text);
+        continue;
+      }
+      const file = this.#media(part);
+      if (typeof file === "string") texts.push(file);
+      else if (this.#traits.mediaInResults) inside.push(file);
+      else {
+        texts.push(`[${label(part)}: see the next user message]`);
+        media.push(textPart(`[${label(part)}, returned by ${result.name}]`), jsonText(file));
+      }
+    }
+    const words = texts.join("\n") || (inside.length > 0 ? "(see the attached file)" : "(no output)");
+    const key = this.#traits.resultKey;
+    const response = { [result.isError && key === "output" ? "error" : key]: words };
+    const piece = { call, response: this.#response(call, own, response, inside), media };
+    this.#results.set(result, piece);
+    return piece;
+  }
+
+  #response(call: ToolCallPart, own: boolean, response: JsonObject, parts: JsonObject[]): string {
+    const id = this.#idOf(call, own);
+    return jsonText({
+      functionResponse: {
+        ...(id === undefined ? {} : { id }),
+        name: wireName(call.name),
+        response,
+        ...(parts.length === 0 ? {} : { parts }),
+      },
+    });
+  }
+
+  #contentParts(content: readonly (TextPart | FilePart)[]): string[] {
+    const parts: string[] = [];
+    for (const part of content) {
+      if (part.type === "text") {
+        if (part.text !== "") parts.push(textPart(part.text));
+        continue;
+      }
+      const media = this.#media(part);
+      parts.push(typeof media === "string" ? textPart(media) : jsonText(media));
+    }
+    return parts;
+  }
+
+  /** A file as inlineData or fileData; as words where it cannot be sent. */
+  #media(part: FilePart): JsonObject | string {
+    const { accepts } = this.#target.facts;
+    if (accepts !== undefined && !accepts.some((pattern) => mediaMatches(pattern, part.mediaType))) {
+      this.#warn(
+        "unsupported_file",
+        `${this.#target.origin.model} takes no ${part.mediaType}; the file was left out`,
+      );
+      return standIn(part);
+    }
+    // A name is sent on Vertex only: the Gemini API refuses the member.
+    const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
+    const mimeType = knownType(part.mediaType);
+    if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
+    const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
+    if (inline !== null)
+      return { inlineData: { mimeType: inline[1] || mimeType, data: inline[2] ?? "", ...name } };
+    if (part.url !== undefined) return { fileData: { mimeType, fileUri: part.url, ...name } };
+    this.#warn("unsupported_file", `the bytes of ${label(part)} were not loaded; the file was left out`);
+    return standIn(part);
+  }
+}
+
+function sameOrigin(a: Origin, b: Origin): boolean {
+  return a.api === b.api && a.provider === b.provider && a.model === b.model;
+}
+
+function signatureOf(part: Part): { thoughtSignature: string } | undefined {
+  const opaque = "opaque" in part ? part.opaque : undefined;
+  const signature = opaque?.thoughtSignature;
+  return typeof signature === "string" && signature !== "" ? { thoughtSignature: signature } : undefined;
+}
+
+/** The arguments as JSON text: the provider's own where it means the same, so that long integers keep their digits. */
+function argsText(call: ToolCallPart): string {
+  if (call.argsError !== undefined) return "{}";
+  const text = JSON.stringify(call.args);
+  if (call.rawArgs !== "" && call.rawArgs !== text && !`${call.rawArgs}${text}`.includes("\\u")) {
+    try {
+      if (JSON.stringify(JSON.parse(call.rawArgs)) === text) return call.rawArgs;
+    } catch {
+      // Not JSON: the parsed arguments speak.
+    }
+  }
+  return jsonText(call.args);
+}
+
+/** A name the model made up may break the pattern, and would then break every later request as well. */
+function textPart(text: string, signature?: { thoughtSignature: string }): string {
+  return jsonText({ text, ...signature });
+}
+
+function roleTurn(role: "user" | "model", parts: readonly string[]): string {
+  return `{"role":"${role}","parts":[${parts.join(",")}]}`;
+}
+
+function userTurn(parts: readonly string[]): string {
+  return roleTurn("user", parts);
+}
+
+function label(part: FilePart): string {
+  return part.name === undefined ? `a file of type ${part.mediaType}` : `${part.name} (${part.mediaType})`;
+}
+
+function standIn(part: FilePart): string {
+  return `[${label(part)} cannot be shown]`;
+}
+
+function mediaMatches(pattern: string, mediaType: string): boolean {
+  return (
+    pattern === "*/*" ||
+    pattern === mediaType ||
+    (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)))
+  );
+}

@@ -1,0 +1,50 @@
+// The room of thinking: one word for effort into what a Gemini of its time understands.
+//
+// Gemini 3 takes levels, Gemini 2.5 takes budgets, earlier models do not think. Pro models cannot be told not to, and each
+// model lacks other levels.
+
+import type { JsonObject, Settings } from "@rondo/core";
+import type { GoogleTraits, Warn } from "./target.ts";
+
+/** Tokens of thought a level stands for, where only a budget can be given. All lie within every 2.5 model's range. */
+const budgets = { minimal: 512, low: 2048, medium: 8192, high: 24_576 } as const;
+
+/** The least budget of a 2.5 Pro. */
+const leastPro = 128;
+
+export function googleThinking(
+  settings: Settings,
+  traits: GoogleTraits,
+  model: string,
+  warn: Warn,
+): JsonObject | undefined {
+  const { reasoning } = settings;
+  if (reasoning === undefined) return undefined;
+  if (traits.thinking === "none") {
+    if (reasoning !== "off") warn("unsupported_setting", `${model} does not think; reasoning was left out`);
+    return undefined;
+  }
+  const byLevel = traits.thinking === "level";
+  if (reasoning === "off") {
+    if (!byLevel && !traits.alwaysThinks) return { thinkingBudget: 0 };
+    const least = byLevel ? nearest("MINIMAL", traits.lacksLevels) : `a budget of ${leastPro}`;
+    warn("adjusted_setting", `${model} cannot stop thinking; it was asked for the least, ${least}`);
+    return byLevel ? { thinkingLevel: least } : { thinkingBudget: leastPro };
+  }
+  const include = { includeThoughts: true };
+  if (typeof reasoning === "object") return { ...include, thinkingBudget: reasoning.budgetTokens };
+  if (!byLevel) return { ...include, thinkingBudget: budgets[reasoning] };
+  const level = nearest(reasoning.toUpperCase(), traits.lacksLevels);
+  if (level !== reasoning.toUpperCase())
+    warn("adjusted_setting", `${model} has no ${reasoning} thinking; it was asked for ${level}`);
+  return { ...include, thinkingLevel: level };
+}
+
+const levels: readonly string[] = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
+
+/** The level itself, the next above it that there is, or the next below. */
+function nearest(level: string, lacking: readonly string[]): string {
+  const at = levels.indexOf(level);
+  const there = (one: string): boolean => !lacking.includes(one);
+  return levels.slice(at).find(there) ?? levels.slice(0, at).findLast(there) ?? level;
+}

@@ -1,0 +1,40 @@
+// The room of Google's counts: tokens as Google tells them into sums.
+
+import type { Usage } from "@rondo/core";
+import type { GoogleUsage } from "./wire.ts";
+
+/** The last word on each count; what an event does not tell changes nothing. Asked with every event: no names are looked up. */
+export function latest(before: GoogleUsage, told: GoogleUsage): GoogleUsage {
+  keep(before, "promptTokenCount", told.promptTokenCount);
+  keep(before, "candidatesTokenCount", told.candidatesTokenCount);
+  keep(before, "thoughtsTokenCount", told.thoughtsTokenCount);
+  keep(before, "toolUsePromptTokenCount", told.toolUsePromptTokenCount);
+  keep(before, "cachedContentTokenCount", told.cachedContentTokenCount);
+  keep(before, "totalTokenCount", told.totalTokenCount);
+  return before;
+}
+
+function keep(usage: GoogleUsage, name: keyof GoogleUsage, count: number | undefined): void {
+  if (typeof count === "number" && usage[name] !== count) usage[name] = count;
+}
+
+/** Google counts thoughts and the prompts of its own tools apart; ours are sums. */
+export function usageOf(usage: GoogleUsage): Usage {
+  const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = usage;
+  const toolUse = usage.toolUsePromptTokenCount ?? 0;
+  // Zeros are left out of the JSON, so an answer that cost nothing shows only in the total.
+  const output =
+    candidates !== undefined || thoughts !== undefined
+      ? (candidates ?? 0) + (thoughts ?? 0)
+      : prompt !== undefined && usage.totalTokenCount !== undefined
+        ? Math.max(0, usage.totalTokenCount - prompt - toolUse)
+        : undefined;
+  return {
+    ...(prompt === undefined ? {} : { inputTokens: prompt + toolUse }),
+    ...(output === undefined ? {} : { outputTokens: output }),
+    ...(thoughts === undefined ? {} : { reasoningTokens: thoughts }),
+    ...(usage.cachedContentTokenCount === undefined
+      ? {}
+      : { cachedInputTokens: usage.cachedContentTokenCount }),
+  };
+}

@@ -1,0 +1,210 @@
+// The room of requests in Ollama's own chat protocol.
+//
+// Each message and each tool is encoded once and joined from then on. What Ollama has no field for is said in a
+// warning. `num_ctx` is always worth setting: without it the server cuts a long prompt from the front and says nothing (F184).
+
+import {
+  type ContentPart,
+  callsOf,
+  type Json,
+  type JsonObject,
+  type Message,
+  type ModelRequest,
+  type Settings,
+  type ToolDefinition,
+  textOf,
+} from "@rondo/core";
+import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { argsJson } from "../anthropic/json.ts";
+import { jsonOf, objectIn } from "../openai/json.ts";
+
+type Warnings = WireRequest["warnings"];
+
+interface Piece {
+  json: string;
+  warnings: Warnings;
+}
+
+export class OllamaEncoder implements Encoder {
+  readonly #target: Target;
+  readonly #messages = new WeakMap<Message, Piece>();
+  readonly #tools = new WeakMap<ToolDefinition, string>();
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  encode(request: ModelRequest): WireRequest {
+    const { origin, stream = true, compat = {} } = this.#target;
+    const warnings: Warnings = [];
+    const messages: string[] = [];
+    if (request.system !== undefined && request.system !== "")
+      messages.push(jsonOf({ role: "system", content: request.system }));
+    for (const message of request.messages) {
+      const piece = this.#message(message);
+      messages.push(piece.json);
+      warnings.push(...piece.warnings);
+    }
+    const own = request.settings.providerOptions?.ollama ?? {};
+    const { options: ownOptions, ...ownFields } = own;
+    const options: JsonObject = {
+      ...(typeof compat.numCtx === "number" ? { num_ctx: compat.numCtx } : {}),
+      ...sampling(request.settings),
+      ...objectIn(ownOptions),
+    };
+    const tools = offered(request, warnings);
+    const format: Json | undefined = request.outputSchema ?? compat.format;
+    const think = thinking(request.settings, compat.thinkLevels !== false, warnings);
+    const fields: JsonObject = {
+      stream,
+      ...(format === undefined ? {} : { format }),
+      ...(Object.keys(options).length === 0 ? {} : { options }),
+      ...(think === undefined ? {} : { think }),
+      ...(compat.keepAlive === undefined ? {} : { keep_alive: compat.keepAlive }),
+      ...ownFields,
+    };
+    if (request.settings.parallelToolCalls === false && tools.length > 0)
+      warnings.push({
+        code: "unsupported_setting",
+        message: "Ollama cannot be told to make one call at most: parallelToolCalls has no effect",
+      });
+    const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
+    return {
+      path: "/api/chat",
+      headers: {},
+      body: `{"model":${JSON.stringify(origin.model)},"messages":[${messages.join(",")}],${list}${jsonOf(fields).slice(1)}`,
+      warnings,
+    };
+  }
+
+  #tool(tool: ToolDefinition): string {
+    let json = this.#tools.get(tool);
+    if (json === undefined) {
+      const { name, description, inputSchema } = tool;
+      // A schema without properties is refused by some templates (F141).
+      const parameters = { ...inputSchema, type: "object", properties: inputSchema.properties ?? {} };
+      json = jsonOf({ type: "function", function: { name, description, parameters } });
+      this.#tools.set(tool, json);
+    }
+    return json;
+  }
+
+  #message(message: Message): Piece {
+    let piece = this.#messages.get(message);
+    if (piece === undefined) {
+      piece = this.#encoded(message);
+      this.#messages.set(message, piece);
+    }
+    return piece;
+  }
+
+  #encoded(message: Message): Piece {
+    switch (message.role) {
+      case "system":
+        return { json: jsonOf({ role: "system", content: textOf(message) }), warnings: [] };
+      case "user":
+        return withContent({ role: "user" }, message.content);
+      case "tool":
+        return withContent(
+          { role: "tool", tool_name: message.name, tool_call_id: message.callId },
+          message.content,
+        );
+      case "assistant": {
+        const { api, provider, model } = this.#target.origin;
+        const mine =
+          message.origin.api === api &&
+          message.origin.provider === provider &&
+          message.origin.model === model;
+        const thought = mine
+          ? message.content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
+          : "";
+        const refusal = message.content.map((part) => (part.type === "refusal" ? part.text : "")).join("");
+        const calls = callsOf(message).map(
+          (call) =>
+            `{"id":${jsonOf(call.id)},"function":{"name":${jsonOf(call.name)},"arguments":${argsJson(call)}}}`,
+        );
+        const json = jsonOf({
+          role: "assistant",
+          content: textOf(message) + refusal,
+          ...(thought === "" ? {} : { thinking: thought }),
+        });
+        return {
+          json: calls.length === 0 ? json : `${json.slice(0, -1)},"tool_calls":[${calls.join(",")}]}`,
+          warnings: [],
+        };
+      }
+    }
+  }
+}
+
+/** Text and images of a message; a file that cannot go along is named in the text, so that the model knows of it. */
+function withContent(fields: JsonObject, content: readonly ContentPart[]): Piece {
+  const texts: string[] = [];
+  const images: string[] = [];
+  const warnings: Warnings = [];
+  for (const part of content) {
+    if (part.type === "text") texts.push(part.text);
+    else if (part.mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
+    else {
+      const what = part.name ?? part.mediaType;
+      texts.push(`[the file ${what} is not shown]`);
+      warnings.push({
+        code: "unsupported_file",
+        message: `Ollama takes images as bytes only: ${what} is named to the model, not sent`,
+      });
+    }
+  }
+  const json = jsonOf({
+    role: fields.role ?? "user",
+    content: texts.join(""),
+    ...(images.length === 0 ? {} : { images }),
+    ...fields,
+  });
+  return { json, warnings };
+}
+
+/** The tools that go out: Ollama has no tool choice, so a choice narrows the list. */
+function offered(request: ModelRequest, warnings: Warnings): readonly ToolDefinition[] {
+  const { toolChoice, tools } = request;
+  if (toolChoice === "auto" || tools.length === 0) return tools;
+  if (toolChoice === "none") return [];
+  warnings.push({
+    code: "unsupported_tool_choice",
+    message: "Ollama cannot force a call: the model may answer without one",
+  });
+  return typeof toolChoice === "object" ? tools.filter(({ name }) => name === toolChoice.tool) : tools;
+}
+
+function sampling(settings: Settings): JsonObject {
+  const pairs: readonly (readonly [string, Json | undefined])[] = [
+    ["temperature", settings.temperature],
+    ["top_p", settings.topP],
+    ["top_k", settings.topK],
+    ["num_predict", settings.maxOutputTokens],
+    ["stop", settings.stop],
+    ["seed", settings.seed],
+    ["frequency_penalty", settings.frequencyPenalty],
+    ["presence_penalty", settings.presencePenalty],
+  ];
+  return Object.fromEntries(pairs.filter((pair): pair is [string, Json] => pair[1] !== undefined));
+}
+
+/** @param levels whether the model knows more than to think or not */
+function thinking(settings: Settings, levels: boolean, warnings: Warnings): Json | undefined {
+  const { reasoning } = settings;
+  if (reasoning === undefined) return undefined;
+  if (reasoning === "off") return false;
+  if (typeof reasoning === "object") {
+    warnings.push({
+      code: "unsupported_setting",
+      message: "Ollama has no budget for thinking: it is switched on without one",
+    });
+    return true;
+  }
+  if (levels) return reasoning === "minimal" ? "low" : reasoning;
+  warnings.push({
+    code: "adjusted_setting",
+    message: `this model thinks or does not: it was asked to think, not for ${reasoning}`,
+  });
+  return true;
+}

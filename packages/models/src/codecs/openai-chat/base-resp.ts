@@ -1,0 +1,37 @@
+// The room of MiniMax's own way to fail: status 200, no answer, and a number in `base_resp`, whatever protocol was asked.
+
+import type { JsonObject } from "@rondo/core";
+import { objectIn, textIn } from "../openai/json.ts";
+
+/** What the numbers mean, in the words that errors are told apart by everywhere else. */
+const codes: { readonly [status: string]: string } = {
+  1000: "server_error",
+  1001: "timeout_error",
+  1002: "rate_limit_exceeded",
+  1004: "invalid_api_key",
+  1008: "insufficient_quota",
+  1013: "server_error",
+  1024: "server_error",
+  1026: "content_filter",
+  1027: "content_filter",
+  1033: "server_error",
+  1039: "rate_limit_exceeded",
+  2013: "invalid_request_error",
+  2045: "rate_limit_exceeded",
+  2049: "invalid_api_key",
+  2056: "insufficient_quota",
+};
+
+/** The error in a chunk or a body that says it this way; undefined when it says none. */
+export function baseRespError(body: JsonObject): JsonObject | undefined {
+  const told = objectIn(body.base_resp);
+  if (told === undefined || told.status_code === undefined || told.status_code === 0) return undefined;
+  const status = String(told.status_code);
+  const code = Object.hasOwn(codes, status) ? codes[status] : undefined;
+  return {
+    error: {
+      code: code ?? "server_error",
+      message: `${textIn(told.status_msg) ?? "no explanation"} (${status})`,
+    },
+  };
+}

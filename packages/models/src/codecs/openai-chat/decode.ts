@@ -1,0 +1,388 @@
+// The room of reading Chat Completions answers, streamed or whole.
+//
+// Hazards that the order of things here answers: an error may stand beside normal choices, so it is looked for first;
+// chunks come without choices, choices without delta, usage in four places; the finish word may come twice, early, or
+// never, so nothing is decided before the end; a call is judged only when all of it is there (F074).
+
+import type { AssistantMessage, Json, JsonObject, ModelEvent } from "@rondo/core";
+import { Answer } from "../../answer.ts";
+import type { Decoder, Frame, Target } from "../../codec.ts";
+import { parseExact } from "../../exact-json.ts";
+import { FrameJson, type Likeness, type TextPath } from "../../frame-json.ts";
+import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
+import { listIn, objectIn, parsed, textIn } from "../openai/json.ts";
+import { type NameTable, nameTable } from "../openai/names.ts";
+import { settle } from "../openai/settle.ts";
+import { chatUsage } from "../openai/usage.ts";
+import { baseRespError } from "./base-resp.ts";
+import { CallTracker } from "./calls.ts";
+import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
+import { ReasoningDetails } from "./details.ts";
+import { type ChatEnd, cutEnd, endOf, failureOf, isBroken, isCut, isGrave, wasCut, wireOf } from "./end.ts";
+import { HarmonySplitter } from "./harmony.ts";
+import { ThinkSplitter } from "./think.ts";
+
+/** Where a chunk's piece of text stands. */
+const textPaths: readonly TextPath[] = [
+  ["choices", 0, "delta", "content"],
+  ["choices", 0, "delta", "reasoning_content"],
+  ["choices", 0, "delta", "reasoning"],
+  ["choices", 0, "delta", "tool_calls", 0, "function", "arguments"],
+];
+
+export class ChatDecoder implements Decoder {
+  readonly #target: Target;
+  readonly #answer: Answer;
+  readonly #frames = new FrameJson(textPaths, parseExact);
+  readonly #names: NameTable;
+  readonly #compat: OpenaiChatCompat;
+  readonly #think: ThinkSplitter | undefined;
+  readonly #harmony: HarmonySplitter | undefined;
+  /** Calls found in the content. */
+  #leaked: string[] = [];
+  readonly #calls: CallTracker;
+  readonly #details = new ReasoningDetails();
+  /** Characters said so far. */
+  readonly #said = { text: 0, reasoning: 0 };
+  #refused: AssistantMessage | undefined;
+  #word: string | undefined;
+  #nativeWord: string | undefined;
+  #sentinel = false;
+  #citations: Json[] = [];
+  #audio: JsonObject | undefined;
+  /** Copilot's encrypted reasoning. */
+  #opaque: string | undefined;
+  #parts = 0;
+  /** The last message that stood in a chunk. */
+  #snapshot: JsonObject | undefined;
+  #hasDeltas = false;
+  /** A chunk of nothing but words: news, or the reason why no more came. */
+  #words: JsonObject | undefined;
+  /** The calls come in another choice than the first. */
+  #elsewhere = false;
+  /** What the last chunk did with its text, where that is all it did. */
+  #again: ((text: string) => void) | undefined;
+  #likeness: Likeness | undefined;
+
+  constructor(target: Target, emit: (event: ModelEvent) => void) {
+    this.#target = target;
+    this.#answer = new Answer(target.origin, emit);
+    this.#names = nameTable(target.origin);
+    this.#calls = new CallTracker(this.#names.offered);
+    this.#compat = chatCompat(target);
+    const say = (kind: "text" | "reasoning", text: string): void => this.#tell(kind, text);
+    const { harmony, thinkTags } = this.#compat;
+    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaks()) : undefined;
+    this.#think =
+      harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags === "starts_inside");
+  }
+
+  get finished(): boolean {
+    return this.#sentinel || this.#refused !== undefined;
+  }
+
+  get complete(): boolean {
+    return this.#word !== undefined;
+  }
+
+  get likeness(): Likeness | undefined {
+    return this.#likeness;
+  }
+
+  push(frame: Frame): void {
+    if (this.finished || (frame.event !== "error" && this.#likeness?.takes(frame.data))) return;
+    this.#likeness = undefined;
+    const data = frame.data.trim();
+    // Some gateways wrap their heartbeat into a data line (F148).
+    if (data === "" || data.startsWith(":")) return;
+    if (data === "[DONE]") {
+      this.#sentinel = true;
+      return;
+    }
+    const chunk = objectIn(parsed(this.#frames, data));
+    if (chunk === undefined) throw unreadable(data, this.#target, this.#answer);
+    this.take(chunk, frame.event === "error");
+    this.#likeness = this.#again && this.#frames.likeness(this.#again);
+  }
+
+  /** One chunk of a stream, or a whole answer. */
+  take(chunk: JsonObject, isError: boolean = false): void {
+    this.#again = undefined;
+    const choice = firstChoice(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
+    const base = chunk.base_resp === undefined ? undefined : baseRespError(chunk);
+    if (base !== undefined) this.#fail(base);
+    if (this.finished) return;
+    const failed = isError || told(chunk.error) || told(choice?.error) || isFlatError(chunk);
+    if (chunk.x_groq) this.#answer.count(chatUsage(objectIn(chunk.x_groq)?.usage));
+    if (chunk.usage) this.#answer.count(chatUsage(chunk.usage));
+    // Of an answer that was cut some tell once more, as an error, that its limit was reached.
+    if (failed && isCut(this.#word)) return;
+    if (failed) {
+      // A whole answer says beside its error what there was before it.
+      this.#choice(choice, 0);
+      const inner = !isError && !told(chunk.error) && told(choice?.error);
+      this.#fail(inner ? { error: choice?.error ?? null } : chunk);
+      return;
+    }
+    if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) {
+      const found = listIn(chunk.search_results);
+      this.#citations = found.length > 0 ? found : listIn(chunk.citations);
+    }
+    if (this.#compat.splitChoices)
+      for (const [at, one] of listIn(chunk.choices).entries()) this.#choice(objectIn(one), at);
+    else this.#choice(choice, 0);
+  }
+
+  /** `at`: the choice's place, where one answer may be spread over several. */
+  #choice(choice: JsonObject | undefined, at: number): void {
+    if (choice === undefined) return;
+    if (choice.usage) this.#answer.count(chatUsage(choice.usage));
+    const own = objectIn(choice.delta);
+    const message = objectIn(choice.message);
+    if (message !== undefined) this.#snapshot = message;
+    this.#hasDeltas ||= own !== undefined;
+    // A `message` beside deltas is a snapshot of what was streamed; alone it is the answer, or a piece of it (F085).
+    const delta =
+      own ??
+      (this.#answer.empty || at > 0 ? message : undefined) ??
+      (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
+    if (delta !== undefined) this.#delta(delta, choice.delta === undefined || choice.delta === null, at);
+    const word = textIn(choice.finish_reason);
+    if (word !== undefined && word !== "" && !isGrave(this.#word)) this.#word = word;
+    this.#nativeWord = textIn(choice.native_finish_reason) ?? this.#nativeWord;
+  }
+
+  /**
+   * The calls of a choice that is not the first, where the first has none: gateways number the blocks of one answer by
+   * choices. (More answers than one are never asked for.)
+   */
+  #callsElsewhere(given: Json | undefined): JsonObject | undefined {
+    const other = objectIn(listIn(given)[0]);
+    if (other === undefined) return undefined;
+    const calls = listIn(objectIn(other.delta)?.tool_calls);
+    this.#elsewhere ||= calls.length > 0 && this.#calls.keys.length === 0;
+    return this.#elsewhere ? { ...other, delta: { tool_calls: calls } } : undefined;
+  }
+
+  /** What a text without a delta adds to those before it: itself, or what it has grown by. */
+  #added(text: string | undefined): JsonObject | undefined {
+    if (text === undefined || text.length < this.#said.text)
+      return text === undefined ? undefined : { content: text };
+    const told = this.#answer.pieces("text").join("");
+    const isOther = told.length === this.#said.text && !text.startsWith(told);
+    return { content: isOther ? text : text.slice(this.#said.text) };
+  }
+
+  end(): AssistantMessage {
+    if (this.#word === undefined && this.#words !== undefined) this.#fail(this.#words);
+    if (this.#refused !== undefined) return settle(this.#refused);
+    if (this.#word === undefined && !this.#sentinel) throw this.#answer.truncated("chat completions");
+    return this.#finish();
+  }
+
+  /** The answer of a body that came at once: its end is its end, finish word or not. */
+  endWhole(): AssistantMessage {
+    this.#sentinel = true;
+    return this.end();
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #delta(delta: JsonObject, isWhole: boolean, at: number): void {
+    const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
+    const reasoning =
+      textIn(delta.reasoning_content) || textIn(delta.reasoning) || textIn(delta.reasoning_text) || details;
+    if (reasoning !== "") {
+      this.#think?.plain();
+      this.#say("reasoning", reasoning);
+    } else if (!this.#details.empty) this.#answer.reasoning("reasoning", "");
+    if (typeof delta.reasoning_opaque === "string") {
+      this.#opaque = delta.reasoning_opaque;
+      this.#answer.reasoning("reasoning", "");
+    }
+    if (typeof delta.content === "string") this.#say("text", delta.content);
+    else if (delta.content) for (const part of partsIn(delta.content)) this.#contentPart(part);
+    if (typeof delta.refusal === "string" && delta.refusal !== "")
+      this.#answer.refusal("refusal", delta.refusal);
+    if (delta.tool_calls) this.#callList(listIn(delta.tool_calls), isWhole, at);
+    if (delta.function_call) this.#call({ index: -1, function: delta.function_call }, 0);
+    if (delta.annotations)
+      for (const citation of listIn(delta.annotations)) {
+        this.#answer.text("text", "");
+        this.#answer.attach("text", { citation });
+      }
+    if (delta.images)
+      for (const image of listIn(delta.images))
+        this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
+    const audio = objectIn(delta.audio);
+    if (audio !== undefined) this.#hear(audio);
+    if (Array.isArray(delta.executed_tools))
+      this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
+    if (!isWhole && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
+  }
+
+  /** What a delta does with its text, where it has a text and nothing else that would count twice. */
+  #sayingOnly(delta: JsonObject): ((text: string) => void) | undefined {
+    let member: string | undefined;
+    for (const one in delta) {
+      if (one === "role" || !delta[one]) continue;
+      if (member !== undefined) return undefined;
+      member = one;
+    }
+    if (member === "content" && typeof delta.content === "string") return (text) => this.#say("text", text);
+    if (member === "reasoning_content" || member === "reasoning")
+      return typeof delta[member] === "string" ? (text) => this.#say("reasoning", text) : undefined;
+    const calls = member === "tool_calls" ? listIn(delta.tool_calls) : [];
+    return calls.length === 1 ? this.#calls.more(calls[0], this.#answer) : undefined;
+  }
+
+  /** In a whole answer the place in the list tells the calls apart, whatever ids they have. */
+  #callList(list: readonly Json[], isWhole: boolean, at: number): void {
+    for (const [position, given] of list.entries()) {
+      const call = objectIn(given);
+      if (call !== undefined) this.#call(isWhole ? { ...call, index: at * 1000 + position } : call, position);
+    }
+  }
+
+  #say(kind: "text" | "reasoning", text: string): void {
+    if (text === "") return;
+    if (text.length === this.#said[kind] && text.length >= 32 && this.#repeats(kind, text)) return;
+    this.#said[kind] += text.length;
+    const split = kind === "text" ? (this.#harmony ?? this.#think) : undefined;
+    if (split === undefined) this.#tell(kind, text);
+    else split.push(text);
+  }
+
+  #tell(kind: "text" | "reasoning", text: string): void {
+    if (kind === "text") this.#answer.text("text", text);
+    else this.#answer.reasoning("reasoning", text);
+  }
+
+  /** Some servers repeat the whole at the end as if it were one more delta (F085). Only a long exact copy is taken for one. */
+  #repeats(kind: "text" | "reasoning", text: string): boolean {
+    const pieces = this.#answer.pieces(kind);
+    return pieces.length > 1 && pieces.join("") === text;
+  }
+
+  /** Calls that stand in the content become calls of the answer. */
+  #leaks(): { open(name: string): void; args(piece: string): void; close(): void } {
+    const key = (): string => `leaked ${this.#leaked.length}`;
+    return {
+      open: (name) => {
+        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
+        this.#answer.call(key(), { name: this.#names.own(name) });
+      },
+      args: (piece) => this.#answer.args(key(), piece),
+      close: () => this.#answer.callEnd(key()),
+    };
+  }
+
+  #contentPart(given: Json): void {
+    if (typeof given === "string") this.#say("text", given);
+    const part = objectIn(given);
+    if (part === undefined) return;
+    if (part.type === "text" || part.type === "output_text") this.#say("text", textIn(part.text) ?? "");
+    else if (part.type === "thinking")
+      for (const piece of typeof part.thinking === "string"
+        ? [{ text: part.thinking }]
+        : listIn(part.thinking))
+        this.#say("reasoning", textIn(objectIn(piece)?.text) ?? "");
+    else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
+    else if (part.type === "image_url")
+      this.#image(textIn(objectIn(part.image_url)?.url) ?? textIn(part.image_url));
+    else if (part.type === "reference") {
+      this.#answer.text("text", "");
+      this.#answer.attach("text", { citation: part });
+    } else this.#answer.native(`part ${this.#parts++}`, textIn(part.type) ?? "unknown", { part });
+  }
+
+  #call(given: Json, position: number): void {
+    const fragment = this.#calls.fragment(given, position);
+    if (fragment === undefined) return;
+    const { key, id, name, args, extra } = fragment;
+    this.#answer.call(key, { id, name: this.#names.own(name) });
+    if (typeof args === "string") this.#answer.args(key, args);
+    else if (args !== undefined) this.#answer.argsWhole(key, args);
+    if (extra !== undefined) this.#answer.attach(key, { opaque: extra });
+  }
+
+  #image(url: string | undefined): void {
+    if (url === undefined) return;
+    const data = /^data:([^;,]+);base64,(.*)$/s.exec(url);
+    this.#answer.part(
+      `part ${this.#parts++}`,
+      data === null
+        ? { type: "file", mediaType: "image/*", url }
+        : { type: "file", mediaType: data[1] ?? "image/png", data: data[2] ?? "" },
+    );
+  }
+
+  #hear(audio: JsonObject): void {
+    const sofar = this.#audio ?? {};
+    const joined = (member: string): JsonObject => {
+      const more = textIn(audio[member]);
+      return more === undefined ? {} : { [member]: (textIn(sofar[member]) ?? "") + more };
+    };
+    this.#audio = { ...sofar, ...audio, ...joined("data"), ...joined("transcript") };
+    this.#answer.native("audio", "audio", { audio: this.#audio });
+  }
+
+  #fail(body: JsonObject): void {
+    for (const key of [...this.#calls.keys, ...this.#leaked]) this.#answer.drop(key);
+    (this.#harmony ?? this.#think)?.end();
+    const refused = refusedAnswer(body, this.#target, this.#answer);
+    if (refused === undefined) throw streamError(body, this.#target, this.#answer);
+    this.#refused = refused;
+  }
+
+  #finish(): AssistantMessage {
+    const answer = this.#answer;
+    (this.#harmony ?? this.#think)?.end();
+    // Calls that only the message at the end tells of.
+    if (this.#calls.keys.length === 0) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
+    // Told both ways, the calls proper are the calls.
+    if (this.#calls.keys.length > 0) for (const key of this.#leaked) answer.drop(key);
+    for (const citation of this.#citations) answer.attach("text", { citation });
+    if (!this.#details.empty)
+      answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
+    if (this.#opaque !== undefined)
+      answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
+    const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
+    const wire = wireOf(end);
+    if (isBroken(end, wire, answer.empty)) throw answer.failed(failureOf(end, this.#target));
+    // Of a cut answer only the last call can be the cut one: those before it were whole when it began.
+    for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
+    const message = answer.finish(endOf(end, wire));
+    return settle(wasCut(message, this.#target) ? answer.finish(cutEnd(end)) : message);
+  }
+}
+
+const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
+
+/** Only the first of several answers is read. */
+function firstChoice(given: Json | undefined): JsonObject | undefined {
+  if (!Array.isArray(given)) return undefined;
+  for (const one of given) {
+    const choice = objectIn(one);
+    if (choice !== undefined && (choice.index ?? 0) === 0) return choice;
+  }
+  return undefined;
+}
+
+/** An error that stands in the chunk itself, as vLLM, SGLang and gateways write it: without it a cut answer would look whole (F150). */
+function isFlatError(chunk: JsonObject): boolean {
+  if (chunk.choices !== undefined) return false;
+  if (chunk.object === "error" || told(chunk.detail) || listIn(chunk.detail).length > 0) return true;
+  if (listIn(chunk.errors).length > 0 || told(chunk.error_msg) || told(chunk.error_message)) return true;
+  const code = Number(chunk.code ?? chunk.status ?? Number.NaN);
+  return code >= 400 && code < 600;
+}
+
+function told(error: Json | undefined): boolean {
+  if (typeof error === "string") return error !== "";
+  const object = objectIn(error);
+  return object !== undefined && Object.keys(object).length > 0;
+}

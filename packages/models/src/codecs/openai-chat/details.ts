@@ -1,0 +1,50 @@
+// The room of OpenRouter's `reasoning_details`: fragments of one entry come under one index and are one entry again when
+// they are sent back; the signature comes last, without text (F108).
+
+import type { Json, JsonObject } from "@rondo/core";
+import { listIn, objectIn, textIn } from "../openai/json.ts";
+
+export class ReasoningDetails {
+  readonly #entries: { key: string; entry: JsonObject; pieces: { [member: string]: string[] } }[] = [];
+
+  get empty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** Takes a delta's list; returns the text in it that is to be read. */
+  push(given: Json | undefined): string {
+    let shown = "";
+    for (const one of listIn(given)) {
+      const fragment = objectIn(one);
+      if (fragment === undefined) continue;
+      const key = `${String(fragment.index ?? "")} ${String(fragment.type ?? "")} ${fragment.type === "reasoning.encrypted" ? String(fragment.id ?? "") : ""}`;
+      // Without an index only neighbours of one kind belong together.
+      let known =
+        fragment.index === undefined
+          ? this.#entries.at(-1)
+          : this.#entries.find((entry) => entry.key === key);
+      if (known?.key !== key || (fragment.index === undefined && fragment.type === "reasoning.encrypted")) {
+        known = { key, entry: {}, pieces: {} };
+        this.#entries.push(known);
+      }
+      for (const [member, value] of Object.entries(fragment)) {
+        if (member === "__proto__") continue;
+        if ((member === "text" || member === "summary") && typeof value === "string") {
+          known.pieces[member] ??= [];
+          known.pieces[member].push(value);
+          known.entry[member] = "";
+        } else if (value !== null || !Object.hasOwn(known.entry, member)) known.entry[member] = value;
+      }
+      shown += textIn(fragment.text) ?? textIn(fragment.summary) ?? "";
+    }
+    return shown;
+  }
+
+  whole(): Json[] {
+    return this.#entries.map(({ entry, pieces }) => {
+      const whole: JsonObject = { ...entry };
+      for (const [member, texts] of Object.entries(pieces)) whole[member] = texts.join("");
+      return whole;
+    });
+  }
+}

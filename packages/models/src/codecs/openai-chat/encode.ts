@@ -1,0 +1,156 @@
+// The room of a whole Chat Completions request: settings, then the messages' pieces joined.
+//
+// The messages come last in the body, and a piece once made is never made again: what is sent at one step is a byte
+// prefix of what is sent at the next. What stands between messages (files of results, bridges) is decided by the
+// neighbours on its left alone, for the same reason.
+
+import type { JsonObject, Message, ModelRequest } from "@rondo/core";
+import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
+import { History } from "../openai/history.ts";
+import { jsonOf } from "../openai/json.ts";
+import { chatIds, mistralIds, nameTable } from "../openai/names.ts";
+import { bodyHead, jsonHeaders, type Warning } from "../openai/settings.ts";
+import { chatCompat } from "./compat.ts";
+import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./messages.ts";
+import { ChatTools, chatBody } from "./settings.ts";
+
+const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: "Noted." }) };
+const onward: ChatPiece = userPiece([{ type: "text", text: "Continue." }]);
+
+/** Messages joined so far, a comma behind each. The last stays apart, as a neighbour may be merged into it. */
+interface Joined {
+  closed: KeptText;
+  last: ChatPiece | undefined;
+  /** Files of results that wait for the last result of their turn. */
+  files: JsonObject[];
+  /** Something other than the system has spoken. */
+  begun: boolean;
+  /** There are results of tools. */
+  results: boolean;
+}
+
+function push(joined: Joined, piece: ChatPiece): void {
+  if (joined.last !== undefined) joined.closed.append(`${joined.last.json},`);
+  joined.last = piece;
+}
+
+export class ChatEncoder implements Encoder {
+  readonly #room: ChatRoom;
+  readonly #tools: ChatTools;
+  readonly #pieces = new WeakMap<Message, { piece: ChatPiece | undefined }>();
+  readonly #history = new History<Joined>();
+  #system: { text: string; piece: ChatPiece } | undefined;
+  #warnings: Warning[] = [];
+
+  constructor(target: Target) {
+    const compat = chatCompat(target);
+    this.#room = {
+      target,
+      compat,
+      ids: compat.idForm === "mistral9" ? mistralIds : chatIds,
+      warn: (warning) => this.#warnings.push(warning),
+    };
+    this.#tools = new ChatTools(target, compat, nameTable(target.origin));
+  }
+
+  encode(request: ModelRequest): WireRequest {
+    const { target, compat } = this.#room;
+    const warnings: Warning[] = [];
+    this.#warnings = warnings;
+    const head = bodyHead(chatBody(request, target, compat, warnings), jsonOf);
+    const { beginning, tail, results } = this.#messages(request);
+    const before = `${head}${this.#tools.encode(request, warnings, results)},"messages":[`;
+    return {
+      path: "/chat/completions",
+      headers: {
+        ...(compat.initiatorHeader ? initiator(request, beginning.text + tail) : {}),
+        ...jsonHeaders(request, target),
+      },
+      ...bodyOf(before, beginning, `${tail}]}`),
+      warnings,
+    };
+  }
+
+  #messages(request: ModelRequest): { beginning: Beginning; tail: string; results: boolean } {
+    const { compat } = this.#room;
+    const system = request.system?.trim() === "" ? undefined : request.system;
+    const fresh = (): Joined => {
+      const closed = new KeptText();
+      const joined: Joined = { closed, last: undefined, files: [], begun: false, results: false };
+      if (system !== undefined) this.#add(joined, this.#systemPiece(system));
+      return joined;
+    };
+    const held = this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
+      this.#addMessage(to, message),
+    );
+    // What only this request says is joined behind what it shares with the next one.
+    const joined: Joined = { ...held, closed: new KeptText() };
+    this.#flush(joined);
+    if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
+    // A request without any message is taken by nobody: all that was said may have been blank, or another model's thoughts.
+    if ((compat.needsUser && !joined.begun) || joined.last === undefined) this.#add(joined, onward);
+    return {
+      beginning: held.closed.now(),
+      tail: joined.closed.now().text + (joined.last?.json ?? ""),
+      results: joined.results,
+    };
+  }
+
+  #addMessage(joined: Joined, message: Message): void {
+    const piece = this.#piece(message, joined.last === undefined);
+    if (piece === undefined) return;
+    if (piece.role !== "tool") this.#flush(joined);
+    if (piece.role !== "system") {
+      // At the start, and never at the end: there it would move with every step.
+      if (this.#room.compat.needsUser && !joined.begun && piece.role !== "user") this.#add(joined, onward);
+      joined.begun = true;
+    }
+    if (piece.role === "tool") joined.results = true;
+    this.#add(joined, piece);
+    if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
+  }
+
+  #flush(joined: Joined): void {
+    const { files } = joined;
+    joined.files = [];
+    if (files.length > 0) this.#add(joined, userPiece(files));
+  }
+
+  #add(joined: Joined, piece: ChatPiece): void {
+    const { compat } = this.#room;
+    const { last } = joined;
+    if (compat.bridgeToolUser && last?.role === "tool" && piece.role === "user") push(joined, bridge);
+    if (compat.alternate && last?.role === piece.role) {
+      if (piece.role === "user") {
+        joined.last = userPiece([...(last.parts ?? []), ...(piece.parts ?? [])]);
+        return;
+      }
+      if (piece.role === "assistant") push(joined, onward);
+    }
+    push(joined, piece);
+  }
+
+  #systemPiece(text: string): ChatPiece {
+    if (this.#system?.text !== text) this.#system = { text, piece: systemPiece(text, this.#room, true) };
+    return this.#system.piece;
+  }
+
+  #piece(message: Message, first: boolean): ChatPiece | undefined {
+    let known = this.#pieces.get(message);
+    if (known === undefined) {
+      known = { piece: chatPiece(message, this.#room, first) };
+      this.#pieces.set(message, known);
+    }
+    return known.piece;
+  }
+}
+
+/** Who asks: a person, or the agent that goes on by itself. Copilot counts the one and not the other. */
+function initiator(request: ModelRequest, messages: string): Record<string, string> {
+  const last = request.messages.at(request.messages.length - 1);
+  return {
+    "x-initiator": last?.role === "user" ? "user" : "agent",
+    ...(messages.includes('{"type":"image_url"') ? { "copilot-vision-request": "true" } : {}),
+  };
+}

@@ -1,0 +1,86 @@
+// The room of how a Chat Completions answer ends: what its last words mean, and whether they can be believed.
+
+import { type AssistantMessage, cutRaw, RondoError, type StopKind } from "@rondo/core";
+import type { AnswerEnd } from "../../answer.ts";
+import type { Target } from "../../codec.ts";
+import { speaker } from "../openai/errors.ts";
+import { numberIn } from "../openai/json.ts";
+import { openaiChatStops, stopOf } from "../openai/stops.ts";
+
+/** The finish reason, and an upstream's own behind a router. */
+export interface ChatEnd {
+  word: string | undefined;
+  native: string | undefined;
+}
+
+/** What the word means; without one the end of the stream was all there was. */
+export const wireOf = ({ word }: ChatEnd): StopKind =>
+  word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
+
+/** A word that no later one takes back: some proxies close every stream with a word of their own, also one that was cut. */
+export const isGrave = (word: string | undefined): boolean =>
+  word !== undefined && grave.has(stopOf(openaiChatStops, word));
+
+/** A word that says that the limit of output was reached. */
+export const isCut = (word: string | undefined): boolean =>
+  word !== undefined && stopOf(openaiChatStops, word) === "max_tokens";
+
+const grave: ReadonlySet<StopKind> = new Set([
+  "max_tokens",
+  "context_overflow",
+  "content_filter",
+  "refusal",
+  "error",
+]);
+
+/** An upstream's word for a call that could not be read, whatever the router made of it (F015). */
+const isMalformed = (word: string | undefined): boolean =>
+  word !== undefined && /MALFORMED|UNEXPECTED_TOOL_CALL/i.test(word);
+
+/** Whether it is the end of no answer. @param isEmpty nothing was said before it */
+export function isBroken({ word, native }: ChatEnd, wire: StopKind, isEmpty: boolean): boolean {
+  if (wire === "error" || isMalformed(word)) return true;
+  return isEmpty && (word === undefined || isMalformed(native));
+}
+
+/** The error of such an end. */
+export function failureOf({ word, native }: ChatEnd, target: Target): RondoError {
+  const who = speaker(target);
+  if (word === undefined)
+    return new RondoError("empty_response", `${who} ended its answer without saying anything`);
+  return new RondoError(
+    isMalformed(native) || isMalformed(word) ? "malformed_tool_call" : "server_error",
+    `${who} broke its answer off with "${word}"${native === undefined ? "" : ` (${native})`}`,
+    {
+      retryable: true,
+      raw: cutRaw({ finish_reason: word, ...(native === undefined ? {} : { native_finish_reason: native }) }),
+    },
+  );
+}
+
+export function endOf({ word, native }: ChatEnd, wire: StopKind): AnswerEnd {
+  if (word === undefined) return { wire, detail: "finish_missing" };
+  const isUnknown = wire === "unknown" && native !== undefined;
+  return { wire, raw: word, ...(isUnknown ? { detail: `native finish reason: ${native}` } : {}) };
+}
+
+/**
+ * Servers and routers call a cut answer a tool turn (F006): its length gives it away. Some do not count the reasoning
+ * towards the limit: an answer longer than the limit must then be so without it, or its arguments be broken.
+ */
+export function wasCut({ content, stop, usage }: AssistantMessage, target: Target): boolean {
+  const limit = target.outputLimit ?? target.facts.maxOutputTokens;
+  const written = numberIn(usage?.outputTokens);
+  if (limit === undefined || written === undefined || written < limit) return false;
+  if (stop.wire === "max_tokens") return false;
+  const calls = content.filter((part) => part.type === "tool_call");
+  if (calls.some((part) => part.argsError !== undefined)) return true;
+  const said = written - (numberIn(usage?.reasoningTokens) ?? 0);
+  return calls.length > 0 && (written === limit || said >= limit);
+}
+
+export const cutEnd = ({ word }: ChatEnd): AnswerEnd => ({
+  wire: "max_tokens",
+  ...(word === undefined ? {} : { raw: word }),
+  detail: "the answer is as long as the output limit: it was cut",
+});

@@ -1,0 +1,111 @@
+// The room of what a refusal teaches of a server: a quirk that its row in the table does not know, or that has no row.
+//
+// Only what every later request would be refused for as well is a quirk, and only where another field or another value
+// does what was asked for. What can but be left out is a repair (`with-repair.ts`).
+
+import type { Json } from "@rondo/core";
+import type { ErrorResponse, Target } from "../../codec.ts";
+import { complaintOf } from "../../refusals/complaint.ts";
+import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
+import { objectIn, parseJson, textIn } from "../openai/json.ts";
+import { lacksSignature } from "../thought-signatures.ts";
+import { chatCompat } from "./compat.ts";
+
+/** F104: a tool turn without the reasoning that came with it. */
+const missingReasoning: RegExp =
+  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|missing [`'"\\]*reasoning_content/i;
+
+/** F134: the limit's other field, where the words name it. */
+const fields = ["max_completion_tokens", "max_tokens"] as const;
+const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
+
+/** Numbers of a stream are asked for by a field that older servers do not know, or know too well: `{"loc": ["body", "stream_options"]}`. */
+const noUsage: RegExp =
+  /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|extra)|(?:unrecogni[sz]ed|unknown|unsupported|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i;
+
+/** A choice that forces a call, refused: mostly by a model that thinks (F135). */
+const noForcing: RegExp =
+  /(?:not support(?:ed)?|unsupported|incompatible|invalid)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not support|unsupported|incompatible|must be [`'"\\]*auto|only[^{}]{0,20}auto)/i;
+
+/** Tools and thinking, each taken without the other. */
+const noThinkingWithTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
+
+/** Schemas of tools that the server's grammar cannot say, or its own flavour of schemas (F137, F142). */
+const noGrammar: RegExp =
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+
+/** What stands for a text beside calls where there is none: an empty one is refused here, null there (F122, F124). */
+const noEmptyContent: RegExp =
+  /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i;
+const noNullContent: RegExp =
+  /\bcontent\b[^{}]{0,60}(?:must be a string|should be a valid string|is a required|(?:cannot|must not) be null)|'NoneType' object is not iterable/i;
+
+/** Files in a tool's message, where a text alone is taken. */
+const noToolFiles: RegExp =
+  /\btool\b[^{}]{0,60}(?:must be a string|should be a valid string)|ToolMessageContent\b|\btext is not set\b/i;
+
+/** Text and calls, each taken without the other. */
+const noTextBesideCalls: RegExp = /either content or tool_calls,? but not both/i;
+
+/** What a template says, whatever status it fails with. */
+const noAlternation: RegExp =
+  /\broles? must alternate\b|\b(?:consecutive|adjacent) (?:user |assistant )?messages\b|\bmessages in a row\b/i;
+
+/** Settings that a model does not know at all, under the name the refusal gives them. */
+const plain: ReadonlySet<string> = new Set([
+  "temperature",
+  "top_p",
+  "stop",
+  "seed",
+  "frequency_penalty",
+  "presence_penalty",
+  "parallel_tool_calls",
+]);
+
+/** The quirks that a refusal tells of, or undefined: then there is nothing to send otherwise. */
+export function learned(
+  { status, body }: ErrorResponse,
+  target: Target,
+): NonNullable<Target["compat"]> | undefined {
+  const compat = chatCompat(target);
+  const words = complaintOf(body);
+  if (status === 400 || status === 422 || status === 500) {
+    const systemRole = refusedSystemRole(words, compat.systemRole);
+    if (systemRole === "user")
+      return { ...target.compat, systemRole, systemFirstOnly: true, alternate: true };
+    if (systemRole !== undefined) return { ...target.compat, systemRole };
+    if (!compat.systemFirstOnly && refusesLaterSystem.test(words))
+      return { ...target.compat, systemFirstOnly: true };
+    if (!compat.alternate && noAlternation.test(words))
+      return { ...target.compat, alternate: true, systemFirstOnly: true };
+  }
+  if (status !== 400 && status !== 422) return undefined;
+  if (!compat.plainSchemas && noGrammar.test(words)) return { ...target.compat, plainSchemas: true };
+  if (compat.toolImages && noToolFiles.test(words)) return { ...target.compat, toolImages: false };
+  if ((compat.nullContent ? noNullContent : noEmptyContent).test(words))
+    return { ...target.compat, nullContent: !compat.nullContent };
+  if (!compat.signCalls && lacksSignature.test(words)) return { ...target.compat, signCalls: true };
+  if (compat.textBesideCalls && noTextBesideCalls.test(words))
+    return { ...target.compat, textBesideCalls: false };
+  if (missingReasoning.test(words)) {
+    if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
+      return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
+    // Some take an empty text for a missing one.
+    return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
+  }
+  if (compat.streamUsage && noUsage.test(words)) return { ...target.compat, streamUsage: false };
+  if (compat.reasoningWithTools && noThinkingWithTools.test(words))
+    return { ...target.compat, reasoningWithTools: false };
+  if (compat.forcedChoice !== "never" && noForcing.test(words))
+    return { ...target.compat, forcedChoice: "never" };
+  const [, other] = useInstead.exec(words) ?? [];
+  const field = fields.find((one) => one === other?.toLowerCase());
+  if (field !== undefined)
+    return field === compat.maxTokensField ? undefined : { ...target.compat, maxTokensField: field };
+  const error = objectIn(objectIn(parseJson(body))?.error);
+  const param = textIn(error?.param);
+  if (textIn(error?.code) !== "unsupported_parameter" || param === undefined) return undefined;
+  if (!plain.has(param) || compat.omit.includes(param)) return undefined;
+  const omit: Json = [...compat.omit, param];
+  return { ...target.compat, omit };
+}

@@ -1,0 +1,226 @@
+// The room of one message on its way to Chat Completions: a canonical message in, a piece of JSON out.
+//
+// A piece depends on its message alone (and on the target), never on its neighbours, so it is made once and kept.
+// Images of a tool result cannot stand in a tool message, and nothing may stand between the results of one turn: they
+// leave the piece apart, as `files`, and whoever joins the pieces places them after the last result (F117).
+
+import type {
+  AssistantMessage,
+  ContentPart,
+  Json,
+  JsonObject,
+  Message,
+  ToolCallPart,
+  ToolMessage,
+} from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { fileText, type WireFile, wireFile } from "../openai/files.ts";
+import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../openai/json.ts";
+import { type IdForm, wireId, wireName } from "../openai/names.ts";
+import type { Warning } from "../openai/settings.ts";
+import { foreignSignature } from "../thought-signatures.ts";
+import type { OpenaiChatCompat } from "./compat.ts";
+
+export interface ChatPiece {
+  role: "system" | "user" | "assistant" | "tool";
+  json: string;
+  /** A user's content as parts, so that neighbours can be merged where roles must alternate. */
+  parts?: JsonObject[];
+  /** Content parts that must follow the results of the turn. */
+  files?: JsonObject[];
+}
+
+export interface ChatRoom {
+  target: Target;
+  compat: OpenaiChatCompat;
+  ids: IdForm;
+  warn(warning: Warning): void;
+}
+
+/** A message's piece; undefined when nothing of it may be sent. */
+export function chatPiece(message: Message, room: ChatRoom, first: boolean): ChatPiece | undefined {
+  switch (message.role) {
+    case "system": {
+      const text = message.content.map((part) => part.text).join("\n");
+      return text.trim() === "" ? undefined : systemPiece(text, room, first);
+    }
+    case "user":
+      return userPiece(message.content.flatMap((part) => userPart(part, room)));
+    case "assistant":
+      return assistantPiece(message, room);
+    case "tool":
+      return toolPiece(message, room);
+  }
+}
+
+export function systemPiece(text: string, room: ChatRoom, first: boolean): ChatPiece {
+  const role = room.compat.systemRole;
+  if (role === "user" || (!first && room.compat.systemFirstOnly)) return userPiece([textPart(text)]);
+  return { role: "system", json: jsonOf({ role, content: text }) };
+}
+
+/** Text alone goes as one text: many servers take no list (F124). */
+export function userPiece(parts: JsonObject[]): ChatPiece {
+  const kept = parts.filter((part) => part.type !== "text" || String(part.text).trim() !== "");
+  if (kept.length === 0) kept.push(textPart("(no text)"));
+  const flat = kept.every((part) => part.type === "text");
+  const content: Json = flat ? kept.map((part) => part.text).join("\n") : kept;
+  return { role: "user", json: jsonOf({ role: "user", content }), parts: kept };
+}
+
+const controlTokens: RegExp =
+  /<(?=[|｜][^<>|｜\s]{1,60}[|｜]>|(?:start|end)_of_turn>)|\[(?=\/?INST\]|\/?SYSTEM_PROMPT\])/g;
+
+/** A text in which no template finds a token: an invisible space stands inside each (F237). */
+function broken(text: string): string {
+  return text.replace(controlTokens, (bracket) => `${bracket}\u200b`);
+}
+
+function textPart(text: string): JsonObject {
+  return { type: "text", text };
+}
+
+function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
+  if (part.type === "text") return [textPart(room.compat.breakTokens ? broken(part.text) : part.text)];
+  const file = wireFile(part, room.target);
+  if ("note" in file) {
+    room.warn({ code: "file_left_out", message: file.note });
+    return [textPart(file.note)];
+  }
+  const detail = objectIn(part.opaque)?.detail;
+  return [filePart(file, room, typeof detail === "string" ? detail : undefined)];
+}
+
+function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
+  if (file.kind === "image")
+    return { type: "image_url", image_url: { url: file.url, ...(detail === undefined ? {} : { detail }) } };
+  if (file.data === undefined) {
+    const note = `[${file.name} (${file.mediaType}) is at ${file.url}]`;
+    room.warn({ code: "file_left_out", message: `${note}: only images can be sent by address here` });
+    return textPart(note);
+  }
+  if (file.kind === "audio") {
+    const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
+    if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
+    const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
+    room.warn({ code: "file_left_out", message: note });
+    return textPart(note);
+  }
+  if (file.kind === "text") return textPart(`${file.name}:\n${fileText(file.data)}`);
+  return { type: "file", file: { filename: file.name, file_data: file.url } };
+}
+
+function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
+  const id = wireId(message.callId, room.ids);
+  const texts: string[] = [];
+  const files: JsonObject[] = [];
+  for (const part of message.content.flatMap((one) => userPart(one, room)))
+    if (part.type === "text") texts.push(String(part.text));
+    else files.push(part);
+  const inPlace = room.compat.toolImages && files.length > 0;
+  if (files.length > 0 && !inPlace)
+    texts.push(
+      `[${files.length === 1 ? "a file" : `${files.length} files`} of this result: in the message after the results]`,
+    );
+  const text = texts.join("\n");
+  const content: Json = inPlace
+    ? [...texts.map(textPart), ...files]
+    : text.trim() === ""
+      ? "(no output)"
+      : text;
+  const json = jsonOf({ role: "tool", tool_call_id: id, content });
+  if (files.length === 0 || inPlace) return { role: "tool", json };
+  return {
+    role: "tool",
+    json,
+    files: [textPart(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
+  };
+}
+
+function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
+  const { target, compat } = room;
+  const own = sameOrigin(message, target);
+  let text = "";
+  const calls: JsonObject[] = [];
+  let reasoning = "";
+  let details: Json[] = [];
+  let opaque: Json | undefined;
+  let audio: Json | undefined;
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") text += part.text;
+    else if (part.type === "tool_call") calls.push(wireCall(part, own, room));
+    else if (part.type === "reasoning" && own) {
+      reasoning += part.text;
+      opaque = part.opaque?.reasoning_opaque ?? opaque;
+      details = [...details, ...listIn(part.opaque?.reasoning_details)];
+    } else if (part.type === "native" && part.kind === "audio" && own)
+      audio = objectIn(part.opaque.audio)?.id;
+  }
+  if (compat.signCalls && calls.every((call) => call.extra_content === undefined))
+    for (const call of calls) call.extra_content = { google: { thought_signature: foreignSignature } };
+  if (!compat.textBesideCalls && calls.length > 0 && text.trim() !== "") {
+    room.warn({
+      code: "text_left_out",
+      message: `${target.origin.provider} takes no text beside calls: "${text.trim().slice(0, 40)}" is left out`,
+    });
+    text = "";
+  }
+  const blank = text.trim() === "";
+  const thought =
+    compat.echoReasoning === "think_tags" &&
+    reasoning !== "" &&
+    (compat.echoReasoningOn === "all" || calls.length > 0)
+      ? `<think>${reasoning}</think>\n\n`
+      : "";
+  // A blank message says nothing, and many servers refuse it (F122, F123).
+  if (blank && calls.length === 0 && audio === undefined) return undefined;
+  const json = jsonOf({
+    role: "assistant",
+    content: blank && thought === "" ? (compat.nullContent ? null : "") : thought + text,
+    ...(audio === undefined ? {} : { audio: { id: audio } }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...echoed({ reasoning, details, opaque }, calls.length > 0, compat),
+  });
+  return { role: "assistant", json };
+}
+
+/** Reasoning in the field this server wants it in, or nothing: the wrong field is refused (F104, F105). */
+function echoed(
+  { reasoning, details, opaque }: { reasoning: string; details: Json[]; opaque: Json | undefined },
+  hasCalls: boolean,
+  compat: OpenaiChatCompat,
+): JsonObject {
+  const field = compat.echoReasoning;
+  if (field === "none" || field === "think_tags") return {};
+  if (field === "reasoning_details") return details.length === 0 ? {} : { reasoning_details: details };
+  if (field === "reasoning_text")
+    return opaque === undefined ? {} : { reasoning_text: reasoning, reasoning_opaque: opaque };
+  if (!hasCalls && compat.echoReasoningOn !== "all") return {};
+  if (reasoning !== "") return { [field]: reasoning };
+  return hasCalls && compat.reasoningFill !== null ? { [field]: compat.reasoningFill } : {};
+}
+
+function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject {
+  return {
+    ...(own ? call.opaque : {}),
+    id: wireId(call.id, room.ids),
+    type: "function",
+    function: { name: wireName(call.name), arguments: argumentsText(call) },
+  };
+}
+
+/**
+ * A call's arguments as text that is always a JSON object: as the model wrote them where they are one, since long numbers
+ * would not survive parsing (F093), and empty where they never were, since servers parse the history again (F097).
+ */
+export function argumentsText(call: ToolCallPart): string {
+  if (call.argsError !== undefined) return "{}";
+  if (call.rawArgs !== "" && objectIn(parseJson(call.rawArgs)) !== undefined)
+    return wellFormedJson(call.rawArgs);
+  return jsonOf(call.args);
+}
+
+export function sameOrigin(message: AssistantMessage, target: Target): boolean {
+  const { api, provider, model } = target.origin;
+  return message.origin.api === api && message.origin.provider === provider && message.origin.model === model;
+}

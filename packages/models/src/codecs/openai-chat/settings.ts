@@ -1,0 +1,284 @@
+// The room of everything in a Chat Completions request but its messages: sampling, effort, tools, output schema.
+
+import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
+import { toolModeOf } from "../../schemas/tools.ts";
+import { jsonOf } from "../openai/json.ts";
+import type { NameTable } from "../openai/names.ts";
+import {
+  type Body,
+  effortOf,
+  providerOptions,
+  schemaRoom,
+  unsupported,
+  type Warning,
+} from "../openai/settings.ts";
+import { ToolTexts } from "../openai/tools.ts";
+import type { OpenaiChatCompat } from "./compat.ts";
+
+/** Fields of `providerOptions` that Chat Completions takes as they are. `tools` are appended to the request's own. */
+export interface OpenaiChatOptions {
+  store?: boolean;
+  metadata?: Record<string, string>;
+  user?: string;
+  safety_identifier?: string;
+  prompt_cache_key?: string;
+  prompt_cache_retention?: string;
+  service_tier?: string;
+  logit_bias?: Record<string, number>;
+  logprobs?: boolean;
+  top_logprobs?: number;
+  verbosity?: "low" | "medium" | "high";
+  reasoning_effort?: string;
+  modalities?: string[];
+  audio?: JsonObject;
+  prediction?: JsonObject;
+  web_search_options?: JsonObject;
+  tools?: JsonObject[];
+}
+
+const knownOptions: readonly (keyof OpenaiChatOptions)[] = [
+  "store",
+  "metadata",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "logit_bias",
+  "logprobs",
+  "top_logprobs",
+  "verbosity",
+  "reasoning_effort",
+  "modalities",
+  "audio",
+  "prediction",
+  "web_search_options",
+  "tools",
+];
+
+/** The body's members before `messages`, in a fixed order; tools are apart, as they are kept ready in text. */
+export function chatBody(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const { settings } = request;
+  const known = new Set<string>([...knownOptions, ...compat.options]);
+  const { tools: _, ...options } = providerOptions(request, target, known, warnings);
+  if (settings.topK !== undefined && !compat.topK) unsupported("topK", target, warnings);
+  const body: Body = {
+    model: target.origin.model,
+    ...(target.stream === false
+      ? {}
+      : { stream: true, ...(compat.streamUsage ? { stream_options: { include_usage: true } } : {}) }),
+    [compat.maxTokensField]: settings.maxOutputTokens,
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    ...(compat.topK ? { top_k: settings.topK } : {}),
+    frequency_penalty: settings.frequencyPenalty,
+    presence_penalty: settings.presencePenalty,
+    [compat.seedField]: settings.seed,
+    stop: settings.stop === undefined || settings.stop.length === 0 ? undefined : settings.stop,
+    ...reasoningParam(request, target, compat, warnings),
+    ...outputParam(request, target, compat, warnings),
+    ...compat.always,
+    ...options,
+  };
+  for (const member of compat.omit) {
+    if (body[member] !== undefined) unsupported(member, target, warnings);
+    delete body[member];
+  }
+  return body;
+}
+
+function reasoningParam(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const asked = askedReasoning(request, target, compat, warnings);
+  if (asked === undefined) return {};
+  const budget = typeof asked === "object" ? asked.budgetTokens : undefined;
+  switch (compat.reasoningParam) {
+    case "reasoning_effort":
+      return { reasoning_effort: known(effortOf(asked, warnings), target, compat, warnings) };
+    case "reasoning":
+      if (budget !== undefined) return { reasoning: { max_tokens: budget } };
+      return {
+        reasoning: asked === "off" ? { enabled: false } : { effort: effortOf(asked, warnings) ?? null },
+      };
+    case "thinking":
+      return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+    case "thinking_adaptive":
+      return { thinking: { type: asked === "off" ? "disabled" : "adaptive" } };
+    case "enable_thinking":
+      return {
+        enable_thinking: asked !== "off",
+        ...(budget === undefined ? {} : { thinking_budget: budget }),
+      };
+    case "chat_template_kwargs":
+      return { chat_template_kwargs: { enable_thinking: asked !== "off" } };
+    case "none":
+      unsupported("reasoning", target, warnings);
+      return {};
+  }
+}
+
+/** The effort asked for, or what this request has to have instead. */
+function askedReasoning(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): ModelRequest["settings"]["reasoning"] {
+  const { reasoning } = request.settings;
+  if (!compat.reasoningWithTools && request.tools.length > 0) {
+    if (reasoning !== undefined && reasoning !== "off")
+      unsupported("reasoning beside tools", target, warnings);
+    return "off";
+  }
+  return reasoning ?? (isForced(request) && compat.forcedChoice === "without_reasoning" ? "off" : undefined);
+}
+
+const levels: readonly string[] = ["none", "minimal", "low", "medium", "high"];
+
+/** The nearest word of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
+function known(
+  effort: string | undefined,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): string | undefined {
+  const { efforts } = compat;
+  if (effort === undefined || efforts.length === 0 || efforts.includes(effort)) return effort;
+  if (effort === "none") {
+    unsupported("reasoning off", target, warnings);
+    return undefined;
+  }
+  const far = (word: string): number => {
+    const at = levels.indexOf(word);
+    return at === -1 ? 0.5 : Math.abs(at - levels.indexOf(effort)) + (word === "none" ? levels.length : 0);
+  };
+  return [...efforts].sort((a, b) => far(a) - far(b))[0];
+}
+
+/** Whether the request forces a call. */
+function isForced(request: ModelRequest): boolean {
+  return request.tools.length > 0 && request.toolChoice !== "auto" && request.toolChoice !== "none";
+}
+
+function outputParam(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  const schema = request.outputSchema;
+  if (schema === undefined) return {};
+  if (compat.structuredOutput === "none" || target.facts.output === "none") {
+    unsupported("output schema", target, warnings);
+    return {};
+  }
+  if (request.tools.length > 0 && !compat.structuredWithTools) {
+    unsupported("output schema beside tools", target, warnings);
+    return {};
+  }
+  if (compat.structuredOutput === "json_object") return { response_format: { type: "json_object" } };
+  const form = strictOutput(schema, schemaRoom(target, warnings));
+  return { response_format: { type: "json_schema", json_schema: { name: "response", ...form } } };
+}
+
+/** The tools of a request and the choice among them, as text. */
+export class ChatTools {
+  readonly #target: Target;
+  readonly #compat: OpenaiChatCompat;
+  readonly #names: NameTable;
+  readonly #texts: ToolTexts;
+
+  constructor(target: Target, compat: OpenaiChatCompat, names: NameTable) {
+    this.#target = target;
+    this.#compat = compat;
+    this.#names = names;
+    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
+  }
+
+  /** `,"tools":[…]` with the choice, or nothing: an empty list is refused (F132). */
+  encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
+    const { tools, settings } = request;
+    const given = settings.providerOptions?.[this.#target.origin.provider]?.tools;
+    const own = Array.isArray(given) ? given : [];
+    if (tools.length + own.length === 0)
+      return results && this.#compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";
+    if (this.#compat.omit.includes("tools"))
+      throw new RondoError(
+        "capability",
+        `${this.#target.origin.provider}/${this.#target.origin.model} takes no tools: use another model for this task, or let this one call them in text`,
+      );
+    const items = this.#texts.items(tools, own, warnings);
+    const choice = this.#choice(request, warnings);
+    const omitted = this.#compat.omit;
+    const parallel = settings.parallelToolCalls;
+    if (parallel !== undefined && omitted.includes("parallel_tool_calls"))
+      unsupported("parallel_tool_calls", this.#target, warnings);
+    return [
+      `,"tools":[${items}]`,
+      choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
+      parallel === undefined || omitted.includes("parallel_tool_calls")
+        ? ""
+        : `,"parallel_tool_calls":${parallel}`,
+    ].join("");
+  }
+
+  #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
+    const { provider, model } = this.#target.origin;
+    const as = this.#compat.strictTools ? strictTool : sentTool;
+    const room = schemaRoom(this.#target, warnings);
+    const { description, schema, strict } = as(
+      tool,
+      toolModeOf(provider, model) ?? (this.#compat.plainSchemas ? "google-strict" : "tool"),
+      room,
+    );
+    return {
+      type: "function",
+      function: {
+        name: this.#names.wire(tool.name),
+        description,
+        parameters: schema,
+        ...(strict ? { strict } : {}),
+      },
+    };
+  }
+
+  #choice(request: ModelRequest, warnings: Warning[]): Json | undefined {
+    const { toolChoice: choice, settings } = request;
+    const { omit, forcedChoice, toolChoiceAny } = this.#compat;
+    if (choice === "auto") return undefined;
+    if (choice === "none" && !omit.includes("tool_choice")) return "none";
+    const thinks = settings.reasoning !== undefined && settings.reasoning !== "off";
+    if (
+      omit.includes("tool_choice") ||
+      forcedChoice === "never" ||
+      (forcedChoice === "without_reasoning" && thinks)
+    ) {
+      const why = thinks && forcedChoice === "without_reasoning" ? " beside reasoning" : "";
+      unsupported(`tool choice that forces a call${why}`, this.#target, warnings);
+      return undefined;
+    }
+    if (choice === "any") return toolChoiceAny;
+    return { type: "function", function: { name: this.#names.wire((choice as { tool: string }).tool) } };
+  }
+}
+
+/** Declared where the history has calls and the request no tool: some servers refuse the one without the other (F131). */
+const placeholder: string = jsonOf({
+  type: "function",
+  function: {
+    name: "no_tool",
+    description: "There is no tool to call now.",
+    parameters: { type: "object", properties: {} },
+  },
+});

@@ -1,0 +1,159 @@
+// The room of reading a Responses stream, or a whole response.
+//
+// Hazards: item ids change from event to event on some routes, so `output_index` is what correlates (F079); arguments
+// may come only with a `done` event, and whole items only with the terminal one, or the other way round (F078, F080);
+// an error comes as an event and again as a failed response, and is one error (F153).
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  RondoError,
+  type StopKind,
+} from "@rondo/core";
+import { Answer } from "../../answer.ts";
+import type { Decoder, Frame, Target } from "../../codec.ts";
+import { FrameJson } from "../../frame-json.ts";
+import { foreignStop } from "../foreign-stops.ts";
+import { speaker, streamError, unreadable } from "../openai/errors.ts";
+import { listIn, numberIn, objectIn, parsed, textIn } from "../openai/json.ts";
+import { settle } from "../openai/settle.ts";
+import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
+import { responsesUsage } from "../openai/usage.ts";
+import { ResponseItems } from "./output.ts";
+
+export class ResponsesDecoder implements Decoder {
+  readonly #target: Target;
+  readonly #answer: Answer;
+  readonly #items: ResponseItems;
+  readonly #frames = new FrameJson([["delta"]]);
+  /** The response as its terminal event gave it. */
+  #response: JsonObject | undefined;
+  #failed = false;
+  #done = false;
+
+  constructor(target: Target, emit: (event: ModelEvent) => void) {
+    this.#target = target;
+    this.#answer = new Answer(target.origin, emit);
+    this.#items = new ResponseItems(this.#answer, target, () => emit({ type: "progress" }));
+  }
+
+  get finished(): boolean {
+    return this.#response !== undefined || this.#failed || this.#done;
+  }
+
+  push(frame: Frame): void {
+    if (this.finished) return;
+    const data = frame.data.trim();
+    if (data === "" || data.startsWith(":")) return;
+    if (data === "[DONE]") {
+      this.#done = true;
+      return;
+    }
+    const event = objectIn(parsed(this.#frames, data));
+    if (event === undefined) throw this.#fault(unreadable(data, this.#target, this.#answer));
+    // Some gateways name the event only on the event line.
+    this.#event(textIn(event.type) ?? frame.event ?? "", event);
+  }
+
+  /** A whole response. */
+  take(response: JsonObject): void {
+    this.#end(response);
+  }
+
+  end(): AssistantMessage {
+    const response = this.#response;
+    if (response === undefined) throw this.#answer.truncated("responses");
+    const status = textIn(response.status);
+    const reason = textIn(objectIn(response.incomplete_details)?.reason);
+    const raw = reason ?? status;
+    // A server that says nothing of its status has at least said that this is the end.
+    const wire = raw === undefined ? "end_turn" : responsesStop(raw, status);
+    if (wire === "error")
+      throw this.#answer.failed(
+        new RondoError("server_error", `${speaker(this.#target)} ended its response as "${raw}"`, {
+          raw: cutRaw(response.error ?? raw ?? null),
+        }),
+      );
+    return settle(
+      this.#answer.finish({ wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) }),
+    );
+  }
+
+  partial(): AssistantMessage | undefined {
+    return this.#answer.partial();
+  }
+
+  #event(type: string, event: JsonObject): void {
+    switch (type) {
+      case "error":
+      case "response.error":
+        throw this.#fail(
+          objectIn(event.error) === undefined ? { error: flatError(event) } : { error: event.error ?? null },
+        );
+      case "response.failed": {
+        const response = objectIn(event.response);
+        this.#answer.count(responsesUsage(response?.usage));
+        throw this.#fail({ error: response?.error ?? "the response failed without saying why" });
+      }
+      case "response.completed":
+      case "response.incomplete":
+      case "response.cancelled":
+      case "response.done":
+        this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
+        return;
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        return;
+      default:
+        // A chunk of another protocol's form that carries an error all the same.
+        if (type === "" && event.error !== undefined && event.error !== null) throw this.#fail(event);
+        this.#items.event(type, event);
+    }
+  }
+
+  #end(response: JsonObject): void {
+    this.#answer.count(responsesUsage(response.usage));
+    if (response.status === "failed" || objectIn(response.error) !== undefined)
+      throw this.#fail({ error: response.error ?? "the response failed without saying why" });
+    this.#items.fill(listIn(response.output));
+    this.#response = response;
+  }
+
+  #fail(body: Json): RondoError {
+    return this.#fault(streamError(body, this.#target, this.#answer));
+  }
+
+  #fault(error: RondoError): RondoError {
+    this.#failed = true;
+    return error;
+  }
+}
+
+/** The response that an event ended: some leave it to the event to say how, or keep the status it began with. */
+function ended(response: JsonObject, as: string): JsonObject {
+  const status = textIn(response.status);
+  const isOpen = status === undefined || status === "in_progress" || status === "queued";
+  // A `done` says nothing of how.
+  const { status: _, ...rest } = response;
+  return !isOpen ? response : as === "done" ? rest : { ...rest, status: as };
+}
+
+/** Incomplete for a reason nobody knows is cut all the same: that reading executes nothing. */
+function responsesStop(word: string, status: string | undefined): StopKind {
+  const own = stopOf(openaiResponsesStops, word);
+  if (own !== "unknown") return own;
+  const foreign = foreignStop(word);
+  return foreign === "unknown" && status === "incomplete" ? "max_tokens" : foreign;
+}
+
+/** `{type: "error", code, message}`: the event's own type is no type of error. */
+function flatError(event: JsonObject): JsonObject {
+  const { type: _, sequence_number: __, ...rest } = event;
+  return numberIn(rest.code) === undefined && Object.keys(rest).length === 0
+    ? { message: "an error without words" }
+    : rest;
+}

@@ -1,0 +1,128 @@
+// The room of a whole Responses request: settings, then the input items joined.
+//
+// As in Chat Completions the input comes last and pieces are made once, so that a step's body begins as the last one did.
+
+import type { JsonObject, Message, ModelRequest } from "@rondo/core";
+import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
+import { History } from "../openai/history.ts";
+import { jsonOf } from "../openai/json.ts";
+import { nameTable } from "../openai/names.ts";
+import { bodyHead, jsonHeaders, type Warning } from "../openai/settings.ts";
+import {
+  calledResult,
+  customResult,
+  type ResponsesPiece,
+  type ResponsesRoom,
+  responsesPiece,
+  userItem,
+} from "./items.ts";
+import { isStored, ResponsesTools, responsesBody, responsesCompat } from "./settings.ts";
+
+type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
+
+/** Items joined so far, each with a comma before it but the first. */
+interface Joined {
+  items: KeptText;
+  begun: boolean;
+  /** Calls that went out as custom tool calls. */
+  custom: Set<string>;
+  /** Who made the last answer's calls, where it was a program. */
+  callers: Map<string, JsonObject>;
+  /** Files of results that wait for the last result of their turn. */
+  files: JsonObject[];
+}
+
+function append(joined: Joined, json: string): void {
+  joined.items.append(joined.begun ? `,${json}` : json);
+  joined.begun = true;
+}
+
+function flush(joined: Joined): void {
+  if (joined.files.length > 0) append(joined, userItem(joined.files).json);
+  joined.files = [];
+}
+
+/** A result as the call was that it answers. */
+function asItsCall(callId: string, json: string, { custom, callers }: Joined): string {
+  const caller = callers.get(callId);
+  const called = caller === undefined ? json : calledResult(json, caller);
+  return custom.has(callId) ? customResult(called) : called;
+}
+
+const onward: string = userItem([{ type: "input_text", text: "Continue." }]).json;
+
+export class ResponsesEncoder implements Encoder {
+  readonly #room: ResponsesRoom;
+  readonly #tools: ResponsesTools;
+  // What reasoning may be sent depends on whether the provider stores items.
+  readonly #pieces: { stored: Pieces; stateless: Pieces } = {
+    stored: new WeakMap(),
+    stateless: new WeakMap(),
+  };
+  readonly #history = new History<Joined>();
+  #warnings: Warning[] = [];
+
+  constructor(target: Target) {
+    const compat = responsesCompat(target);
+    this.#room = {
+      target,
+      compat,
+      warn: (warning) => this.#warnings.push(warning),
+    };
+    this.#tools = new ResponsesTools(target, compat, nameTable(target.origin));
+  }
+
+  encode(request: ModelRequest): WireRequest {
+    const { target, compat } = this.#room;
+    const warnings: Warning[] = [];
+    this.#warnings = warnings;
+    const head = bodyHead(responsesBody(request, target, compat, warnings), jsonOf);
+    const before = `${head}${this.#tools.encode(request, warnings)},"input":[`;
+    const { beginning, tail } = this.#input(request);
+    return {
+      path: "/responses",
+      headers: jsonHeaders(request, target),
+      ...bodyOf(before, beginning, `${tail}]}`),
+      warnings,
+    };
+  }
+
+  #input(request: ModelRequest): { beginning: Beginning; tail: string } {
+    const stored = isStored(request, this.#room.target);
+    const fresh = (): Joined => ({
+      items: new KeptText(),
+      begun: false,
+      custom: new Set(),
+      callers: new Map(),
+      files: [],
+    });
+    const held = this.#history.take(request.messages, String(stored), fresh, (to, message) =>
+      this.#add(to, message, stored),
+    );
+    const files = held.files.length === 0 ? "" : userItem(held.files).json;
+    // An input without any item is refused: all that was said may have been blank, or another model's thoughts.
+    if (!held.begun && files === "") return { beginning: held.items.now(), tail: onward };
+    return { beginning: held.items.now(), tail: held.begun && files !== "" ? `,${files}` : files };
+  }
+
+  #add(joined: Joined, message: Message, stored: boolean): void {
+    const piece = this.#piece(message, stored);
+    if (piece === undefined) return;
+    if (piece.role !== "tool") flush(joined);
+    for (const id of piece.custom ?? []) joined.custom.add(id);
+    if (piece.role === "assistant") joined.callers = new Map(piece.callers);
+    append(joined, message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json);
+    if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
+  }
+
+  #piece(message: Message, stored: boolean): ResponsesPiece | undefined {
+    const pieces = stored ? this.#pieces.stored : this.#pieces.stateless;
+    let known = pieces.get(message);
+    if (known === undefined) {
+      known = { piece: responsesPiece(message, this.#room, stored) };
+      pieces.set(message, known);
+    }
+    return known.piece;
+  }
+}

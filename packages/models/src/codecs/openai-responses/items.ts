@@ -1,0 +1,299 @@
+// The room of one message on its way to the Responses API: a canonical message in, input items out.
+//
+// A reasoning item and the item after it are one unit (F111): the server refuses either alone. So reasoning waits until
+// an item follows it and is dropped when none does; and an item whose reasoning was dropped, here or out of the history
+// before, goes out without its id, which is what ties the two together. Ids and reasoning mean something to their own
+// origin only.
+
+import type {
+  AssistantMessage,
+  ContentPart,
+  Json,
+  JsonObject,
+  Message,
+  ToolCallPart,
+  ToolMessage,
+} from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { fileText, wireFile } from "../openai/files.ts";
+import { jsonOf, listIn, objectIn, textIn } from "../openai/json.ts";
+import { responsesIds, wireId, wireName } from "../openai/names.ts";
+import type { Warning } from "../openai/settings.ts";
+import { argumentsText, sameOrigin } from "../openai-chat/messages.ts";
+import type { OpenaiResponsesCompat } from "./settings.ts";
+
+export interface ResponsesPiece {
+  role: Message["role"];
+  /** The items' JSON, joined by commas. */
+  json: string;
+  /** Ids of its calls that went out as custom tool calls: their results are of another type. */
+  custom?: string[];
+  /** Who made its calls, by the calls' ids, where it was a program of the model's: their results say so too. */
+  callers?: readonly (readonly [callId: string, caller: JsonObject])[];
+  /** Files that must follow the results of the turn, where results can hold text only. */
+  files?: JsonObject[];
+}
+
+export interface ResponsesRoom {
+  target: Target;
+  compat: OpenaiResponsesCompat;
+  warn(warning: Warning): void;
+}
+
+/** `stored`: the server keeps the items, so reasoning without its encrypted content can be told by id. */
+export function responsesPiece(
+  message: Message,
+  room: ResponsesRoom,
+  stored: boolean,
+): ResponsesPiece | undefined {
+  switch (message.role) {
+    case "system": {
+      const text = message.content.map((part) => part.text).join("\n");
+      if (text.trim() === "") return undefined;
+      return { role: "system", json: jsonOf({ role: room.compat.systemRole, content: text }) };
+    }
+    case "user":
+      return userItem(message.content.flatMap((part) => userPart(part, room)));
+    case "assistant": {
+      const items = assistantItems(message, room, stored);
+      return items.length === 0
+        ? undefined
+        : {
+            role: "assistant",
+            json: items.map((item) => jsonOf(item)).join(","),
+            ...ofResults(message, sameOrigin(message, room.target)),
+          };
+    }
+    case "tool":
+      return toolItem(message, room);
+  }
+}
+
+export function userItem(parts: JsonObject[]): ResponsesPiece {
+  const kept = parts.filter((part) => part.type !== "input_text" || String(part.text).trim() !== "");
+  if (kept.length === 0) kept.push(inputText("(no text)"));
+  return { role: "user", json: jsonOf({ role: "user", content: kept }) };
+}
+
+function inputText(text: string): JsonObject {
+  return { type: "input_text", text };
+}
+
+function userPart(part: ContentPart, room: ResponsesRoom): JsonObject[] {
+  if (part.type === "text") return [inputText(part.text)];
+  const file = wireFile(part, room.target);
+  if ("note" in file || file.kind === "audio") {
+    const note =
+      "note" in file ? file.note : `[${file.name} (${file.mediaType}) is left out: sound is not taken here]`;
+    room.warn({ code: "file_left_out", message: note });
+    return [inputText(note)];
+  }
+  if (file.kind === "image")
+    return [
+      { type: "input_image", image_url: file.url, detail: textIn(objectIn(part.opaque)?.detail) ?? "auto" },
+    ];
+  if (file.data === undefined) return [{ type: "input_file", file_url: file.url }];
+  if (file.kind === "text") return [inputText(`${file.name}:\n${fileText(file.data)}`)];
+  return [{ type: "input_file", filename: file.name, file_data: file.url }];
+}
+
+const plainOutput = "function_call_output";
+
+/** A result's item, for a call that went out as a custom tool call. */
+export function customResult(json: string): string {
+  return json.replace(plainOutput, "custom_tool_call_output");
+}
+
+/** A result's item, for a call that a program made. */
+export function calledResult(json: string, caller: JsonObject): string {
+  return `${json.slice(0, -1)},"caller":${jsonOf(caller)}}`;
+}
+
+/** What the results of a message's calls must be like. */
+function ofResults(message: AssistantMessage, own: boolean): Pick<ResponsesPiece, "custom" | "callers"> {
+  const calls = message.content.filter((part) => part.type === "tool_call");
+  const callers = calls.flatMap((call) => {
+    const caller = own ? objectIn(call.opaque?.caller) : undefined;
+    return caller === undefined ? [] : [[call.id, caller] as const];
+  });
+  return { custom: calls.flatMap((call) => (isCustom(call, own) ? [call.id] : [])), callers };
+}
+
+function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
+  const id = wireId(message.callId, responsesIds);
+  const parts = message.content.flatMap((part) => userPart(part, room));
+  const files = parts.filter((part) => part.type !== "input_text");
+  const texts = parts.filter((part) => part.type === "input_text").map((part) => String(part.text));
+  const apart = files.length > 0 && !room.compat.toolFiles;
+  if (apart)
+    texts.push(
+      `[${files.length === 1 ? "a file" : `${files.length} files`} of this result: in the message after the results]`,
+    );
+  const text = texts.join("\n");
+  const output: Json = files.length > 0 && !apart ? parts : text.trim() === "" ? "(no output)" : text;
+  const json = jsonOf({ type: plainOutput, call_id: id, output });
+  if (!apart) return { role: "tool", json };
+  return {
+    role: "tool",
+    json,
+    files: [inputText(`Of the result of ${wireName(message.name)} (${id}):`), ...files],
+  };
+}
+
+/** A message under construction: consecutive texts of one output message are its content parts. */
+interface OpenMessage {
+  id: string | undefined;
+  after: Json | undefined;
+  phase: Json | undefined;
+  content: JsonObject[];
+}
+
+const unfinished: ReadonlySet<string> = new Set([
+  "in_progress",
+  "searching",
+  "interpreting",
+  "generating",
+  "incomplete",
+]);
+
+function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
+  const own = sameOrigin(message, room.target);
+  const items: JsonObject[] = [];
+  let waiting: JsonObject[] = [];
+  /** Reasoning before this place was dropped: the ids of what it led to must go too. */
+  let untied = false;
+  let open: OpenMessage | undefined;
+  /** Whether the reasoning that led to an item is here: it may have been left out of the history since. */
+  const isLed = (after: Json | undefined): boolean =>
+    after === undefined ||
+    [...items, ...waiting].some(({ type, id }) => type === "reasoning" && id === after);
+
+  const add: Add = (item, id, after, keepsReasoning = true) => {
+    if (keepsReasoning) items.push(...waiting);
+    else if (waiting.length > 0) untied = true;
+    waiting = [];
+    items.push(untied || id === undefined || !isLed(after) ? item : { ...item, id });
+  };
+  const close = (): void => {
+    if (open === undefined) return;
+    const { id, after, phase, content } = open;
+    open = undefined;
+    if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
+    // An id that is not of the API's own form is refused; a message without one needs none, but is none of the server's
+    // own then: the strict ones (vLLM) take no parts in it.
+    const known = form(id, "msg");
+    const plain = known === undefined && content.every(({ type }) => type === "output_text");
+    add(
+      {
+        type: "message",
+        role: "assistant",
+        content: plain ? content.map(({ text }) => text).join("") : content,
+        ...(known === undefined ? {} : { status: "completed" }),
+        ...(phase === undefined ? {} : { phase }),
+      },
+      known,
+      after,
+    );
+  };
+
+  /** A server-run call is tied to its reasoning like any other item, and has no form without an id. */
+  const addNative = (opaque: JsonObject): void => {
+    const item = objectIn(opaque.item);
+    // A compaction stands for all that was before it, and is tied to nothing.
+    if (item === undefined) return;
+    if (item.type !== "compaction" && (untied || !isLed(opaque.after))) return;
+    if (unfinished.has(String(item.status))) {
+      // It was under way when the answer broke off: neither it nor what led to it can be told.
+      waiting = [];
+      untied = true;
+    } else add(item, undefined, undefined);
+  };
+
+  for (const part of message.content) {
+    if (part.type === "text" || part.type === "refusal") {
+      const opaque = part.type === "text" && own ? part.opaque : undefined;
+      const id = part.type === "refusal" ? open?.id : textIn(opaque?.id);
+      if (open !== undefined && open.id !== id) close();
+      open ??= { id, after: opaque?.after, phase: opaque?.phase, content: [] };
+      open.content.push(
+        part.type === "refusal"
+          ? { type: "refusal", refusal: part.text }
+          : { type: "output_text", text: part.text, ...(own ? { annotations: part.citations ?? [] } : {}) },
+      );
+      continue;
+    }
+    close();
+    if (part.type === "reasoning") {
+      const item = own ? objectIn(part.opaque?.item) : undefined;
+      if (
+        item !== undefined &&
+        (typeof item.encrypted_content === "string" || stored || room.compat.plainReasoning)
+      )
+        waiting.push(reasoningItem(item));
+      else untied = true;
+    } else if (part.type === "tool_call") addCall(part, own, add);
+    else if (part.type === "native" && own) addNative(part.opaque);
+  }
+  close();
+  return items;
+}
+
+/**
+ * A reasoning item as a request has it. Gateways put into answers what OpenAI refuses to take back (a status, an id of
+ * their own), leave out what it asks for, and say null for what is not there, which xAI refuses. What is encrypted needs
+ * no id; one that is longer than OpenAI's stays, as Copilot's are.
+ */
+function reasoningItem({ status: _, ...item }: JsonObject): JsonObject {
+  const sent: JsonObject = {};
+  for (const [member, value] of Object.entries(item)) if (value !== null) sent[member] = value;
+  const id = textIn(item.id) ?? "";
+  if (typeof item.encrypted_content === "string" && id.length <= 64 && form(id, "rs") === undefined)
+    delete sent.id;
+  return { ...sent, summary: listIn(item.summary) };
+}
+
+function isCustom(call: ToolCallPart, own: boolean): boolean {
+  return own && call.opaque?.custom === true && call.argsError === undefined;
+}
+
+/** `after`: the id of the reasoning that led to the item. */
+type Add = (
+  item: JsonObject,
+  id: string | undefined,
+  after: Json | undefined,
+  keepsReasoning?: boolean,
+) => void;
+
+function addCall(call: ToolCallPart, own: boolean, add: Add): void {
+  const opaque = own ? call.opaque : undefined;
+  const callId = wireId(call.id, responsesIds);
+  const name = wireName(call.name);
+  // What the server did not say whole is not what it said: such a call goes out as a plain one (F029).
+  const broken = call.argsError !== undefined;
+  const id = textIn(opaque?.id);
+  if (isCustom(call, own)) {
+    add(
+      { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
+      form(id, "ctc"),
+      opaque?.after,
+    );
+    return;
+  }
+  // Where its tool is declared and who made it hold for a broken call as well: it is refused without them.
+  const rest: JsonObject = {};
+  for (const member of ["namespace", "caller"]) {
+    const value = opaque?.[member];
+    if (value !== undefined) rest[member] = value;
+  }
+  add(
+    { type: "function_call", call_id: callId, name, arguments: argumentsText(call), ...rest },
+    broken ? undefined : form(id, "fc"),
+    opaque?.after,
+    !broken,
+  );
+}
+
+/** An id that the API takes for an item of a kind. */
+function form(id: string | undefined, prefix: string): string | undefined {
+  return id?.startsWith(prefix) && /^[\w-]{1,64}$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,387 @@
+// The room of a response's output items as they come in: deltas, final values, and the gaps between them.
+//
+// Everything is kept under its output index; where a gateway gives several items one index, an item that has ended, or
+// another call's id, tells them apart. A final value replaces what was put together from deltas; a snapshot of what is
+// there already changes nothing. An item whose type is not known here is kept whole and sent back as it came.
+
+import type { Json, JsonObject } from "@rondo/core";
+import type { Answer } from "../../answer.ts";
+import type { Target } from "../../codec.ts";
+import { listIn, numberIn, objectIn, textIn } from "../openai/json.ts";
+import { type NameTable, nameTable } from "../openai/names.ts";
+
+interface Item {
+  key: string;
+  /** The keys of its parts, made once: they are asked for with every delta. */
+  parts: string[];
+  type: string;
+  /** It was announced, and did not begin with a delta. */
+  added: boolean;
+  done: boolean;
+  callId: string | undefined;
+  /** Ids it was seen under: they may change. */
+  ids: Set<string>;
+  /** What it said as a whole, once it had ended. */
+  said: string | undefined;
+  /** Annotations told so far, by content part. */
+  cited: Map<number, number>;
+  /** The reasoning part last written to. */
+  reasoning: string | undefined;
+}
+
+export class ResponseItems {
+  readonly #answer: Answer;
+  readonly #names: NameTable;
+  readonly #alive: () => void;
+  readonly #items = new Map<number, Item>();
+  /** Places of items by output index: one each, but where an index came again for another item. */
+  readonly #places = new Map<number, number[]>();
+  #last = -1;
+  /** The id of the reasoning that was told last: what follows is tied to it. */
+  #reasoned: string | undefined;
+
+  constructor(answer: Answer, target: Target, alive: () => void) {
+    this.#answer = answer;
+    this.#names = nameTable(target.origin);
+    this.#alive = alive;
+  }
+
+  event(type: string, event: JsonObject): void {
+    const index = this.#placeOf(event, type === "response.output_item.added");
+    const item = objectIn(event.item);
+    const delta = textIn(event.delta) ?? "";
+    switch (type) {
+      case "response.output_item.added":
+        if (item !== undefined) this.#open(index, item).added = true;
+        return;
+      case "response.output_item.done":
+        if (item !== undefined) this.#done(index, item);
+        return;
+      case "response.output_text.delta":
+        this.#answer.text(this.#part(index, event, "message"), delta);
+        return;
+      case "response.output_text.done":
+        this.#answer.textWhole(this.#part(index, event, "message"), "text", textIn(event.text) ?? "");
+        return;
+      case "response.content_part.done":
+        this.#partDone(index, event);
+        return;
+      case "response.output_text.annotation.added":
+        this.#cite(index, numberIn(event.content_index) ?? 0, event.annotation);
+        return;
+      case "response.refusal.delta":
+        this.#answer.refusal(this.#part(index, event, "message"), delta);
+        return;
+      case "response.refusal.done":
+        this.#answer.textWhole(this.#part(index, event, "message"), "refusal", textIn(event.refusal) ?? "");
+        return;
+      case "response.reasoning_summary_text.delta":
+        this.#reason(index, `summary ${numberIn(event.summary_index) ?? 0}`, delta);
+        return;
+      case "response.reasoning_text.delta":
+        this.#reason(index, `content ${numberIn(event.content_index) ?? 0}`, delta);
+        return;
+      case "response.function_call_arguments.delta":
+        this.#answer.args(this.#call(index, event), delta);
+        return;
+      case "response.function_call_arguments.done": {
+        const key = this.#call(index, event);
+        this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
+        if (event.arguments !== undefined && event.arguments !== null)
+          this.#answer.argsWhole(key, event.arguments);
+        return;
+      }
+      default:
+        // Searching, interpreting, drawing, or something newer than this code: a sign of life.
+        this.#alive();
+    }
+  }
+
+  /** The terminal event's list, for what the stream did not bring. */
+  fill(output: readonly Json[]): void {
+    // The list's own items are told apart by their places: calls of one answer may share an id (F052).
+    const streamed = new Map(this.#items);
+    const renamed = renamedAmong(streamed, output);
+    for (const [index, given] of output.entries()) {
+      const item = objectIn(given);
+      const known = streamed.get(index);
+      if (item === undefined || known?.done === true) continue;
+      if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
+      // The list may leave out items and so move the others up: another type is another item.
+      else if (!isAmong(streamed, item) && !taken(renamed, saidIn(item)))
+        this.#done(this.#newPlace(index), item);
+    }
+  }
+
+  #free(): number {
+    return Math.max(-1, ...this.#items.keys()) + 1;
+  }
+
+  /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
+  #placeOf(event: JsonObject, isNew: boolean): number {
+    const index = numberIn(event.output_index);
+    const given = objectIn(event.item);
+    const id = textIn(event.item_id) ?? textIn(given?.id);
+    if (index !== undefined) {
+      const places = this.#places.get(index) ?? [];
+      const place = this.#placeAmong(places, id, given, isNew) ?? this.#newPlace(index);
+      if (!places.includes(place)) this.#places.set(index, [...places, place]);
+      this.#last = place;
+      return place;
+    }
+    if (id !== undefined) for (const [known, item] of this.#items) if (item.ids.has(id)) return known;
+    if (given !== undefined || this.#last === -1) this.#last = this.#free();
+    return this.#last;
+  }
+
+  /** Of the places under one output index the one that is meant; undefined for an item that is new there (F068). */
+  #placeAmong(
+    places: readonly number[],
+    id: string | undefined,
+    given: JsonObject | undefined,
+    isNew: boolean,
+  ): number | undefined {
+    const last = places.at(-1);
+    if (last === undefined) return undefined;
+    const item = this.#items.get(last);
+    if (item === undefined) return last;
+    const callId = textIn(given?.call_id) || undefined;
+    const known = places.findLast((place) => {
+      const at = this.#items.get(place);
+      if (callId !== undefined && at?.callId === callId) return true;
+      // OpenAI itself may change a call's id between its item's beginning and its end, and some give all items one id.
+      const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
+      return id !== undefined && at?.ids.has(id) === true && !isOver;
+    });
+    if (known !== undefined) return known;
+    // Ids change from event to event (F079): alone they tell nothing of an item that has not ended.
+    const isOther = item.done
+      ? id !== undefined
+      : given !== undefined &&
+        (textIn(given.type) !== item.type ||
+          (callId !== undefined && item.callId !== undefined) ||
+          (isNew && item.added && callId === undefined));
+    return isOther ? undefined : last;
+  }
+
+  #newPlace(index: number): number {
+    return this.#items.has(index) ? this.#free() : index;
+  }
+
+  #item(index: number, type: string): Item {
+    let item = this.#items.get(index);
+    if (item === undefined) {
+      item = {
+        key: `item ${index}`,
+        parts: [],
+        type,
+        added: false,
+        done: false,
+        callId: undefined,
+        ids: new Set(),
+        said: undefined,
+        cited: new Map(),
+        reasoning: undefined,
+      };
+      this.#items.set(index, item);
+    }
+    return item;
+  }
+
+  #part(index: number, event: JsonObject, type: string): string {
+    return partKey(this.#item(index, type), numberIn(event.content_index) ?? 0);
+  }
+
+  #call(index: number, event: JsonObject): string {
+    const item = this.#item(index, "function_call");
+    const id = textIn(event.item_id);
+    if (id !== undefined) item.ids.add(id);
+    return item.key;
+  }
+
+  /** Parts of one summary, and summary and content, are apart by an empty line. */
+  #reason(index: number, part: string, text: string): void {
+    const item = this.#item(index, "reasoning");
+    if (item.reasoning !== undefined && item.reasoning !== part && text !== "")
+      this.#answer.reasoning(item.key, "\n\n");
+    if (text !== "") item.reasoning = part;
+    this.#answer.reasoning(item.key, text);
+  }
+
+  #open(index: number, given: JsonObject): Item {
+    const type = textIn(given.type) ?? "unknown";
+    const item = this.#item(index, type);
+    item.callId = textIn(given.call_id) || item.callId;
+    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) item.ids.add(id);
+    switch (type) {
+      case "message":
+        break;
+      case "reasoning":
+        this.#answer.reasoning(item.key, "");
+        this.#reasoned = textIn(given.id) ?? this.#reasoned;
+        break;
+      case "custom_tool_call":
+        // xAI tells the calls of its own searches in this form: only what was offered is for us to run (F031).
+        if (this.#isOurs(given)) this.#callOpened(item, given);
+        else this.#native(item, type, given);
+        break;
+      case "function_call":
+        this.#callOpened(item, given);
+        break;
+      default:
+        this.#native(item, type, given);
+    }
+    return item;
+  }
+
+  #native(item: Item, type: string, given: JsonObject): void {
+    this.#answer.native(item.key, type, { item: given, ...this.#led() });
+  }
+
+  /** What says of an item that reasoning led to it, so that its id goes when the reasoning does. */
+  #led(): JsonObject {
+    return this.#reasoned === undefined ? {} : { after: this.#reasoned };
+  }
+
+  #done(index: number, given: JsonObject): void {
+    const item = this.#open(index, given);
+    item.done = true;
+    item.said = saidIn(given);
+    switch (item.type) {
+      case "message":
+        this.#messageDone(item, index, given);
+        return;
+      case "reasoning":
+        if (item.reasoning === undefined) {
+          const texts = [...listIn(given.summary), ...listIn(given.content)].map(
+            (part) => textIn(objectIn(part)?.text) ?? "",
+          );
+          this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
+        }
+        this.#answer.attach(item.key, { opaque: { item: given } });
+        return;
+      case "function_call":
+        if (given.arguments !== undefined && given.arguments !== null)
+          this.#answer.argsWhole(item.key, given.arguments);
+        this.#answer.attach(item.key, { opaque: callOpaque(given, this.#led()) });
+        this.#settleCall(item, given);
+        return;
+      case "custom_tool_call":
+        if (!this.#isOurs(given)) return;
+        // Free text is what such a tool takes: it stands under one name among the arguments.
+        this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
+        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
+        this.#settleCall(item, given);
+        return;
+    }
+  }
+
+  #callOpened(item: Item, given: JsonObject): void {
+    this.#answer.call(item.key, {
+      id: textIn(given.call_id) ?? textIn(given.id),
+      name: this.#names.own(textIn(given.name) ?? ""),
+    });
+  }
+
+  #isOurs(given: JsonObject): boolean {
+    return this.#names.custom.has(textIn(given.name) ?? "");
+  }
+
+  #settleCall(item: Item, given: JsonObject): void {
+    const status = textIn(given.status);
+    if (status === undefined || status === "completed") this.#answer.callEnd(item.key);
+    else if (status === "incomplete")
+      this.#answer.callFault(item.key, "the arguments were cut off: the provider marked the call incomplete");
+  }
+
+  #messageDone(item: Item, index: number, given: JsonObject): void {
+    for (const [position, one] of listIn(given.content).entries()) {
+      const part = objectIn(one);
+      if (part === undefined) continue;
+      const key = partKey(item, position);
+      if (part.type === "refusal") this.#answer.textWhole(key, "refusal", textIn(part.refusal) ?? "");
+      else if (typeof part.text === "string") {
+        this.#answer.textWhole(key, "text", part.text);
+        const annotations = listIn(part.annotations);
+        for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
+          this.#cite(index, position, annotation);
+      } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
+      const opaque: JsonObject = given.id === undefined || given.id === null ? {} : this.#led();
+      for (const member of ["id", "phase"]) {
+        const value = given[member];
+        if (value !== undefined && value !== null) opaque[member] = value;
+      }
+      if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
+    }
+  }
+
+  /** The final value of a part, where nothing else brings its text. */
+  #partDone(index: number, event: JsonObject): void {
+    const part = objectIn(event.part);
+    const type = part?.type;
+    if (type !== "output_text" && type !== "refusal") return;
+    const text = textIn(type === "refusal" ? part?.refusal : part?.text) ?? "";
+    this.#answer.textWhole(
+      this.#part(index, event, "message"),
+      type === "refusal" ? "refusal" : "text",
+      text,
+    );
+  }
+
+  #cite(index: number, position: number, annotation: Json | undefined): void {
+    if (annotation === undefined || annotation === null) return;
+    const item = this.#item(index, "message");
+    const key = partKey(item, position);
+    this.#answer.text(key, "");
+    this.#answer.attach(key, { citation: annotation });
+    item.cited.set(position, (item.cited.get(position) ?? 0) + 1);
+  }
+}
+
+function isAmong(items: ReadonlyMap<number, Item>, given: JsonObject): boolean {
+  const ids = [textIn(given.id), textIn(given.call_id)].filter((id) => id !== undefined);
+  return [...items.values()].some((item) => ids.some((id) => item.ids.has(id)));
+}
+
+/** What streamed items said that the list does not know by their ids: some servers make the ids of the list anew. */
+function renamedAmong(items: ReadonlyMap<number, Item>, output: readonly Json[]): string[] {
+  const known = new Set(
+    output.map(objectIn).flatMap((one) => [textIn(one?.id) ?? "", textIn(one?.call_id) ?? ""]),
+  );
+  const renamed = [...items.values()].filter((item) => ![...item.ids].some((id) => known.has(id)));
+  return renamed.flatMap(({ said }) => said ?? []);
+}
+
+/** Takes one such out of them, where there is one. */
+function taken(renamed: string[], said: string | undefined): boolean {
+  const at = said === undefined ? -1 : renamed.indexOf(said);
+  if (at !== -1) renamed.splice(at, 1);
+  return at !== -1;
+}
+
+/** A call or a message as what it says; undefined for all else. */
+function saidIn(item: JsonObject): string | undefined {
+  if (item.type === "function_call") return JSON.stringify([item.name ?? "", item.arguments ?? ""]);
+  if (item.type !== "message") return undefined;
+  const texts = listIn(item.content).map((part) => textIn(objectIn(part)?.text) ?? "");
+  return texts.join("") === "" ? undefined : JSON.stringify(texts);
+}
+
+function partKey(item: Item, position: number): string {
+  let key = item.parts[position];
+  if (key === undefined) {
+    key = `${item.key} part ${position}`;
+    item.parts[position] = key;
+  }
+  return key;
+}
+
+/** What a call must bring along when it is sent back to where it came from. */
+function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
+  const opaque: JsonObject = { ...more };
+  for (const member of ["id", "namespace", "caller"]) {
+    const value = given[member];
+    if (value !== undefined && value !== null) opaque[member] = value;
+  }
+  return opaque;
+}

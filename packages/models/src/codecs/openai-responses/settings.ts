@@ -1,0 +1,226 @@
+// The room of everything in a Responses request but its input: sampling, effort, tools, text format.
+//
+// Stateless by default: nothing is stored at the provider, and reasoning comes back encrypted so that it can be sent
+// again in full. Items are never told by reference (F112).
+
+import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { Target } from "../../codec.ts";
+import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
+import { jsonOf, listIn, objectIn } from "../openai/json.ts";
+import type { NameTable } from "../openai/names.ts";
+import {
+  type Body,
+  effortOf,
+  providerOptions,
+  schemaRoom,
+  unsupported,
+  type Warning,
+} from "../openai/settings.ts";
+import { ToolTexts } from "../openai/tools.ts";
+import { oneOf, words } from "../openai-chat/compat.ts";
+
+/** The quirks this codec reads from `Target.compat`. */
+export interface OpenaiResponsesCompat {
+  /** The role of system messages within the input. Default: `developer`. */
+  systemRole: "developer" | "system";
+  /** Results may hold images and files. Default: true. */
+  toolFiles: boolean;
+  /** Reasoning items are accepted without encrypted content, as local servers do. Default: false. */
+  plainReasoning: boolean;
+  /** Asks for encrypted reasoning when nothing is stored. Default: true. */
+  encryptedReasoning: boolean;
+  /** Ask for strict tools where the schema allows it. Default: true. */
+  strictTools: boolean;
+  /**
+   * Bend schemas to strict mode where only rules on values are lost: members that were optional may then be null, and
+   * null is read as absent. Default: false.
+   */
+  adaptStrict: boolean;
+  /** Rules that a schema loses on the way go in words into the tool's description. Default: false. */
+  describeLostRules: boolean;
+  /** The most tools a request may have; 0 is any number. Default: 128. */
+  maxTools: number;
+  omit: readonly string[];
+  options: readonly string[];
+}
+
+export function responsesCompat(target: Target): OpenaiResponsesCompat {
+  const given = target.compat ?? {};
+  return {
+    systemRole: oneOf(given.systemRole, ["developer", "system"]),
+    toolFiles: given.toolFiles !== false,
+    plainReasoning: given.plainReasoning === true,
+    encryptedReasoning: given.encryptedReasoning !== false,
+    strictTools: given.strictTools !== false,
+    adaptStrict: given.adaptStrict === true,
+    describeLostRules: given.describeLostRules === true,
+    maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    omit: words(given.omit),
+    options: words(given.options),
+  };
+}
+
+/** Fields of `providerOptions` that Responses takes. `tools` and `include` add to the request's own. */
+export interface OpenaiResponsesOptions {
+  store?: boolean;
+  metadata?: Record<string, string>;
+  user?: string;
+  safety_identifier?: string;
+  prompt_cache_key?: string;
+  prompt_cache_retention?: string;
+  service_tier?: string;
+  truncation?: "auto" | "disabled";
+  max_tool_calls?: number;
+  top_logprobs?: number;
+  include?: string[];
+  /** Merged with the effort asked for, e.g. `{ summary: "auto" }`. */
+  reasoning?: JsonObject;
+  /** Merged with the output schema, e.g. `{ verbosity: "low" }`. */
+  text?: JsonObject;
+  context_management?: JsonObject[];
+  /** Tools that the provider runs, e.g. `{ type: "web_search" }`. */
+  tools?: JsonObject[];
+}
+
+const knownOptions: readonly (keyof OpenaiResponsesOptions)[] = [
+  "store",
+  "metadata",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "service_tier",
+  "truncation",
+  "max_tool_calls",
+  "top_logprobs",
+  "include",
+  "reasoning",
+  "text",
+  "context_management",
+  "tools",
+];
+
+/** Whether the provider keeps this request's items. */
+export function isStored(request: ModelRequest, target: Target): boolean {
+  return request.settings.providerOptions?.[target.origin.provider]?.store === true;
+}
+
+/** The body's members before `input`, in a fixed order; tools are apart, as they are kept ready in text. */
+export function responsesBody(
+  request: ModelRequest,
+  target: Target,
+  compat: OpenaiResponsesCompat,
+  warnings: Warning[],
+): Body {
+  const { settings } = request;
+  const known = new Set<string>([...knownOptions, ...compat.options]);
+  const {
+    tools: _,
+    include,
+    reasoning,
+    text,
+    store,
+    ...options
+  } = providerOptions(request, target, known, warnings);
+  for (const [name, value] of [
+    ["topK", settings.topK],
+    ["stop", settings.stop?.length === 0 ? undefined : settings.stop],
+    ["seed", settings.seed],
+    ["frequencyPenalty", settings.frequencyPenalty],
+    ["presencePenalty", settings.presencePenalty],
+  ] as const)
+    if (value !== undefined) unsupported(name, target, warnings);
+  const included = new Set(words(include));
+  if (store !== true && compat.encryptedReasoning) included.add("reasoning.encrypted_content");
+  const effort = effortOf(settings.reasoning, warnings);
+  const format = textFormat(request, target, warnings);
+  const body: Body = {
+    model: target.origin.model,
+    ...(target.stream === false ? {} : { stream: true }),
+    store: store === true,
+    include: included.size === 0 ? undefined : [...included],
+    max_output_tokens: settings.maxOutputTokens,
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    reasoning:
+      effort === undefined && reasoning === undefined
+        ? undefined
+        : { ...objectIn(reasoning), ...(effort === undefined ? {} : { effort }) },
+    text:
+      format === undefined && text === undefined
+        ? undefined
+        : { ...objectIn(text), ...(format === undefined ? {} : { format }) },
+    ...options,
+    instructions: request.system !== undefined && request.system.trim() !== "" ? request.system : undefined,
+  };
+  for (const member of compat.omit) {
+    if (body[member] !== undefined) unsupported(member, target, warnings);
+    delete body[member];
+  }
+  return body;
+}
+
+function textFormat(request: ModelRequest, target: Target, warnings: Warning[]): JsonObject | undefined {
+  const schema = request.outputSchema;
+  if (schema === undefined) return undefined;
+  if (target.facts.output === "none") {
+    unsupported("output schema", target, warnings);
+    return undefined;
+  }
+  return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
+}
+
+/** The tools of a request and the choice among them, as text. */
+export class ResponsesTools {
+  readonly #target: Target;
+  readonly #compat: OpenaiResponsesCompat;
+  readonly #names: NameTable;
+  readonly #texts: ToolTexts;
+
+  constructor(target: Target, compat: OpenaiResponsesCompat, names: NameTable) {
+    this.#target = target;
+    this.#compat = compat;
+    this.#names = names;
+    this.#texts = new ToolTexts(target, compat.maxTools, (tool, warnings) => this.#tool(tool, warnings));
+  }
+
+  encode(request: ModelRequest, warnings: Warning[]): string {
+    const { tools, toolChoice, settings } = request;
+    const own = listIn(settings.providerOptions?.[this.#target.origin.provider]?.tools);
+    // A custom tool of the caller's stands in place of the function of that name.
+    const custom = new Set<string>();
+    for (const tool of own.map(objectIn))
+      if (tool?.type === "custom" && typeof tool.name === "string") custom.add(tool.name);
+    for (const name of custom) this.#names.custom.add(name);
+    const functions = custom.size === 0 ? tools : tools.filter((tool) => !custom.has(tool.name));
+    if (functions.length + own.length === 0) return "";
+    const items = this.#texts.items(functions, own, warnings);
+    const choice = this.#choice(toolChoice);
+    const parallel = settings.parallelToolCalls;
+    return [
+      `,"tools":[${items}]`,
+      choice === undefined ? "" : `,"tool_choice":${jsonOf(choice)}`,
+      parallel === undefined ? "" : `,"parallel_tool_calls":${parallel}`,
+    ].join("");
+  }
+
+  #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
+    const as = this.#compat.strictTools ? strictTool : sentTool;
+    const { description, schema, strict } = as(tool, "tool", schemaRoom(this.#target, warnings));
+    return {
+      type: "function",
+      name: this.#names.wire(tool.name),
+      description,
+      parameters: schema,
+      // Left out it would mean true, and a schema that breaks its rules would fail the request (F140).
+      strict,
+    };
+  }
+
+  #choice(choice: ModelRequest["toolChoice"]): Json | undefined {
+    if (choice === "auto") return undefined;
+    if (choice === "any") return "required";
+    if (choice === "none") return "none";
+    return { type: "function", name: this.#names.wire(choice.tool) };
+  }
+}

@@ -1,0 +1,68 @@
+// The room of errors in the OpenAI protocols: in a stream, in a body of status 200, and in a call the server refused.
+//
+// What an error means is decided in one place for all providers (the transport's); this adds what only a decoder
+// knows: what had arrived before it. And it finds the attempted call in Groq's refusal, or the words in place of a call
+// that was forced: both are an answer of the model and no fault of the request (F151).
+
+import {
+  type AssistantMessage,
+  cutRaw,
+  errorWith,
+  type Json,
+  type JsonObject,
+  RondoError,
+} from "@rondo/core";
+import { Answer } from "../../answer.ts";
+import type { Target } from "../../codec.ts";
+import { classifyStreamError } from "../../transport/errors.ts";
+import { withRepair } from "../with-repair.ts";
+import { jsonOf, objectIn, parseJson, textIn } from "./json.ts";
+import { freshId, nameTable } from "./names.ts";
+
+/** An error that came inside a successful response: so do refusals, where a gateway had begun to answer before it asked. */
+export function streamError(body: Json, target: Target, answer: Answer): RondoError {
+  const error = classifyStreamError(body, { provider: speaker(target) });
+  const said = jsonOf({ error: objectIn(body)?.error ?? body });
+  // Without a code or a status only the words say that it is the request's fault.
+  const judged =
+    error.kind === "stream_error" ? errorWith(error, { kind: "invalid_request", retryable: false }) : error;
+  const repaired = withRepair(judged, { status: error.status ?? 400, header: () => null, body: said });
+  return answer.failed(repaired.repair === undefined ? error : repaired);
+}
+
+export function speaker(target: Target): string {
+  return `${target.origin.provider}/${target.origin.model}`;
+}
+
+/** A frame that is no JSON object (F157). */
+export function unreadable(data: string, target: Target, answer: Answer): RondoError {
+  const words = /^\s*error\b/i.test(data)
+    ? data.trim().slice(0, 600)
+    : `a frame that is no JSON object: ${data.slice(0, 120)}`;
+  const error = new RondoError("stream_error", `the stream of ${speaker(target)} sent ${words}`, {
+    raw: cutRaw(data),
+  });
+  return answer.failed(error);
+}
+
+/** A call was forced, and the model spoke instead. */
+const noCall: RegExp = /\bdid not call a tool\b/i;
+
+/** What a Groq refusal holds of the model's: a call that must not run, or words; undefined when there is neither. */
+export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
+  const error = objectIn(objectIn(body)?.error);
+  const said = textIn(error?.failed_generation) ?? "";
+  const whole = answer ?? new Answer(target.origin, () => {});
+  const attempt = objectIn(parseJson(said));
+  const name = textIn(attempt?.name);
+  if (name === undefined || name === "") {
+    if (error?.code !== "tool_use_failed" || !noCall.test(textIn(error.message) ?? "")) return undefined;
+    if (said !== "") whole.textWhole("text", "text", said);
+    return whole.has("text") ? whole.finish({ wire: "end_turn", raw: error.code }) : undefined;
+  }
+  const args = attempt?.arguments ?? attempt?.parameters ?? ({} as JsonObject);
+  whole.call("refused", { id: freshId(), name: nameTable(target.origin).own(name) });
+  whole.argsWhole("refused", args);
+  whole.callFault("refused", textIn(error?.message) ?? "the server refused the call's arguments");
+  return whole.finish({ wire: "tool_use", raw: textIn(error?.code) ?? "tool_use_failed" });
+}

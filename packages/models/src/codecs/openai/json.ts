@@ -1,0 +1,87 @@
+// The room of reading and writing JSON for the OpenAI protocols.
+//
+// Reading: compatible servers put strings where objects belong and null where anything belongs, so every member is
+// asked for by type and a wrong one is as good as absent. Writing: text with a lone surrogate makes the whole request
+// invalid for every provider (F094), so no piece leaves without passing `jsonOf`.
+
+import type { Json, JsonObject } from "@rondo/core";
+import type { FrameJson } from "../../frame-json.ts";
+
+export function objectIn(value: Json | undefined): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+export function listIn(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textIn(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function numberIn(value: Json | undefined): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The value of a frame that may be anything. Undefined when it is no JSON. */
+export function parsed(frames: FrameJson, data: string): Json | undefined {
+  try {
+    return frames.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Parses a text that may be anything. Undefined when it is no JSON. */
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): Json | undefined {
+  try {
+    return parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+// One escape at a time, so that an escaped backslash before a `u` is not taken for the start of one.
+const escapes: RegExp =
+  /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[\s\S])/g;
+
+/** JSON text in which every lone surrogate escape is the replacement character. */
+export function wellFormedJson(json: string): string {
+  if (!/\\u[dD]/.test(json)) return json;
+  return json.replace(escapes, (one) => (one.length === 6 && /^\\u[dD]/.test(one) ? "\\ufffd" : one));
+}
+
+/** A value as JSON text that every provider can read. */
+export function jsonOf(value: Json | { [key: string]: Json | undefined }): string {
+  // JSON.stringify writes a lone surrogate as an escape and a pair as it is: only the escapes need looking at.
+  return wellFormedJson(JSON.stringify(value));
+}
+
+/** A short stable digest of a text, as letters and digits. Not for security. */
+export function digest(text: string, length: number): string {
+  // Two FNV-1a sums with different starts give 64 bits; more letters come from running on.
+  let out = "";
+  for (let round = 0; out.length < length; round++) {
+    let a = 0x811c9dc5 ^ Math.imul(round, 0x9e3779b1);
+    let b = 0xcbf29ce4 ^ Math.imul(round + 1, 0x85ebca6b);
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      a = Math.imul(a ^ code, 0x01000193);
+      b = Math.imul(b ^ code, 0x01000197) ^ (b >>> 15);
+    }
+    out += letters(a) + letters(b);
+  }
+  return out.slice(0, length);
+}
+
+const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+function letters(sum: number): string {
+  let rest = sum >>> 0;
+  let out = "";
+  for (let i = 0; i < 5; i++) {
+    out += alphabet[rest % 62];
+    rest = Math.floor(rest / 62);
+  }
+  return out;
+}

@@ -1,0 +1,90 @@
+// The room of names and ids as OpenAI's protocols allow them.
+//
+// What goes out must fit the provider's pattern, stay distinct, and be the same every time (the request prefix is cached);
+// what comes back must find its way to the tool it means. Names and ids that fit already are never touched.
+
+import { bareName } from "../bare-name.ts";
+import { digest } from "./json.ts";
+
+const nameLimit = 64;
+// OpenAI takes any of these first; Kimi a letter alone, and Gemini, which others stand before, no digit and no dash.
+const nameForm: RegExp = /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/;
+
+/** A tool's name as it goes out: itself where it fits, else cleaned, with a digest that keeps it distinct (F059, F060). */
+export function wireName(name: string): string {
+  if (nameForm.test(name)) return name;
+  const mark = `_${digest(name, 8)}`;
+  const clean = name.replace(/[^a-zA-Z0-9_-]+/g, "_").replace(/^(?![a-zA-Z])[_-]*/, "tool_");
+  return `${clean.slice(0, nameLimit - mark.length)}${mark}`;
+}
+
+/** Which names went out under an alias. One table serves every encoder and decoder of a model. */
+export class NameTable {
+  readonly #own = new Map<string, string>();
+  /** Tools that were offered as custom tools: a call to any other custom tool is the provider's own business. */
+  readonly custom: Set<string> = new Set();
+  /** All names that went out. */
+  readonly offered: Set<string> = new Set();
+
+  wire(name: string): string {
+    const wire = wireName(name);
+    this.offered.add(wire);
+    if (wire !== name) this.#own.set(wire, name);
+    return wire;
+  }
+
+  /** The name the caller knows. */
+  own(told: string): string {
+    const name = bareName(told);
+    return this.#own.get(name) ?? name;
+  }
+}
+
+// Encoder and decoder of one model are made apart and meet only in the model's origin.
+const tables = new WeakMap<object, NameTable>();
+
+export function nameTable(origin: object): NameTable {
+  let table = tables.get(origin);
+  if (table === undefined) {
+    table = new NameTable();
+    tables.set(origin, table);
+  }
+  return table;
+}
+
+/** What a provider takes as a call id. */
+export interface IdForm {
+  fits(id: string): boolean;
+  make(seed: string): string;
+}
+
+/** Chat Completions: any text of at most 40 characters. */
+export const chatIds: IdForm = {
+  fits: (id) => id.length > 0 && id.length <= 40,
+  make: (seed) => `call_${digest(seed, 24)}`,
+};
+
+/** Mistral: exactly nine letters and digits (F055). */
+export const mistralIds: IdForm = {
+  fits: (id) => /^[a-zA-Z0-9]{9}$/.test(id),
+  make: (seed) => digest(seed, 9),
+};
+
+/** Responses: at most 64 letters, digits, `_` and `-`, with no `_` at the end (F056). */
+export const responsesIds: IdForm = {
+  fits: (id) => /^[A-Za-z0-9_-]{1,63}[A-Za-z0-9-]$|^[A-Za-z0-9-]$/.test(id),
+  make: (seed) => `call_${digest(seed, 24)}`,
+};
+
+/**
+ * An id as it goes out: itself where it fits, else a digest of it. The digest is of the id alone, so that a long history
+ * needs no table, and the same request is the same bytes in every process. Nine letters are 53 bits: enough to be distinct.
+ */
+export function wireId(id: string, form: IdForm): string {
+  return form.fits(id) ? id : form.make(id);
+}
+
+/** An id for a call that came without one, or with one that another call of its answer has. */
+export function freshId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+}

@@ -1,0 +1,77 @@
+// The room of what both OpenAI protocols share of a request's settings: options by whitelist, effort, output schema.
+//
+// A body is written member by member, never spread from what the caller gave: an unknown field makes many servers
+// refuse the whole request (F130). What cannot be sent is said as a warning.
+
+import type { Json, JsonObject, ModelRequest, Settings } from "@rondo/core";
+import type { Target, WireRequest } from "../../codec.ts";
+import type { SchemaRoom } from "../../schemas/codecs.ts";
+
+export type Warning = WireRequest["warnings"][number];
+
+/** The members of a body under construction. Undefined ones are left out. */
+export type Body = { [member: string]: Json | undefined };
+
+export type Effort = "none" | "minimal" | "low" | "medium" | "high";
+
+/** The level of effort asked for; a budget in tokens becomes the nearest level, and says so. */
+export function effortOf(asked: Settings["reasoning"], warnings: Warning[]): Effort | undefined {
+  if (asked === undefined) return undefined;
+  if (asked === "off") return "none";
+  if (typeof asked === "string") return asked;
+  const { budgetTokens } = asked;
+  const level =
+    budgetTokens <= 0 ? "none" : budgetTokens <= 2048 ? "low" : budgetTokens <= 12_288 ? "medium" : "high";
+  warnings.push({
+    code: "reasoning_budget",
+    message: `a reasoning budget of ${budgetTokens} tokens cannot be asked for here; effort "${level}" is asked for in its place`,
+  });
+  return level;
+}
+
+export function unsupported(setting: string, target: Target, warnings: Warning[]): void {
+  warnings.push({
+    code: "unsupported_setting",
+    message: `${target.origin.provider} takes no ${setting} for ${target.origin.model}; it is left out`,
+  });
+}
+
+/** Where schemas say what they lost. */
+export function schemaRoom(target: Target, warnings: Warning[]): SchemaRoom {
+  return { target, warn: (code, message) => void warnings.push({ code, message }) };
+}
+
+/** Takes the caller's own fields for this provider, as far as they are known to be taken. */
+export function providerOptions(
+  request: ModelRequest,
+  target: Target,
+  known: ReadonlySet<string>,
+  warnings: Warning[],
+): JsonObject {
+  const given = request.settings.providerOptions?.[target.origin.provider] ?? {};
+  const taken: JsonObject = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (known.has(name)) taken[name] = value;
+    else
+      warnings.push({
+        code: "unknown_option",
+        message: `providerOptions.${target.origin.provider}.${name} is no option of ${target.origin.api}; it is left out`,
+      });
+  }
+  return taken;
+}
+
+/** The body's members in order, without the last brace: the messages follow, so that a longer history only appends. */
+export function bodyHead(body: Body, jsonOf: (value: Json) => string): string {
+  // What is undefined is left out by JSON itself.
+  return jsonOf(body as Json).slice(0, -1);
+}
+
+/** The headers of a request with a JSON body. The caller's own come last. */
+export function jsonHeaders(request: ModelRequest, target: Target): Record<string, string> {
+  return {
+    "content-type": "application/json",
+    accept: target.stream === false ? "application/json" : "text/event-stream",
+    ...request.settings.headers,
+  };
+}

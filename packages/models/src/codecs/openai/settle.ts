@@ -1,0 +1,23 @@
+// The room of the last look at an answer's calls: every call leaves with an id of its own, and a call without a name
+// leaves marked, so that it is answered with an error and never stored as if it could run (F052, F053, F066).
+
+import type { AssistantMessage, Part } from "@rondo/core";
+import { freshId } from "./names.ts";
+
+export function settle(message: AssistantMessage): AssistantMessage {
+  if (!message.content.some((part) => part.type === "tool_call")) return message;
+  const seen = new Set<string>();
+  const content = message.content.map((part): Part => {
+    if (part.type !== "tool_call") return part;
+    const id = part.id === "" || seen.has(part.id) ? freshId() : part.id;
+    seen.add(id);
+    if (part.name !== "") return id === part.id ? part : { ...part, id };
+    return {
+      ...part,
+      id,
+      args: {},
+      argsError: part.argsError ?? "the call has no name: say which tool is meant",
+    };
+  });
+  return { ...message, content };
+}

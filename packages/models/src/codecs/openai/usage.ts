@@ -1,0 +1,65 @@
+// The room of token counts in the OpenAI protocols.
+//
+// Providers put the same numbers in different places and leave out what they do not count: absent stays absent (F084).
+
+import type { Json, JsonObject, Usage } from "@rondo/core";
+import { numberIn, objectIn } from "./json.ts";
+
+type Count = { [K in keyof Usage]: number | undefined };
+
+/** A `usage` object of Chat Completions. */
+export function chatUsage(given: Json | undefined): Count {
+  const usage = objectIn(given);
+  if (usage === undefined) return {};
+  const prompt = objectIn(usage.prompt_tokens_details);
+  const completion = objectIn(usage.completion_tokens_details);
+  return whole(usage, {
+    inputTokens: numberIn(usage.prompt_tokens),
+    outputTokens: numberIn(usage.completion_tokens),
+    cachedInputTokens:
+      numberIn(prompt?.cached_tokens) ??
+      numberIn(usage.prompt_cache_hit_tokens) ??
+      numberIn(usage.cached_tokens) ??
+      numberIn(usage.cache_read_input_tokens),
+    cacheWriteTokens: written(usage, prompt),
+    reasoningTokens: numberIn(completion?.reasoning_tokens) ?? numberIn(usage.reasoning_tokens),
+  });
+}
+
+/** A `usage` object of Responses. */
+export function responsesUsage(given: Json | undefined): Count {
+  const usage = objectIn(given);
+  if (usage === undefined) return {};
+  const input = objectIn(usage.input_tokens_details);
+  return whole(usage, {
+    inputTokens: numberIn(usage.input_tokens),
+    outputTokens: numberIn(usage.output_tokens),
+    cachedInputTokens: numberIn(input?.cached_tokens) ?? numberIn(input?.cache_read_input_tokens),
+    cacheWriteTokens: written(usage, input),
+    reasoningTokens: numberIn(objectIn(usage.output_tokens_details)?.reasoning_tokens),
+  });
+}
+
+/** What was written to the cache, in OpenAI's word or in those of gateways to Claude (LiteLLM, Perplexity). */
+function written(usage: JsonObject, details: JsonObject | undefined): number | undefined {
+  return (
+    numberIn(details?.cache_write_tokens) ??
+    numberIn(details?.cache_creation_tokens) ??
+    numberIn(details?.cache_creation_input_tokens) ??
+    numberIn(usage.cache_creation_input_tokens)
+  );
+}
+
+/**
+ * Counts with the reasoning that the total has beside them: xAI tells how much that is, Gemini's OpenAI endpoint does
+ * not. The cache, which some count beside the input, is no reasoning.
+ */
+function whole(usage: JsonObject, count: Count): Count {
+  const { inputTokens, outputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
+  const total = numberIn(usage.total_tokens);
+  if (inputTokens === undefined || outputTokens === undefined || total === undefined) return count;
+  const beside = total - inputTokens - outputTokens;
+  const cached = [read, write, read + write].includes(beside);
+  if (beside <= 0 || beside !== (count.reasoningTokens ?? (cached ? 0 : beside))) return count;
+  return { ...count, outputTokens: outputTokens + beside, reasoningTokens: beside };
+}

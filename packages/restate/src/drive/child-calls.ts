@@ -1,0 +1,141 @@
+// The room of child calls: a sub-agent is a session of its own, driven by its own object.
+//
+// The call of it is a call between objects: it outlives the process that made it, and a parent that waits for nothing
+// else is in no memory. What is said to a child while it is at work goes to its inbox, like anything that is said.
+
+import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
+import type { Call, CallKey, ErrorData, Fact, LogRecord, State } from "@rondo/core";
+import { timely } from "@rondo/core/driving";
+import type { Services } from "../names.ts";
+import { jsonOf } from "../state/kv.ts";
+import type { ChildRequest, PostRequest, Saying } from "../wire.ts";
+
+/** What a child came to, as its parent's fact. */
+export interface ChildCame {
+  call: CallKey;
+  at: number;
+  fact: Fact & { type: "tool_finished" | "child_waits" };
+  /** The parent's own words for it failed: that ends the parent's run. */
+  unsaid?: ErrorData;
+}
+
+/** A child settles a little before its parent gives it up, so that what it spent is told in time. */
+const graceShare = 0.75;
+
+export class ChildCalls {
+  readonly #ctx: ObjectContext;
+  readonly #services: Services;
+  readonly #session: string;
+  readonly #agent: string;
+  readonly #calls = new Map<CallKey, RestatePromise<ChildCame>>();
+  /** Those that were told to stop. */
+  readonly #stopped = new Set<CallKey>();
+
+  /** @param agent the parent's, with the tools it stands under */
+  constructor(ctx: ObjectContext, services: Services, session: string, agent: string) {
+    this.#ctx = ctx;
+    this.#services = services;
+    this.#session = session;
+    this.#agent = agent;
+  }
+
+  get outstanding(): Iterable<RestatePromise<ChildCame>> {
+    return this.#calls.values();
+  }
+
+  start(call: Call, state: State): void {
+    const { child, key } = call;
+    if (child === undefined) return;
+    const depth = (state.run?.parent?.depth ?? 0) + 1;
+    const request: ChildRequest = {
+      agent: this.#agentOf(call),
+      call: key,
+      args: call.args,
+      parent: { session: this.#session, call: key, depth, budget: child.reserved },
+      parentAgent: this.#agent,
+      answers: child.answers,
+      told: child.spent,
+      graceMs: Math.floor((state.options?.abortGraceMs ?? 0) * graceShare),
+    };
+    this.#stopped.delete(key);
+    this.#calls.set(
+      key,
+      this.#ctx.genericCall<ChildRequest, ChildCame>({
+        service: this.#services.session,
+        method: "child",
+        key: child.session,
+        parameter: request,
+        inputSerde: jsonOf(),
+        outputSerde: jsonOf(),
+        name: `sub-agent ${call.name}`,
+      }),
+    );
+  }
+
+  done(key: CallKey): void {
+    this.#calls.delete(key);
+  }
+
+  /** Takes note of what happened to calls that are sub-agents. */
+  see(record: LogRecord, before: State, after: State): void {
+    if (record.type === "approval_passed") {
+      const call = callOf(after, record.call);
+      // One that has stopped is told when it goes on.
+      if (call?.child !== undefined && call.startedAt !== undefined) this.#say(call, insideFact(record));
+      return;
+    }
+    if (record.type === "tool_finished") {
+      const call = callOf(before, record.call);
+      if (call?.child === undefined || call.result !== undefined) return;
+      this.#calls.delete(record.call);
+      // A result that the loop itself gave: the child is wanted no more, whether it is at work or waits for somebody.
+      if (record.result.spent === undefined) this.#stop(call, "its parent was ended");
+      return;
+    }
+    if (after.run?.cancelledAt === undefined || before.run?.cancelledAt !== undefined) return;
+    for (const call of after.run.turn?.calls ?? [])
+      if (call.child !== undefined && call.startedAt !== undefined && call.result === undefined)
+        this.#stop(call, after.run.abort?.reason ?? "its parent no longer wants it");
+  }
+
+  #stop(call: Call, reason: string): void {
+    if (this.#stopped.has(call.key)) return;
+    this.#stopped.add(call.key);
+    this.#say(call, { type: "abort_asked", reason });
+  }
+
+  #say(call: Call, say: Saying): void {
+    if (call.child === undefined) return;
+    this.#ctx.genericSend<PostRequest>({
+      service: this.#services.inbox,
+      method: "post",
+      key: call.child.session,
+      parameter: { agent: this.#agentOf(call), say },
+      inputSerde: jsonOf(),
+    });
+  }
+
+  #agentOf({ name }: Call): string {
+    return `${this.#agent}/${name}`;
+  }
+}
+
+/** What its parent takes down of it. A child asked before it stopped: word of that may be on its way still, and stands before it in any case. */
+export function factsOfChild({ call: key, fact, unsaid }: ChildCame, state: State): Fact[] {
+  const facts: Fact[] = [];
+  if (unsaid !== undefined) facts.push({ type: "abort_asked", reason: unsaid.message, error: unsaid });
+  if (fact.type === "child_waits") {
+    const { pending } = fact;
+    if (JSON.stringify(callOf(state, key)?.child?.waiting) !== JSON.stringify(pending))
+      facts.push({ type: "child_waits", call: key, pending, parked: false });
+  }
+  return [...facts, fact].map((one) => timely(one, state));
+}
+
+const callOf = (state: State, key: CallKey): Call | undefined =>
+  state.run?.turn?.calls.find((call) => call.key === key);
+
+/** What was said by way of the parent, as it is said to the child itself: by the call's id there. */
+function insideFact({ inside, said }: LogRecord & { type: "approval_passed" }): Saying {
+  return { type: "answer", call: inside, said };
+}

@@ -1,0 +1,84 @@
+// The room of a drive's records: a fact becomes a record, is folded, told to whoever watches, and written a group at a time.
+//
+// Restate's own journal has the facts already. The session's state is written for readers, soon after.
+
+import { type Fact, type LogRecord, reduce, type State } from "@rondo/core";
+import { announce, logEvent, type Shell } from "@rondo/core/driving";
+import { lineOf } from "../state/store.ts";
+import type { Taken } from "../state/taken.ts";
+import type { DriverPlace } from "./place.ts";
+
+/** More than this is written at once, in characters. */
+const groupSize = 64 * 1024;
+
+export class DriveRecords {
+  state: State;
+  /** The time of the last step that came back, in milliseconds since 1970. */
+  now = 0;
+  /** This attempt has come to where the last one was: what is said and done from here on is new. */
+  live = false;
+  /** The lines of all records appended here. */
+  readonly written: string[] = [];
+  readonly #place: Pick<DriverPlace, "ctx" | "parts" | "store" | "hub" | "children" | "waiting">;
+  readonly #shell: Shell;
+  readonly #taken: Taken;
+  /** Gives up what the state says is no longer wanted. */
+  readonly #release: () => void;
+  #unwritten: string[] = [];
+  #unwrittenSize = 0;
+
+  constructor(place: DriverPlace, shell: Shell, state: State, taken: Taken, release: () => void) {
+    this.#place = place;
+    this.#shell = shell;
+    this.state = state;
+    this.#taken = taken;
+    this.#release = release;
+  }
+
+  get areUnwritten(): boolean {
+    return this.#unwritten.length > 0;
+  }
+
+  /** Too much is unwritten to wait any longer. */
+  get isLong(): boolean {
+    return this.#unwrittenSize > groupSize;
+  }
+
+  /** Makes records of facts, and folds them. */
+  append(facts: readonly Fact[]): void {
+    const { ctx, parts, hub, children } = this.#place;
+    const { redact, rules } = this.#shell;
+    for (const fact of facts) {
+      const before = this.state;
+      const record: LogRecord = {
+        ...(redact === undefined ? fact : redact(fact)),
+        seq: before.seq,
+        at: Math.max(this.now, before.now),
+        rand: ctx.rand.random(),
+      };
+      this.state = reduce(before, record, rules);
+      const line = lineOf(record);
+      this.#unwritten.push(line);
+      this.#unwrittenSize += line.length;
+      this.written.push(line);
+      children.see(record, before, this.state);
+      if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.state);
+      if (!this.live) continue;
+      const events = announce(record, before, this.state, parts.id);
+      if (hub.tellRecord(parts.id, record, events) && parts.logger !== undefined)
+        for (const event of events) logEvent(parts.logger, event);
+    }
+    if (this.live) this.#release();
+  }
+
+  /** Writes what was appended to the session's state. @param driven whether somebody still drives */
+  flush(driven: boolean): void {
+    this.#unwrittenSize = 0;
+    const { store, ctx } = this.#place;
+    const tells = !driven && store.driven;
+    if (this.#unwritten.length > 0 || tells) store.append(this.#unwritten, driven);
+    this.#unwritten = [];
+    const taken = this.#taken.news();
+    if (taken !== undefined) ctx.set("mail", taken);
+  }
+}

@@ -1,0 +1,212 @@
+// The room of one drive: a session is opened in its object, its run is driven until it ends or waits for somebody, and
+// what came of it is written.
+//
+// What the drive begins with depends on why it is driven; everything else is the same, whoever asked for it.
+
+import * as restate from "@restatedev/restate-sdk";
+import {
+  canonical,
+  checkToken,
+  emptyState,
+  type Fact,
+  formatVersion,
+  type JsonObject,
+  type LeaseState,
+  type LogRecord,
+  RecordReader,
+  RondoError,
+  reduceAll,
+  type State,
+} from "@rondo/core";
+import { inFlight, newsOf, type readInput, type SessionParts } from "@rondo/core/driving";
+import { shardOf } from "../names.ts";
+import { jsonOf, kvOf } from "../state/kv.ts";
+import { createdAt } from "../state/session-journal.ts";
+import { RecordStore } from "../state/store.ts";
+import { Taken } from "../state/taken.ts";
+import { type ListenRequest, linesOf, type Mail, type TakenData } from "../wire.ts";
+import type { AgentAt, WorkerParts } from "../worker-parts.ts";
+import type { Came } from "./came.ts";
+import { ChildCalls } from "./child-calls.ts";
+import { RestateDriver } from "./driver.ts";
+
+/** What a drive begins with. */
+export type Opening = { facts: Fact[]; mails?: Mail[]; drives: boolean } | { refused: RondoError };
+
+export interface Begun extends Came {
+  code: string;
+  about?: JsonObject;
+  /** The input of a sub-agent, or why there is none. */
+  input?: ReturnType<typeof readInput>;
+  failed?: string;
+}
+
+export interface Outcome {
+  /** Absent: it was refused. */
+  state?: State;
+  driver?: RestateDriver;
+  error?: RondoError;
+  at: number;
+}
+
+/** A run of an agent, begun over what the session holds. */
+export function runStarted(
+  resolved: AgentAt["resolved"],
+  about: JsonObject | undefined,
+  state: State,
+  what: Omit<Fact & { type: "run_started" }, "type" | "format" | "options" | "about">,
+): Fact {
+  // They stand in the records already, unless they are others now.
+  const same = state.options !== undefined && sameOptions(state.options, resolved.options);
+  return {
+    type: "run_started",
+    format: formatVersion,
+    ...what,
+    ...(same ? {} : { options: resolved.options }),
+    ...(about === undefined ? {} : { about }),
+  };
+}
+
+const sameOptions = (one: State["options"], other: State["options"]): boolean =>
+  canonical(plain(one)) === canonical(plain(other));
+
+/** What is left of it in a record. */
+const plain = (options: State["options"]): JsonObject => JSON.parse(JSON.stringify(options)) as JsonObject;
+
+/** Opens the session, and drives its run until it ends or waits for somebody. */
+export async function drive(
+  ctx: restate.ObjectContext,
+  worker: WorkerParts,
+  { agent: path, graceMs, task }: { agent: string; graceMs?: number; task?: () => Promise<Partial<Begun>> },
+  open: (state: State, begun: Begun) => Opening,
+  waiting: (state: State) => void = () => {},
+): Promise<Outcome> {
+  const agent = worker.agentAt(path);
+  const kv = kvOf(ctx);
+  const keys = await kv.keys();
+  const { store, lines } = await RecordStore.load(kv, keys);
+  const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
+  const data = keys.includes("mail") ? await ctx.get<TakenData>("mail") : null;
+  const { rules, options } = agent.resolved;
+  const resolved =
+    graceMs === undefined
+      ? agent.resolved
+      : { ...agent.resolved, options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) } };
+  const state = reduceAll(await recordsOf(ctx.key, lines), rules, emptyState);
+  const taken = new Taken(data ?? undefined);
+  const parts: SessionParts = {
+    id: ctx.key,
+    journal: noJournal,
+    blobs: agent.blobs,
+    resolved,
+    logger: agent.logger,
+    about: agent.about,
+    clock: agent.clock,
+    resolveWith: () => resolved,
+  };
+  const driver = new RestateDriver(
+    {
+      ctx,
+      parts,
+      store,
+      hub: worker.hub,
+      workplaces: worker.workplaces,
+      children: new ChildCalls(ctx, worker.services, ctx.key, path),
+      listen: (awakeable) =>
+        ctx.genericSend<ListenRequest>({
+          service: worker.services.inbox,
+          method: "listen",
+          key: ctx.key,
+          parameter: { awakeable, taken: taken.data },
+          inputSerde: jsonOf(),
+        }),
+      waiting,
+      gate: worker.gate,
+    },
+    state,
+    taken,
+  );
+  let ended = false;
+  ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
+  const begun = await driver.start<Begun>(async () => ({
+    code: agent.code,
+    ...(agent.about === undefined ? {} : { about: agent.about }),
+    ...(await task?.()),
+  }));
+  if (begun.code !== agent.code)
+    throw new Error(
+      `session ${ctx.key}: this invocation was begun by other code than is here now (agent ${path}); ` +
+        "deploy changed code at an address of its own and register it, and keep the old until its invocations are over",
+    );
+  const { at } = begun;
+  // What the program said of itself when this began; now it may be another process.
+  parts.about = begun.about;
+  try {
+    checkToken(ctx.key, held ?? undefined, undefined, at);
+    const opening = open(state, begun);
+    if ("refused" in opening) throw opening.refused;
+    const { run } = state;
+    if (run !== undefined && run.end === undefined) {
+      const news = newsOf(ctx.key, state.options, resolved);
+      const about = begun.about === undefined ? {} : { about: begun.about };
+      // What was in flight when an invocation was ended by force is lost, and that is a fact.
+      if (news.changed !== undefined || inFlight(run))
+        driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
+    }
+    driver.begin(opening.facts);
+    if (opening.mails !== undefined) await driver.take(opening.mails);
+    const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
+    if (isOpen && opening.drives) {
+      if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
+      const { how, until } = await driver.run();
+      if (how === "parked" && until !== undefined)
+        ctx.genericSend({
+          service: worker.services.session,
+          method: "wake",
+          key: ctx.key,
+          parameter: { agent: path },
+          inputSerde: jsonOf(),
+          delay: Math.max(0, until - driver.state.now),
+        });
+    }
+    driver.flush(false);
+    if (driver.written.length > 0) note(ctx, worker.services.index, driver.state, createdAt(lines, at));
+    ended = true;
+    return { state: driver.state, driver, at: driver.state.now };
+  } catch (thrown) {
+    const isOurs = thrown instanceof RondoError;
+    // Anything else than an end is tried again, from the beginning, and would not have come here then.
+    if (!isOurs && !(thrown instanceof restate.TerminalError)) throw thrown;
+    driver.flush(false);
+    ended = true;
+    if (!isOurs) throw thrown;
+    return { error: thrown, at };
+  }
+}
+
+/** Sub-agents keep their sessions in objects of their own: nothing here has a journal to give. */
+const noJournal: SessionParts["journal"] = {
+  append: () => {
+    throw new RondoError("internal", "a session that Restate drives is written by its object alone");
+  },
+  read: () => [],
+  list: () => [],
+};
+
+async function recordsOf(session: string, lines: readonly string[]): Promise<LogRecord[]> {
+  if (lines.length === 0) return [];
+  const records = lines.flatMap(linesOf);
+  // The reader brings older formats to the present one.
+  return new RecordReader({ ...noJournal, read: (_, from = 0) => records.slice(from) }, session).read();
+}
+
+/** Tells the list of sessions how long this one is. */
+function note(ctx: restate.ObjectContext, index: string, { seq, now }: State, created: number): void {
+  ctx.genericSend({
+    service: index,
+    method: "note",
+    key: shardOf(ctx.key),
+    parameter: { id: ctx.key, length: seq, createdAt: created, updatedAt: now },
+    inputSerde: jsonOf(),
+  });
+}

@@ -1,0 +1,56 @@
+// The room of the inbox: what is said to a session, whoever drives it or nobody.
+//
+// An object of its own, for the session's own is busy while a run is driven, and a word said to an invocation that still
+// waits for its turn would be lost. Each mail goes two ways: to whoever listens, at once, and to the session's object,
+// which takes it when nobody drives any more. Mails are numbered, so that each is taken once.
+
+import * as restate from "@restatedev/restate-sdk";
+import type { Services } from "../names.ts";
+import { jsonOf } from "../state/kv.ts";
+import { Taken } from "../state/taken.ts";
+import type { ListenRequest, Mail, PostRequest } from "../wire.ts";
+
+interface Waiting {
+  count: number;
+  /** Who listens. */
+  awakeable: string | null;
+  /** What nobody is known to have taken. */
+  mails: Mail[];
+}
+
+/** More than anybody leaves lying; what is older was taken by the session's object. */
+const keptMails = 256;
+
+export function inboxObject(services: Services): restate.VirtualObjectDefinition<string, unknown> {
+  const load = async (ctx: restate.ObjectContext): Promise<Waiting> =>
+    (await ctx.get<Waiting>("waiting")) ?? { count: 0, awakeable: null, mails: [] };
+  return restate.object({
+    name: services.inbox,
+    handlers: {
+      post: async (ctx: restate.ObjectContext, { agent, say }: PostRequest): Promise<Mail> => {
+        const waiting = await load(ctx);
+        const at = await ctx.date.now();
+        const mail: Mail = { n: waiting.count + 1, at, agent, say };
+        const mails = [...waiting.mails, mail].slice(-keptMails);
+        if (waiting.awakeable !== null) ctx.resolveAwakeable(waiting.awakeable, mails);
+        ctx.set("waiting", { count: mail.n, awakeable: null, mails } satisfies Waiting);
+        ctx.genericSend<Mail>({
+          service: services.session,
+          method: "take",
+          key: ctx.key,
+          parameter: mail,
+          inputSerde: jsonOf(),
+        });
+        return mail;
+      },
+      listen: async (ctx: restate.ObjectContext, { awakeable, taken }: ListenRequest): Promise<void> => {
+        const waiting = await load(ctx);
+        const known = new Taken(taken);
+        const mails = waiting.mails.filter(({ n }) => !known.has(n));
+        if (mails.length > 0) ctx.resolveAwakeable(awakeable, mails);
+        const heard = mails.length > 0 ? null : awakeable;
+        ctx.set("waiting", { count: waiting.count, awakeable: heard, mails } satisfies Waiting);
+      },
+    },
+  }) as restate.VirtualObjectDefinition<string, unknown>;
+}

@@ -1,0 +1,33 @@
+// The room of the index: which sessions there are.
+//
+// Restate knows its objects only by their keys; whoever wants a list needs somebody who was told. A session tells its
+// shard when it begins and whenever a run stops.
+
+import * as restate from "@restatedev/restate-sdk";
+import type { Services } from "../names.ts";
+import type { Listed } from "../wire.ts";
+
+const prefix = "s:";
+
+export function indexObject(services: Services): restate.VirtualObjectDefinition<string, unknown> {
+  return restate.object({
+    name: services.index,
+    options: { enableLazyState: true },
+    handlers: {
+      note: async (ctx: restate.ObjectContext, info: Omit<Listed, "born">): Promise<void> => {
+        const key = prefix + info.id;
+        const known = await ctx.get<Listed>(key);
+        // Notes are sent by one session after the other, and may overtake each other all the same.
+        if (known !== null && known.length > info.length) return;
+        ctx.set(key, { ...info, born: known?.born ?? (await ctx.date.now()) } satisfies Listed);
+      },
+      list: restate.handlers.object.shared(async (ctx: restate.ObjectSharedContext): Promise<Listed[]> => {
+        const keys = (await ctx.stateKeys()).filter((key) => key.startsWith(prefix));
+        const listed = await restate.RestatePromise.all(
+          keys.map((key) => ctx.get<Listed>(key) as restate.RestatePromise<Listed | null>),
+        );
+        return listed.filter((one) => one !== null);
+      }),
+    },
+  }) as restate.VirtualObjectDefinition<string, unknown>;
+}

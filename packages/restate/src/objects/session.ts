@@ -1,0 +1,87 @@
+// The room of the session object: one virtual object per session, so that one invocation writes it at a time.
+//
+// `run`, `take` and `child` drive; `append` and `lease` are for those who use the session as a journal; `read` is for
+// everybody, at any time. An invocation is one turn of the user, or what is left of one after it waited for somebody:
+// so what is gone through again after a crash stays short, and old code can be retired once its invocations are over.
+//
+// An invocation stays with the deployment it began with, and goes through its past again with its code. Code that was
+// changed in place would go another way than it did: that is refused in words, before anything is done by it. A run
+// that waits for somebody is in no invocation; what goes on with it says what changed, as after any other pause.
+
+import * as restate from "@restatedev/restate-sdk";
+import { type LeaseState, RondoError } from "@rondo/core";
+import type { ChildCame } from "../drive/child-calls.ts";
+import { drive, type Outcome, runStarted } from "../drive/session.ts";
+import { append, lease, readPage, refusable } from "../state/session-journal.ts";
+import { Taken } from "../state/taken.ts";
+import {
+  type AppendRequest,
+  type ChildRequest,
+  type Driven,
+  type LeaseAsk,
+  type Mail,
+  type Page,
+  pageBytes,
+  type ReadRequest,
+  type Refusable,
+  type RunRequest,
+  type TakenData,
+} from "../wire.ts";
+import type { WorkerParts } from "../worker-parts.ts";
+import { driveChild } from "./child-session.ts";
+
+export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinition<string, unknown> {
+  const { services } = worker;
+  const { shared } = restate.handlers.object;
+  return restate.object({
+    name: services.session,
+    handlers: {
+      run: async (ctx: restate.ObjectContext, request: RunRequest): Promise<Driven> => {
+        const { agent, ...what } = request;
+        return drivenOf(
+          await drive(ctx, worker, { agent }, (state, { about }) => {
+            const { run } = state;
+            if (run !== undefined && run.end === undefined)
+              return {
+                refused: new RondoError(
+                  "invalid_request",
+                  `session ${ctx.key} has a run that is parked: answer what it waits for, steer() it, or queue with followUp()`,
+                ),
+              };
+            return { facts: [runStarted(worker.agentAt(agent).resolved, about, state, what)], drives: true };
+          }),
+        );
+      },
+      take: async (ctx: restate.ObjectContext, mail: Mail): Promise<Driven> => {
+        const taken = new Taken((await ctx.get<TakenData>("mail")) ?? undefined);
+        if (taken.has(mail.n)) return { seq: -1 };
+        return drivenOf(await drive(ctx, worker, mail, () => ({ facts: [], mails: [mail], drives: true })));
+      },
+      wake: async (ctx: restate.ObjectContext, { agent }: { agent: string }): Promise<Driven> =>
+        drivenOf(
+          await drive(ctx, worker, { agent }, ({ run }) => ({
+            facts: run === undefined || run.end !== undefined ? [] : [{ type: "woke" }],
+            drives: true,
+          })),
+        ),
+      child: (ctx: restate.ObjectContext, request: ChildRequest): Promise<ChildCame> =>
+        driveChild(ctx, worker, request),
+      append: (ctx: restate.ObjectContext, request: AppendRequest): Promise<Refusable<number>> =>
+        refusable(() => append(ctx, services.index, request)),
+      lease: (ctx: restate.ObjectContext, ask: LeaseAsk): Promise<Refusable<LeaseState | null>> =>
+        refusable(() => lease(ctx, ask)),
+      read: shared(
+        { enableLazyState: true },
+        (ctx: restate.ObjectSharedContext, { from }: ReadRequest): Promise<Page> => readPage(ctx, from),
+      ),
+    },
+  }) as restate.VirtualObjectDefinition<string, unknown>;
+}
+
+const drivenOf = ({ state, driver, error }: Outcome): Driven => {
+  if (error !== undefined) return { seq: -1, error: error.toJSON() };
+  const lines = driver?.written ?? [];
+  const seq = state?.seq ?? 0;
+  const text = lines.join("\n");
+  return text.length > pageBytes / 2 ? { seq } : { seq, from: seq - lines.length, text };
+};

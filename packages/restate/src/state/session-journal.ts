@@ -1,0 +1,96 @@
+// The room of the session as a journal: its object's state, read, appended to and leased by those who do not drive it.
+
+import type * as restate from "@restatedev/restate-sdk";
+import {
+  checkAppend,
+  checkToken,
+  type LeaseState,
+  RondoError,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "@rondo/core";
+import { shardOf } from "../names.ts";
+import { type AppendRequest, type LeaseAsk, linesOf, type Page, pageBytes, type Refusable } from "../wire.ts";
+import { jsonOf, kvOf } from "./kv.ts";
+import { lineOf, RecordStore, readLines } from "./store.ts";
+
+export const createdAt = (lines: readonly string[], now: number): number =>
+  lines[0] === undefined ? now : (linesOf(lines[0].split("\n", 1)[0] ?? "")[0]?.at ?? now);
+
+export async function readPage(ctx: restate.ObjectSharedContext, from: number): Promise<Page> {
+  const kv = kvOf(ctx);
+  const { seq, lines, driven } = await readLines(kv, await kv.keys(), from);
+  let bytes = 0;
+  let count = 0;
+  for (const line of lines) {
+    bytes += line.length;
+    if (count > 0 && bytes > pageBytes) break;
+    count += 1;
+  }
+  return {
+    seq,
+    text: lines.slice(0, count).join("\n"),
+    ...(count < lines.length ? { next: from + count } : {}),
+    ...(driven ? { driven } : {}),
+  };
+}
+
+export async function append(
+  ctx: restate.ObjectContext,
+  index: string,
+  { expectedSeq, text, token }: AppendRequest,
+): Promise<number> {
+  const kv = kvOf(ctx);
+  const keys = await kv.keys();
+  const { store, lines } = await RecordStore.load(kv, keys);
+  const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
+  const now = await ctx.date.now();
+  checkToken(ctx.key, held ?? undefined, token, now);
+  const records = linesOf(text);
+  checkAppend(ctx.key, store.seq, expectedSeq, records);
+  const last = records.at(-1);
+  if (last === undefined) return store.seq;
+  store.append(records.map(lineOf), false);
+  // Awaited: whoever lists after this must find it.
+  await ctx.genericCall({
+    service: index,
+    method: "note",
+    key: shardOf(ctx.key),
+    parameter: {
+      id: ctx.key,
+      length: store.seq,
+      createdAt: createdAt(lines, records[0]?.at ?? last.at),
+      updatedAt: last.at,
+    },
+    inputSerde: jsonOf(),
+    outputSerde: jsonOf(),
+  });
+  return store.seq;
+}
+
+export async function lease(
+  ctx: restate.ObjectContext,
+  { what, token = 0, owner = "", ttlMs = 0, takeOver = false }: LeaseAsk,
+): Promise<LeaseState | null> {
+  const held = (await ctx.get<LeaseState>("lease")) ?? undefined;
+  const now = await ctx.date.now();
+  const state =
+    what === "take"
+      ? takeLease(ctx.key, held, { owner, ttlMs, takeOver }, now)
+      : what === "renew"
+        ? renewLease(ctx.key, held, token, now)
+        : releaseLease(held, token);
+  if (state !== undefined && state !== held) ctx.set("lease", state);
+  return state ?? null;
+}
+
+/** A refusal is an answer: Restate would try an error again, for ever. */
+export async function refusable<T>(deed: () => Promise<T>): Promise<Refusable<T>> {
+  try {
+    return { ok: await deed() };
+  } catch (thrown) {
+    if (!(thrown instanceof RondoError)) throw thrown;
+    return { error: thrown.toJSON() };
+  }
+}

@@ -1,0 +1,175 @@
+// The room of scripts in which somebody speaks: approvals, further turns, steering, follow-ups, aborts.
+
+import { strictEqual } from "node:assert/strict";
+import { call, calls, say, stall } from "../../scripted/turns.ts";
+import {
+  abortedAtWork,
+  asking,
+  type DriverScript,
+  echo,
+  scene,
+  taking,
+  until,
+  untilQueued,
+  waitingForAbort,
+  waitingForWord,
+  write,
+} from "./scenes.ts";
+
+export const spokenScripts: readonly DriverScript[] = [
+  {
+    name: "an approval",
+    agent: scene(
+      () => [call("send_mail", { text: "a" }), say("done")],
+      () => [asking],
+    ),
+    play: async (session) => {
+      const { parked } = await session.send("go");
+      strictEqual(parked?.pending.length, 1);
+      await session.approve((await session.pending())[0]?.id ?? "");
+    },
+  },
+  {
+    name: "a denial, an edit that does not fit, and one that does",
+    agent: scene(
+      () => [
+        calls([
+          ["send_mail", { text: "a" }],
+          ["send_mail", { text: "b" }],
+          ["send_mail", { text: "c" }],
+        ]),
+        say("done"),
+      ],
+      () => [asking],
+    ),
+    play: async (session) => {
+      await session.send("go");
+      const [a, b, c] = await session.pending();
+      await session.deny(a?.id ?? "", "not that one");
+      await session.edit(b?.id ?? "", { text: 1 as unknown as string, other: [] });
+      await session.edit(c?.key ?? "", { text: "better" });
+    },
+  },
+  {
+    name: "a second turn in a session, and a third",
+    agent: scene(
+      () => [say("one"), [say("two"), call("echo", { text: "x" })], say("and"), say("three")],
+      () => [echo],
+    ),
+    play: async (session) => {
+      await session.send("go");
+      await session.send("on");
+      await session.send("and on");
+    },
+  },
+  {
+    name: "steering while a tool works is delivered before the next model call",
+    agent: scene(
+      () => [call("wait", { text: "a" }), say("in French")],
+      (at) => [waitingForWord(at)],
+    ),
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("at work");
+      await session.steer("in French, please", "steer-1");
+      await session.steer("in French, please", "steer-1");
+      await untilQueued(at, 2);
+      at.say("go on");
+      await running;
+    },
+  },
+  {
+    name: "a follow-up is delivered when the run would end",
+    agent: scene(
+      () => [call("wait", { text: "a" }), say("one"), say("two")],
+      (at) => [waitingForWord(at)],
+    ),
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("at work");
+      await session.followUp("and then", "follow-1");
+      await untilQueued(at, 1);
+      at.say("go on");
+      await running;
+    },
+  },
+  {
+    name: "what is said while nobody drives is kept for the next run",
+    agent: scene(() => [say("one"), say("two"), say("three")]),
+    play: async (session, at) => {
+      await session.send("go");
+      await session.followUp("later", "later-1");
+      await untilQueued(at, 1);
+      await session.send("on");
+    },
+  },
+  {
+    name: "an abort while a tool works",
+    agent: scene(
+      () => [
+        calls([
+          ["wait", { text: "a" }],
+          ["write", { text: "b" }],
+        ]),
+        say("never"),
+      ],
+      (at) => [write, waitingForAbort(at)],
+    ),
+    play: abortedAtWork,
+  },
+  {
+    name: "an abort that a tool does not hear",
+    agent: scene(
+      () => [call("deaf", { text: "a" }), say("never")],
+      (at) => [
+        taking("deaf", () => {
+          at.say("at work");
+          return new Promise(() => {});
+        }),
+      ],
+      { abortGraceMs: 100 },
+    ),
+    play: abortedAtWork,
+  },
+  {
+    name: "an abort while a model answers",
+    agent: () => {
+      const stalled = stall({ afterText: "I was about" });
+      const made = scene(() => [stalled])();
+      void stalled.reached.then(() => made.say("answering"));
+      return made;
+    },
+    play: async (session, at) => {
+      const running = session.send("go");
+      await at.heard("answering");
+      await session.abort("enough");
+      await running;
+    },
+  },
+  {
+    name: "an abort of a run that waits for an approval, and what comes after it",
+    agent: scene(
+      () => [call("send_mail", { text: "a" }), say("next")],
+      () => [asking],
+    ),
+    play: async (session, at) => {
+      await session.send("go");
+      await session.abort("never mind");
+      await until(at, (type) => type === "run_ended");
+      await session.settled();
+      await session.send("on");
+    },
+  },
+  {
+    name: "two approvals in a row",
+    agent: scene(
+      () => [call("send_mail", { text: "a" }), call("send_mail", { text: "a" }), say("done")],
+      () => [asking],
+    ),
+    play: async (session) => {
+      await session.send("go");
+      await session.approve((await session.pending())[0]?.id ?? "");
+      await session.approve((await session.pending())[0]?.id ?? "");
+    },
+  },
+];

@@ -1,0 +1,92 @@
+// The room of scripts with sub-agents.
+
+import { strictEqual } from "node:assert/strict";
+import { Agent, subAgent } from "@rondo/core";
+import { call, say, usage } from "../../scripted/turns.ts";
+import { scripted } from "../../scripted.ts";
+import { abortedAtWork, asking, type DriverScript, echo, go, scene, waitingForAbort } from "./scenes.ts";
+
+export const subAgentScripts: readonly DriverScript[] = [
+  {
+    name: "a sub-agent",
+    agent: scene(
+      () => [call("research", { task: "look" }), say("done")],
+      () => [
+        subAgent({
+          name: "research",
+          description: "looks something up",
+          agent: new Agent({
+            model: scripted((request) =>
+              request.messages.some(({ role }) => role === "tool")
+                ? [say("found"), usage({ inputTokens: 5, outputTokens: 1 })]
+                : call("echo", { text: "x" }),
+            ),
+            tools: [echo],
+          }),
+        }),
+      ],
+    ),
+    play: go,
+  },
+  {
+    name: "a sub-agent that waits for an approval",
+    agent: scene(
+      () => [call("assistant", { task: "write" }), say("done")],
+      () => [
+        subAgent({
+          name: "assistant",
+          description: "writes",
+          agent: new Agent({
+            model: scripted((request) =>
+              request.messages.some(({ role }) => role === "tool")
+                ? say("sent it")
+                : call("send_mail", { text: "x" }),
+            ),
+            tools: [asking],
+          }),
+        }),
+      ],
+    ),
+    play: async (session) => {
+      const { parked } = await session.send("go");
+      strictEqual(parked?.pending.length, 1);
+      await session.approve(parked?.pending[0]?.id ?? "");
+    },
+  },
+  {
+    name: "an abort while a sub-agent waits for an approval",
+    agent: scene(
+      () => [call("assistant", { task: "write" }), say("never")],
+      () => [
+        subAgent({
+          name: "assistant",
+          description: "writes",
+          agent: new Agent({ model: scripted([call("send_mail", { text: "x" })]), tools: [asking] }),
+        }),
+      ],
+    ),
+    play: async (session) => {
+      const { parked } = await session.send("go");
+      strictEqual(parked?.pending.length, 1);
+      await session.abort("never mind");
+      await session.settled();
+    },
+  },
+  {
+    name: "an abort while a sub-agent's tool works",
+    agent: scene(
+      () => [call("research", { task: "look" }), say("never")],
+      (at) => [
+        subAgent({
+          name: "research",
+          description: "looks something up",
+          agent: new Agent({
+            model: scripted([call("wait", { text: "x" }), say("never")]),
+            tools: [waitingForAbort(at)],
+          }),
+        }),
+      ],
+    ),
+    play: abortedAtWork,
+  },
+];

@@ -1,0 +1,89 @@
+// The room of what journals are tried with: records that are hard to keep, and how it is looked at what came of them.
+
+import { ok } from "node:assert/strict";
+import {
+  type ErrorKind,
+  formatVersion,
+  type Journal,
+  type LogRecord,
+  RondoError,
+  userText,
+} from "@rondo/core";
+import { mustBe } from "../check.ts";
+
+/** A record to try a journal with: a `queued` message holding `text`. */
+export function sampleRecord(
+  seq: number,
+  text: string = `record ${seq}`,
+  at: number = 1_000 + seq,
+): LogRecord {
+  return { type: "queued", id: `m${seq}`, lane: "steer", message: userText(text), seq, at, rand: 0.5 };
+}
+
+/** `count` records from `from` on. */
+export function sampleRecords(from: number, count: number, text?: string): LogRecord[] {
+  return Array.from({ length: count }, (_, i) => sampleRecord(from + i, text));
+}
+
+export type Body = (journal: Journal, again: () => Promise<Journal>, patienceMs: number) => Promise<void>;
+
+/** Records that are hard to keep as they are. */
+export function hardRecords(): LogRecord[] {
+  const texts = [
+    "half \ud83d and \udc00 alone",
+    "nul \0 in the middle",
+    "\u2028\u2029\ufeff\r\n\t\u007f",
+    "😀 ä a\u0308 \uffff",
+    "é".repeat(1 << 20),
+    "",
+  ];
+  const records = texts.map((text, seq) => sampleRecord(seq, text));
+  const model = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"":[null,1e-7,-0.5,"x"]}');
+  records.push({ type: "output_checked", ok: true, value: model, seq: texts.length, at: 1, rand: 0 });
+  records.push({
+    type: "run_started",
+    format: formatVersion,
+    input: [],
+    seq: texts.length + 1,
+    at: 2,
+    rand: 0,
+  });
+  return records;
+}
+
+/** Compared as JSON text: deepStrictEqual does not tell an own `__proto__` from the real one in its message. */
+export function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecord[]): void {
+  mustBe(got.length, wanted.length, "the number of records that came back");
+  for (const [i, record] of wanted.entries())
+    ok(JSON.stringify(got[i]) === JSON.stringify(record), `record ${i} (${record.type}) came back changed`);
+  mustBe(
+    ({} as { polluted?: boolean }).polluted,
+    undefined,
+    "a member of every object (the record's own __proto__ got out)",
+  );
+}
+
+/** It throws or rejects with an error of that kind, and the message holds `naming`. */
+export async function refused(
+  attempt: () => unknown,
+  naming: string,
+  kind: ErrorKind = "invalid_request",
+): Promise<void> {
+  let thrown: unknown;
+  try {
+    await attempt();
+  } catch (caught) {
+    thrown = caught;
+  }
+  const needed = `a RondoError of kind ${kind} whose message names ${naming}`;
+  ok(thrown !== undefined, `nothing was refused; needed is ${needed}`);
+  ok(thrown instanceof RondoError, `it was refused with ${String(thrown)}; needed is ${needed}`);
+  ok(
+    thrown.kind === kind,
+    `it was refused with an error of kind ${thrown.kind} (${thrown.message}); needed is ${needed}`,
+  );
+  ok(
+    thrown.message.includes(naming),
+    `the message does not name ${naming}: ${thrown.message}; needed is ${needed}`,
+  );
+}

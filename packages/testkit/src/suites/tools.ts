@@ -1,0 +1,376 @@
+// The room of the tool's conformance suite: what any tool must do, whoever makes it.
+//
+// The subject gives the tool and arguments; the tool runs for real, with them. What a check needs and the subject does not
+// give is not checked: there is no check without its arguments.
+
+import { deepStrictEqual, fail as failed, ok, strictEqual } from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import {
+  Agent,
+  type ArgsCheck,
+  compileSchema,
+  type Dependency,
+  type Effect,
+  type Json,
+  type JsonObject,
+  type LogRecord,
+  memoryJournal,
+  messageOf,
+  type Provided,
+  RondoError,
+  renderResult,
+  type Tool,
+  type ToolContext,
+  toolWith,
+} from "@rondo/core";
+import { call, say } from "../scripted/turns.ts";
+import { scripted } from "../scripted.ts";
+import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
+import { schemaProblems } from "./tools/schema-problems.ts";
+
+export interface ToolUnderTest {
+  /** Stands before the name of every check. Default: the tool's name. */
+  name?: string;
+  tool: Tool;
+  /** Arguments it takes: each is run for real, several times. At least one. */
+  examples: readonly JsonObject[];
+  /** Arguments it must refuse. Default: made from its schema (a required member left out, a member of another type). */
+  refuses?: readonly JsonObject[];
+  /** Arguments that make it fail. */
+  fails?: readonly JsonObject[];
+  /** Arguments that keep it at work until its signal fires. */
+  slow?: JsonObject;
+  /** What the tool is meant to do to the world. */
+  effect: Effect;
+  /** The world it touches, as it is now. `read` leaves it as it was; `idempotent` twice is the same as once. */
+  world?(): unknown;
+  /** Put in order before each check, and after it. */
+  before?(): void | Promise<void>;
+  after?(): void | Promise<void>;
+  /** What is given for keys of the tool. */
+  dependencies?: readonly Provided[];
+  /** How long an abort may take to be heard, in milliseconds. Default: 2,000. */
+  abortWithinMs?: number;
+  /** The most a result may leave in a conversation, in bytes. Default: 64 KiB, the default cap and its notice. */
+  resultBytes?: number;
+}
+
+/**
+ * What a tool must do, check by check.
+ *
+ *     testTool({ tool: weather, effect: "read", examples: [{ city: "Oslo" }], slow: { city: "nowhere" } }, test);
+ *
+ * @param test the runner's: registers the checks as well
+ */
+export function testTool(subject: ToolUnderTest, test?: RegisterTest): Check[] {
+  const { tool, examples, before, after } = subject;
+  if (examples.length === 0)
+    throw new RondoError("invalid_request", `tool ${tool.name}: an example of its arguments is needed`);
+  const checks = demands
+    .filter(({ needs }) => needs === undefined || needs(subject))
+    .map(({ name, body }): [string, () => Promise<void>] => [
+      name,
+      async () => {
+        await before?.();
+        try {
+          await body(subject);
+        } finally {
+          await after?.();
+        }
+      },
+    ]);
+  return checksOf(subject.name ?? tool.name, checks, test);
+}
+
+interface Demand {
+  name: string;
+  needs?(subject: ToolUnderTest): boolean;
+  body(subject: ToolUnderTest): Promise<void>;
+}
+
+let keys = 0;
+
+function contextOf(subject: ToolUnderTest, signal: AbortSignal): ToolContext {
+  keys += 1;
+  const given = new Map((subject.dependencies ?? []).map((one) => [one.id, one.value]));
+  return {
+    signal,
+    idempotencyKey: `test/${keys}`,
+    callId: `call_${keys}`,
+    update: () => {},
+    now: () => Date.now(),
+    deps: Object.fromEntries(given),
+    resolve: async <T>(key: Dependency<T>): Promise<T> =>
+      given.has(key.id) ? (given.get(key.id) as T) : ((await key.create()) as T),
+  };
+}
+
+/** Runs it as the loop would: checked first, then with what the check made of the arguments. */
+async function run(
+  subject: ToolUnderTest,
+  args: JsonObject,
+  context: ToolContext = contextOf(subject, new AbortController().signal),
+): Promise<unknown> {
+  const checked = await check(subject, args);
+  if (!checked.ok) failed(`its own example ${JSON.stringify(args)} is refused: ${checked.error}`);
+  return subject.tool.execute(checked.value as never, context);
+}
+
+async function check({ tool }: ToolUnderTest, args: JsonObject): Promise<ArgsCheck> {
+  return tool.check(structuredClone(args), { coerce: true, unknownKeys: "allow" });
+}
+
+/** One call by a scripted model, through the whole loop. */
+async function throughTheLoop(
+  subject: ToolUnderTest,
+  args: JsonObject,
+): Promise<{ executed: number; text: string; bytes: number; isError: boolean; code: string | undefined }> {
+  let executed = 0;
+  const { tool } = subject;
+  const counting = toolWith(tool, {
+    permission: "allow",
+    execute: (given: never, context) => {
+      executed += 1;
+      return tool.execute(given, context);
+    },
+  });
+  const journal = memoryJournal();
+  const agent = new Agent({
+    model: scripted([call(tool.name, args), say("done")]),
+    tools: [counting],
+    journal,
+    ...(subject.dependencies === undefined ? {} : { dependencies: subject.dependencies }),
+  });
+  const { messages } = await agent.run("go", { session: "s" });
+  const result = messages.find((message) => message.role === "tool");
+  if (result?.role !== "tool") failed("the call has no result");
+  const finished = ((await journal.read("s")) as LogRecord[]).find(({ type }) => type === "tool_finished");
+  return {
+    executed,
+    text: result.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+    bytes: Buffer.byteLength(JSON.stringify(result.content)),
+    isError: result.isError,
+    code: finished?.type === "tool_finished" ? finished.result.code : undefined,
+  };
+}
+
+/** Arguments that its schema says it cannot take: nothing left of what is required, and values of another type. */
+function badArguments(schema: JsonObject, example: JsonObject): JsonObject[] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const properties = (schema.properties ?? {}) as { [name: string]: JsonObject };
+  const list: JsonObject[] = [];
+  for (const name of required)
+    if (typeof name === "string") {
+      const { [name]: _, ...rest } = example;
+      list.push(rest);
+    }
+  // What no coercion makes anything of.
+  const other: { [type: string]: Json } = {
+    string: { no: "text" },
+    integer: { no: "number" },
+    number: { no: "number" },
+    boolean: { no: "boolean" },
+    array: { no: "list" },
+    object: ["no object"],
+  };
+  for (const [name, property] of Object.entries(properties)) {
+    const wrong = typeof property.type === "string" ? other[property.type] : undefined;
+    if (wrong !== undefined) list.push({ ...example, [name]: wrong });
+  }
+  return list;
+}
+
+const refusedBy = (subject: ToolUnderTest): readonly JsonObject[] =>
+  subject.refuses ?? badArguments(subject.tool.definition.inputSchema, subject.examples[0] ?? {});
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
+const demands: readonly Demand[] = [
+  {
+    name: "it has a name a model can call, and says what it is for",
+    async body({ tool }) {
+      ok(
+        /^[A-Za-z0-9_-]{1,64}$/.test(tool.name),
+        `its name is ${JSON.stringify(tool.name)}: 1 to 64 of A-Z, a-z, 0-9, _ and - are needed`,
+      );
+      mustBe(tool.definition.name, tool.name, "the name in its definition");
+      ok(tool.definition.description.trim() !== "", "its description is empty");
+      ok(tool.timeoutMs === undefined || tool.timeoutMs > 0, `timeoutMs is ${tool.timeoutMs}`);
+    },
+  },
+  {
+    name: "its schema is a JSON Schema of an object",
+    async body({ tool }) {
+      const { inputSchema } = tool.definition;
+      deepStrictEqual(JSON.parse(JSON.stringify(inputSchema)), inputSchema, "it is not plain JSON");
+      mustBe(inputSchema.type, "object", "the schema's type");
+      mustBe(schemaProblems(inputSchema), [], "what is wrong with the schema");
+    },
+  },
+  {
+    name: "it takes its own examples, and so does its schema alone",
+    async body(subject) {
+      const { inputSchema } = subject.tool.definition;
+      const told = Array.isArray(inputSchema.examples) ? (inputSchema.examples as JsonObject[]) : [];
+      const schema = compileSchema(inputSchema, `tool ${subject.tool.name}`, false);
+      for (const example of [...subject.examples, ...told]) {
+        const checked = await check(subject, example);
+        ok(checked.ok, checked.ok ? "" : `${JSON.stringify(example)} is refused: ${checked.error}`);
+        const verdict = await schema.check(structuredClone(example));
+        ok(
+          verdict.ok,
+          verdict.ok ? "" : `what the model is told refuses ${JSON.stringify(example)}: ${verdict.error}`,
+        );
+      }
+    },
+  },
+  {
+    name: "bad arguments are refused with words, before it is run",
+    needs: (subject) => refusedBy(subject).length > 0,
+    async body(subject) {
+      for (const args of refusedBy(subject)) {
+        const checked = await check(subject, args);
+        ok(!checked.ok, `${JSON.stringify(args)} is taken`);
+        ok(checked.error.trim() !== "", `${JSON.stringify(args)} is refused without a word`);
+        const { executed, isError, code } = await throughTheLoop(subject, args);
+        mustBe(
+          { executed, isError, code },
+          { executed: 0, isError: true, code: "invalid_args" },
+          "what came of them (executed: how often it ran; code: that of the result)",
+        );
+      }
+    },
+  },
+  {
+    name: "it says what it does to the world, and does no more",
+    async body(subject) {
+      const { tool, effect, examples, world } = subject;
+      mustBe(tool.effect, effect, "its effect, by what the subject says");
+      if (world === undefined || effect === "write") return;
+      for (const example of examples) {
+        const before: string = JSON.stringify(world());
+        const context = contextOf(subject, new AbortController().signal);
+        await run(subject, example, context);
+        const once: string = JSON.stringify(world());
+        if (effect === "read") strictEqual(once, before, `${JSON.stringify(example)} changed the world`);
+        await run(subject, example, context);
+        strictEqual(
+          JSON.stringify(world()),
+          once,
+          `${JSON.stringify(example)} twice is not the same as once`,
+        );
+      }
+    },
+  },
+  {
+    name: "what it touches is a list of names, the same each time",
+    needs: ({ tool }) => tool.keys !== undefined,
+    async body(subject) {
+      for (const example of subject.examples) {
+        const checked = await check(subject, example);
+        if (!checked.ok) failed(checked.error);
+        const [one, other] = [0, 1].map(() => subject.tool.keys?.(checked.value as never));
+        ok(
+          Array.isArray(one) && one.every((key) => typeof key === "string"),
+          `keys are ${JSON.stringify(one)}`,
+        );
+        mustBe(one, other, "its keys, asked a second time");
+      }
+    },
+  },
+  {
+    name: "it leaves its arguments as they were",
+    async body(subject) {
+      for (const example of subject.examples) {
+        const checked = await check(subject, example);
+        if (!checked.ok) failed(checked.error);
+        const { signal } = new AbortController();
+        await subject.tool.execute(frozen(checked.value) as never, contextOf(subject, signal));
+      }
+    },
+  },
+  {
+    name: "what it returns can be read, and is no larger than a conversation bears",
+    async body(subject) {
+      const most = subject.resultBytes ?? 64 * 1024;
+      for (const example of subject.examples) {
+        const { content } = renderResult(await run(subject, example));
+        deepStrictEqual(JSON.parse(JSON.stringify(content)), content, "the result is not plain JSON");
+        const { text, bytes, isError } = await throughTheLoop(subject, example);
+        ok(!isError, `its own example ${JSON.stringify(example)} comes to an error: ${text}`);
+        ok(
+          bytes <= most,
+          `the result of ${JSON.stringify(example)} takes ${bytes} bytes of the conversation`,
+        );
+        ok(!/\[object \w+\]|^undefined$/.test(text), `the model reads ${JSON.stringify(text.slice(0, 200))}`);
+      }
+    },
+  },
+  {
+    name: "where it fails, it throws an error with words, or returns one",
+    needs: ({ fails }) => fails !== undefined && fails.length > 0,
+    async body(subject) {
+      for (const args of subject.fails ?? []) {
+        let returned: unknown;
+        try {
+          returned = await run(subject, args);
+        } catch (thrown) {
+          ok(thrown instanceof Error, `${JSON.stringify(args)}: it threw ${typeof thrown}, no Error`);
+          ok(thrown.message.trim() !== "", `${JSON.stringify(args)}: its error has no message`);
+          continue;
+        }
+        const { isError } = renderResult(returned);
+        ok(isError, `${JSON.stringify(args)}: it returned as if it had not failed`);
+      }
+    },
+  },
+  {
+    name: "an abort is heard in time",
+    needs: ({ slow }) => slow !== undefined,
+    async body(subject) {
+      const controller = new AbortController();
+      const working = run(subject, subject.slow ?? {}, contextOf(subject, controller.signal));
+      const settled = working.then(
+        () => "returned",
+        (thrown: unknown) => messageOf(thrown),
+      );
+      // It is to be at work when the signal fires.
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      controller.abort(new Error("enough"));
+      const most = subject.abortWithinMs ?? 2_000;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<undefined>((resolve) => {
+        timer = setTimeout(() => resolve(undefined), most);
+      });
+      const came = await Promise.race([settled, late]);
+      clearTimeout(timer);
+      ok(came !== undefined, `it was still at work ${most} ms after its signal fired`);
+      strictEqual(getEventListeners(controller.signal, "abort").length, 0, "it still listens to its signal");
+    },
+  },
+  {
+    name: "it leaves no listener on its signal",
+    async body(subject) {
+      const { signal } = new AbortController();
+      for (const example of subject.examples) await run(subject, example, contextOf(subject, signal));
+      mustBe(getEventListeners(signal, "abort").length, 0, "the number of listeners left on its signal");
+    },
+  },
+  {
+    name: "asked about a call that never was, it does not say that it was done",
+    needs: ({ tool }) => tool.reconcile !== undefined,
+    async body(subject) {
+      const checked = await check(subject, subject.examples[0] ?? {});
+      if (!checked.ok) failed(checked.error);
+      const context = contextOf(subject, new AbortController().signal);
+      const found = await subject.tool.reconcile?.("never/was", checked.value as never, context);
+      ok(found === undefined || !("done" in found), `it says ${JSON.stringify(found)}`);
+    },
+  },
+];

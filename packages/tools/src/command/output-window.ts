@@ -1,0 +1,104 @@
+// The room of the output window: of an endless output, its beginning and its end.
+//
+// Memory is bounded whatever is written: the first bytes are kept, and a moving window over the last ones.
+
+import { counted } from "../reasons.ts";
+import { cleanOutput } from "./terminal-text.ts";
+
+export class OutputWindow {
+  readonly #maxHead: number;
+  readonly #maxTail: number;
+  #head: Buffer[] = [];
+  #headSize = 0;
+  #tail: Buffer[] = [];
+  #tailSize = 0;
+  /** Bytes written in all. */
+  total = 0;
+
+  /** @param maxBytes kept of the output, a third of them from its beginning */
+  constructor(maxBytes: number) {
+    this.#maxHead = Math.ceil(maxBytes / 3);
+    this.#maxTail = maxBytes - this.#maxHead;
+  }
+
+  push(bytes: Buffer): void {
+    this.total += bytes.length;
+    let rest = bytes;
+    if (this.#headSize < this.#maxHead) {
+      const part = rest.subarray(0, this.#maxHead - this.#headSize);
+      this.#head.push(part);
+      this.#headSize += part.length;
+      rest = rest.subarray(part.length);
+    }
+    if (rest.length === 0) return;
+    // Copied: a slice would keep the whole chunk it was read into.
+    this.#tail.push(Buffer.from(rest.subarray(-this.#maxTail)));
+    this.#tailSize += this.#tail.at(-1)!.length;
+    while (this.#tailSize - this.#tail[0]!.length >= this.#maxTail)
+      this.#tailSize -= this.#tail.shift()!.length;
+    if (this.#tail.length > 512) this.#tail = [Buffer.concat(this.#tail)];
+  }
+
+  /** The end of the output, for a line of progress. */
+  lastLine(): string {
+    const bytes = this.#tail.at(-1) ?? this.#head.at(-1);
+    if (bytes === undefined) return "";
+    const lines = cleanOutput(bytes.subarray(-2000).toString("utf8")).split("\n");
+    return lines.findLast((line) => line.trim() !== "")?.trim() ?? "";
+  }
+
+  /** The output as plain text, cut between lines where it can be and never inside a character. */
+  text(): string {
+    const head = Buffer.concat(this.#head);
+    const all = Buffer.concat(this.#tail);
+    if (this.total <= this.#maxHead + this.#maxTail) {
+      const whole = Buffer.concat([head, all]);
+      return isBinary(whole) ? binaryNote(this.total) : plainText(whole);
+    }
+    const tail = all.subarray(-this.#maxTail);
+    const first = cutEnd(head);
+    const last = cutStart(tail);
+    if (isBinary(first) || isBinary(last)) return binaryNote(this.total);
+    const left = this.total - first.length - last.length;
+    const start = plainText(first);
+    const end = plainText(last);
+    return `${start}${start.endsWith("\n") ? "" : "\n"}[... ${counted(left, "byte")} left out ...]\n${end}`;
+  }
+}
+
+/** What ends names (`git ls-files -z`, `find -print0`) is shown: without it they would run into one another. */
+const plainText = (bytes: Buffer): string => cleanOutput(bytes.toString("utf8").replaceAll("\0", "\u2400"));
+
+const binaryNote = (bytes: number): string => `[binary output, ${counted(bytes, "byte")}, not shown]`;
+
+/** More than a tenth of it is NUL or no UTF-8. */
+function isBinary(bytes: Buffer): boolean {
+  if (bytes.length === 0) return false;
+  const sample = bytes.subarray(0, 65_536);
+  let odd = 0;
+  for (const char of sample.toString("utf8")) if (char === "\0" || char === "\ufffd") odd++;
+  return odd * 10 > sample.length;
+}
+
+/** Without the piece of a line at its end, or where the line is too long, without the piece of a character. */
+function cutEnd(bytes: Buffer): Buffer {
+  const newline = bytes.lastIndexOf(10);
+  if (newline >= 0 && bytes.length - newline < bytes.length / 2) return bytes.subarray(0, newline + 1);
+  let end = bytes.length;
+  let start = end;
+  while (start > 0 && end - start < 4 && (bytes[start - 1]! & 0xc0) === 0x80) start--;
+  if (start > 0) {
+    const lead = bytes[start - 1]!;
+    const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+    if (length > 1 && end - start + 1 < length) end = start - 1;
+  }
+  return bytes.subarray(0, end);
+}
+
+function cutStart(bytes: Buffer): Buffer {
+  const newline = bytes.indexOf(10);
+  if (newline >= 0 && newline < bytes.length / 2) return bytes.subarray(newline + 1);
+  let start = 0;
+  while (start < 4 && start < bytes.length && (bytes[start]! & 0xc0) === 0x80) start++;
+  return bytes.subarray(start);
+}

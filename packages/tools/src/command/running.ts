@@ -1,0 +1,295 @@
+// The room of the running command: from the shell's start to the last of what it started.
+//
+// Loaded with the first command: Node's own process module is slow to load, and most agents start without one.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { delimiter, dirname } from "node:path";
+import type { ToolContext, ToolResult } from "@rondo/core";
+import { toolResult } from "@rondo/core";
+import { meant } from "../paths/given-path.ts";
+import type { Root } from "../paths/root.ts";
+import { codeOf, counted, Refusal, shown } from "../reasons.ts";
+import { commandEnv } from "./env.ts";
+import { cleared, type GitGuard, gitGuard } from "./git-guard.ts";
+import type { RunCommandOptions } from "./options.ts";
+import { OutputWindow } from "./output-window.ts";
+import { endFamily, type Family, familyOf, type ProcessEntry } from "./processes.ts";
+import { findSandbox, probe, type Sandbox, sandboxArgs, sandboxHome } from "./sandbox.ts";
+
+/**
+ * Runs one command in a folder under the root.
+ * @throws Refusal when it cannot be started, the signal's reason when it was aborted
+ */
+export async function runIn(
+  root: Root,
+  cwd: string,
+  command: string,
+  timeoutMs: number,
+  options: RunCommandOptions,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const outcome = await outcomeIn(root, cwd, command, timeoutMs, options, context);
+  const stopped = outcome.timedOutMs !== undefined || outcome.signal !== null;
+  return toolResult(told(outcome), {
+    isError: stopped,
+    ledger: [{ kind: "command", command, exitCode: stopped ? null : outcome.code }],
+  });
+}
+
+/** As `runIn`, for those who tell of it in other words. */
+export async function outcomeIn(
+  root: Root,
+  cwd: string,
+  command: string,
+  timeoutMs: number,
+  options: Omit<RunCommandOptions, "root">,
+  context: ToolContext,
+): Promise<Outcome> {
+  const folder = await workFolder(root, cwd);
+  const plan = await planned(options, root, folder, command);
+  context.signal.throwIfAborted();
+  const taken: string[] = [];
+  const outcome = await ran(plan, timeoutMs, options, context).finally(() => {
+    if (plan.git !== undefined) taken.push(...cleared(plan.git).map((path) => root.name(path)));
+  });
+  context.signal.throwIfAborted();
+  return { ...outcome, taken };
+}
+
+async function workFolder(root: Root, cwd: string): Promise<string> {
+  const place = meant(root, cwd);
+  const handle = await root.open(place, "folder");
+  await handle.close();
+  return place.real;
+}
+
+interface Plan {
+  program: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+  mark: string;
+  /** How it is confined, for the result. */
+  confined: string;
+  git?: GitGuard | undefined;
+}
+
+async function planned(
+  options: Omit<RunCommandOptions, "root">,
+  root: Root,
+  cwd: string,
+  command: string,
+): Promise<Plan> {
+  const mode = options.sandbox ?? "auto";
+  const network = options.network ?? false;
+  const shell = ["/bin/sh", "-c", command];
+  const mark = randomUUID();
+  const sandbox: Sandbox =
+    mode === "off"
+      ? { missing: "switched off" }
+      : root.real === "/"
+        ? { missing: "the root is the whole file system" }
+        : await sandboxFor(options);
+  if ("missing" in sandbox) {
+    if (mode === "require")
+      throw new Refusal(
+        `the command was not run: a sandbox is required and there is none (${sandbox.missing})`,
+      );
+    return {
+      program: shell[0]!,
+      args: shell.slice(1),
+      cwd,
+      env: commandEnv(process.env, mark, options.env ?? {}),
+      mark,
+      confined: `not sandboxed: ${sandbox.missing}`,
+    };
+  }
+  const git = (options.protectGit ?? true) ? gitGuard(root.real) : undefined;
+  const settings = { root: root.real, network, readable: options.readable ?? [], git };
+  const env = commandEnv(process.env, mark, { HOME: sandboxHome(root.real), TMPDIR: "/tmp", ...options.env });
+  const node = dirname(process.execPath);
+  if (!(env.PATH ?? "").split(delimiter).includes(node))
+    env.PATH = `${env.PATH ?? "/usr/bin:/bin"}${delimiter}${node}`;
+  return {
+    program: sandbox.program,
+    args: sandboxArgs(sandbox, settings, cwd, shell),
+    cwd,
+    env,
+    mark,
+    confined: `sandboxed by bubblewrap, ${network ? "with" : "without"} network`,
+    git,
+  };
+}
+
+/** A PATH among the options decides where bubblewrap is looked for. */
+function sandboxFor(options: Omit<RunCommandOptions, "root">): Promise<Sandbox> {
+  const path = options.env?.PATH;
+  return path === undefined ? findSandbox() : probe(path);
+}
+
+export interface Outcome {
+  /** How it was confined. */
+  confined: string;
+  stdout: string;
+  stderr: string;
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The limit, when it was reached. */
+  timedOutMs: number | undefined;
+  durationMs: number;
+  /** Processes the command left running; they were ended. */
+  leftovers: ProcessEntry[];
+  survivors: ProcessEntry[];
+  /** What it put where git takes programs to run, relative to the root; it was taken away. */
+  taken: string[];
+}
+
+const drainMs = 500;
+const progressMs = 250;
+
+async function ran(
+  plan: Plan,
+  timeoutMs: number,
+  options: Omit<RunCommandOptions, "root">,
+  context: ToolContext,
+): Promise<Omit<Outcome, "taken">> {
+  const graceMs = options.graceMs ?? 500;
+  const started = performance.now();
+  const child = spawn(plan.program, plan.args, {
+    cwd: plan.cwd,
+    env: plan.env,
+    stdio: ["ignore", "pipe", "pipe"],
+    // A session of its own: no controlling terminal, and a group that is not ours.
+    detached: true,
+  });
+  const maxBytes = options.maxOutputBytes ?? 24_576;
+  const stdout = new OutputWindow(maxBytes);
+  const stderr = new OutputWindow(maxBytes);
+  const progress = progressOf(context);
+  const { promise: exited, resolve: exit, reject } = Promise.withResolvers<void>();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  child.stdout.on("data", (bytes: Buffer) => {
+    stdout.push(bytes);
+    progress.see(stdout);
+  });
+  child.stderr.on("data", (bytes: Buffer) => {
+    stderr.push(bytes);
+    progress.see(stderr);
+  });
+  child.once("error", reject);
+  child.once("exit", () => exit());
+  child.once("close", () => close());
+
+  let timedOutMs: number | undefined;
+  let ending: ReturnType<typeof endFamily> | undefined;
+  const family: Family | undefined = child.pid === undefined ? undefined : familyOf(child.pid, plan.mark);
+  const end = (): void => {
+    if (family !== undefined) ending ??= endFamily(family, graceMs);
+  };
+  const timer = setTimeout(() => {
+    timedOutMs = timeoutMs;
+    end();
+  }, timeoutMs);
+  context.signal.addEventListener("abort", end, { once: true });
+  try {
+    await exited;
+    clearTimeout(timer);
+    const durationMs = performance.now() - started;
+    // Who is left holds the output open, and has nobody to answer to.
+    const asked = ending !== undefined;
+    const { ended, survivors } = await (ending ?? endFamily(family!, graceMs));
+    // What it wrote is in the pipe: read it, but wait for nobody.
+    await Promise.race([closed, after(drainMs)]);
+    return {
+      confined: plan.confined,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      code: child.exitCode,
+      signal: child.signalCode,
+      timedOutMs,
+      durationMs,
+      leftovers: asked ? [] : ended.filter((one) => one.name !== "bwrap"),
+      survivors,
+    };
+  } catch (thrown) {
+    if (child.pid === undefined) throw notStarted(thrown);
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener("abort", end);
+    progress.stop();
+    release(child);
+  }
+}
+
+function after(ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, ms).unref();
+  return promise;
+}
+
+function notStarted(thrown: unknown): unknown {
+  const code = codeOf(thrown);
+  return code === undefined ? thrown : new Refusal(`the command could not be started (${code})`);
+}
+
+/** Lets go of a child: nothing of it keeps this process alive. */
+function release(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
+}
+
+/** Tells the last line of the output, at most four times a second. */
+function progressOf(context: ToolContext): { see(output: OutputWindow): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let newest: OutputWindow | undefined;
+  let told = "";
+  const tell = (): void => {
+    timer = undefined;
+    const line = newest?.lastLine().slice(0, 200) ?? "";
+    if (line === "" || line === told) return;
+    told = line;
+    context.update(line);
+  };
+  return {
+    see(output) {
+      newest = output;
+      timer ??= setTimeout(tell, told === "" ? 0 : progressMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function told(outcome: Outcome): string {
+  const { stdout, stderr } = outcome;
+  const pieces: string[] = [];
+  if (stdout.trim() !== "") pieces.push(`[stdout]\n${stdout.replace(/\n$/, "")}`);
+  if (stderr.trim() !== "") pieces.push(`[stderr]\n${stderr.replace(/\n$/, "")}`);
+  if (pieces.length === 0) pieces.push("[no output]");
+  const seconds = `${(outcome.durationMs / 1000).toFixed(outcome.durationMs < 10_000 ? 2 : 0)} s`;
+  const how =
+    outcome.timedOutMs !== undefined
+      ? `timed out after ${outcome.timedOutMs / 1000} s, and everything it started was ended`
+      : outcome.signal !== null
+        ? `ended by ${outcome.signal} after ${seconds}`
+        : `exit code: ${outcome.code}; ${seconds}`;
+  pieces.push(`[${how}; ${outcome.confined}]`);
+  if (outcome.leftovers.length > 0)
+    pieces.push(
+      `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,
+    );
+  if (outcome.taken.length > 0)
+    pieces.push(
+      `[taken away, because git would act on it outside of the sandbox: ${outcome.taken.map(shown).join(", ")}]`,
+    );
+  if (outcome.survivors.length > 0) pieces.push(`[could not be ended: ${named(outcome.survivors)}]`);
+  return pieces.join("\n");
+}
+
+function named(processes: readonly ProcessEntry[]): string {
+  const first = processes.slice(0, 10).map((one) => `${shown(one.name)} (${one.pid})`);
+  const rest = processes.length - first.length;
+  return first.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}

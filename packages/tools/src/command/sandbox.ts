@@ -1,0 +1,140 @@
+// The room of the sandbox: a command sees the root, the system's programs, and nothing else.
+//
+// bubblewrap gives it name spaces of its own: no network unless allowed, no other processes, the system read-only, an
+// empty /tmp and home. Whether it works here is found out once, by running it: some containers forbid it. What runs
+// without it is said to.
+
+import { execFile } from "node:child_process";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { isUnder } from "../paths/root.ts";
+import type { GitGuard } from "./git-guard.ts";
+
+/** `auto`: where there is one; `require`: refuse to run without; `off`: never. */
+export type SandboxMode = "auto" | "require" | "off";
+
+export interface SandboxSettings {
+  /** The real path of the root: the one place that can be written. */
+  root: string;
+  network: boolean;
+  /** More paths that can be read. */
+  readable: readonly string[];
+  /** What keeps the repository's hooks and settings as they are. */
+  git: GitGuard | undefined;
+}
+
+const homes = ["/tmp/home", "/var/tmp/home"] as const;
+
+/** The home of a command in the sandbox: empty, gone afterwards, and not hidden by the root. */
+export const sandboxHome = (root: string): string => (isUnder(root, homes[0]) ? homes[1] : homes[0]);
+
+export type Sandbox = { program: string; hard: readonly string[] } | { missing: string };
+
+let probed: Promise<Sandbox> | undefined;
+
+/** Finds bubblewrap and tries it, once for the process. `missing` says why there is none. */
+export function findSandbox(): Promise<Sandbox> {
+  probed ??= probe(process.env.PATH ?? "");
+  return probed;
+}
+
+/** Looks for bubblewrap along a PATH and tries it. */
+export async function probe(path: string): Promise<Sandbox> {
+  if (process.platform !== "linux") return { missing: `there is no bubblewrap on ${process.platform}` };
+  const program = path
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, "bwrap"))
+    .find((file) => existsSync(file));
+  if (program === undefined) return { missing: "bubblewrap not found" };
+  // `--disable-userns` (0.8 and later) keeps the command from making name spaces of its own.
+  let reason = "";
+  for (const hard of [["--disable-userns"], []]) {
+    const failed = await tried(program, [...walls(false), ...hard, ...system(), "--", "/bin/sh", "-c", ":"]);
+    if (failed === undefined) return { program, hard };
+    reason = failed;
+  }
+  return { missing: `bubblewrap does not work here: ${reason}` };
+}
+
+function tried(program: string, args: string[]): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  execFile(program, args, { timeout: 10_000, env: {} }, (error, _stdout, stderr) => {
+    if (error === null) resolve(undefined);
+    else resolve((stderr.trim().split("\n")[0] ?? "") || error.message);
+  });
+  return promise;
+}
+
+function walls(network: boolean): string[] {
+  return [
+    "--die-with-parent",
+    "--unshare-all",
+    "--unshare-user",
+    ...(network ? ["--share-net"] : []),
+    // Root outside is an ordinary user inside, without any capability.
+    ...(process.getuid?.() === 0 ? ["--uid", "1000", "--gid", "1000"] : []),
+    "--hostname",
+    "sandbox",
+  ];
+}
+
+/** Parts of /etc that programs need and that hold no secrets. */
+const etc = [
+  "alternatives",
+  "ca-certificates",
+  "ca-certificates.conf",
+  "crypto-policies",
+  "group",
+  "hosts",
+  "host.conf",
+  "java",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "magic",
+  "mime.types",
+  "nsswitch.conf",
+  "os-release",
+  "passwd",
+  "pki",
+  "protocols",
+  "resolv.conf",
+  "services",
+  "ssl",
+  "terminfo",
+  "timezone",
+];
+
+function system(): string[] {
+  const args: string[] = ["--ro-bind", "/usr", "/usr"];
+  for (const name of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]) {
+    const found = lstatSync(name, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink()) args.push("--symlink", readlinkSync(name), name);
+    else if (found !== undefined) args.push("--ro-bind", name, name);
+  }
+  for (const path of ["/opt", "/nix"]) args.push("--ro-bind-try", path, path);
+  for (const name of etc) args.push("--ro-bind-try", `/etc/${name}`, `/etc/${name}`);
+  args.push("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", homes[0], "--dir", homes[1]);
+  return args;
+}
+
+/** The arguments that put `command` into the sandbox. */
+export function sandboxArgs(
+  sandbox: { hard: readonly string[] },
+  settings: SandboxSettings,
+  cwd: string,
+  command: readonly string[],
+): string[] {
+  const { root } = settings;
+  const args = [...walls(settings.network), ...sandbox.hard, ...system()];
+  // The running Node with its npm, which its folder of programs only has links to, where it is outside of the system's folders.
+  const node = dirname(process.execPath);
+  const own = isUnder("/usr", node) ? [] : [node, join(dirname(node), "lib", "node_modules")];
+  for (const path of [...own, ...settings.readable]) args.push("--ro-bind-try", path, path);
+  args.push("--bind", root, root);
+  if (settings.git !== undefined) args.push(...settings.git.mounts);
+  args.push("--chdir", cwd, "--", ...command);
+  return args;
+}

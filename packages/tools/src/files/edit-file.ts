@@ -1,0 +1,171 @@
+// The room of edit_file: one passage replaced by another, exactly.
+//
+// It works on bytes, so that what it does not replace stays as it was, also where it is no valid UTF-8. A file in UTF-16
+// is edited as the text it is.
+
+import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
+import { keyOf } from "../paths/given-path.ts";
+import { counted, Refusal, shown } from "../reasons.ts";
+import { answering } from "../refusal.ts";
+import { type ContentId, contentIdOf, fileEntry } from "../seen.ts";
+import { lineNumbers, maxStretches, replaced, stretchesOf, withoutReturns } from "../text/passages.ts";
+import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
+import { binaryKind } from "../text/text-file.ts";
+import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
+import { bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+
+export interface EditFileOptions extends FileToolOptions {
+  /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
+  writeGit?: boolean;
+  /** Default: 32 MiB. */
+  maxBytes?: number;
+}
+
+interface Args {
+  path: string;
+  oldText: string;
+  newText: string;
+  replaceAll?: boolean;
+}
+
+const optionChecks = membersOf<EditFileOptions>(
+  {
+    ...fileToolChecks,
+    writeGit: flag,
+    maxBytes: from0,
+  },
+  ["root"],
+);
+
+/** The tool `edit_file`. */
+export function editFile(options: EditFileOptions): Tool {
+  checkGiven(optionChecks, options, "editFile");
+  const set = fileToolSet(options.root);
+  const bounds = {
+    maxBytes: options.maxBytes ?? 32 * 1024 * 1024,
+    writeGit: options.writeGit ?? false,
+  };
+  return tool({
+    name: "edit_file",
+    description:
+      "Replaces a passage of a text file by another. The old text must stand in the file exactly as given, white space " +
+      "among it, and only once, unless replaceAll is true.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The file, relative to the root." },
+        oldText: {
+          type: "string",
+          minLength: 1,
+          description: "The passage to replace, exactly as it stands in the file.",
+        },
+        newText: { type: "string", description: "What takes its place. Empty: the passage is taken out." },
+        replaceAll: {
+          type: "boolean",
+          description: "Replace the passage wherever it stands. Default: false.",
+        },
+      },
+      required: ["path", "oldText", "newText"],
+    },
+    effect: "write",
+    permission: options.permission ?? "allow",
+    keys: (args) => [keyOf(set.root, String(args.path))],
+    execute: (given, context) => {
+      const { path, oldText, newText, replaceAll = false } = given as unknown as Args;
+      return answering(
+        context,
+        async () => {
+          if (oldText === newText)
+            throw new Refusal("the old and the new text are the same; nothing was changed");
+          const old = bytesOf(oldText, "the old text");
+          const fresh = bytesOf(newText, "the new text");
+          let places: number[] = [];
+          let size = "";
+          let content: ContentId | undefined;
+          const { place } = await change(set, path, bounds, context.signal, (before, there) => {
+            if (before === undefined) throw set.root.notThere("file", there);
+            mustBeAsSeen(set, before, there);
+            const utf16 = utf16Of(before.bytes.subarray(0, 8192));
+            const file = utf16 === undefined ? before.bytes : decoded(before.bytes, utf16, there.shown);
+            const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
+            if (kind !== undefined)
+              throw new Refusal(`${shown(there.shown)} is no text (${kind}); it cannot be edited`);
+            let instead = fresh;
+            let found = stretchesOf(file, old, replaceAll);
+            if (found.length === 0 && old.includes("\r\n")) {
+              // Given with CRLF where the file has none.
+              instead = withoutReturns(fresh);
+              found = stretchesOf(file, withoutReturns(old), replaceAll);
+            }
+            if (found.length === 0) throw new Refusal(missing(file, oldText, there.shown));
+            if (found.length === maxStretches)
+              throw new Refusal(
+                `the old text stands ${maxStretches.toLocaleString("en-US")} times or more in ${shown(there.shown)}; nothing was changed`,
+              );
+            if (found.length > 1 && !replaceAll)
+              throw new Refusal(
+                `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(there.shown)}, ` +
+                  `at ${listed(lineNumbers(file, found))}; nothing was changed. Give more of the text around it, or set replaceAll`,
+              );
+            mustNotBeShown(newText, file, "the new text");
+            if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
+            places = lineNumbers(file, found);
+            const text = replaced(file, found, instead);
+            const bytes = utf16 === undefined ? text : inUtf16(text, utf16);
+            const lines = linesIn(text);
+            size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
+            content = contentIdOf(bytes);
+            return { bytes, partOf: lines };
+          });
+          const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
+          return toolResult(
+            `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} ${where} (now ${size})`,
+            { ledger: [fileEntry("file_written", place.shown, content)] },
+          );
+        },
+        path,
+      );
+    },
+  });
+}
+
+function listed(lines: readonly number[]): string {
+  const first = lines.slice(0, 10).join(", ");
+  return `lines ${first}${lines.length > 10 ? ` and ${(lines.length - 10).toLocaleString("en-US")} more` : ""}`;
+}
+
+/** The text of a file in UTF-16, which must come out as it went in. */
+function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string): Buffer {
+  const text = textOf(bytes, encoding);
+  if (!inUtf16(text, encoding).equals(bytes))
+    throw new Refusal(`${shown(path)} is no text (damaged UTF-16); it cannot be edited`);
+  return text;
+}
+
+/** Larger files are not gone through once more: it would hold everything up for seconds. */
+const maxNear = 2 * 1024 * 1024;
+
+/** Why a passage was not found, with what comes near to it. */
+function missing(file: Buffer, oldText: string, path: string): string {
+  const near = file.length > maxNear ? undefined : nearLine(file.toString("utf8"), oldText);
+  return (
+    `the old text does not stand in ${shown(path)}; nothing was changed` +
+    (near === undefined
+      ? shownHint(oldText)
+      : `. A passage that differs from it only in white space begins at line ${near}`)
+  );
+}
+
+function nearLine(text: string, oldText: string): number | undefined {
+  const squeeze = (line: string): string => line.replace(/\s+/g, " ").trim();
+  const wanted = oldText.split("\n").map(squeeze);
+  while (wanted.length > 1 && wanted.at(-1) === "") wanted.pop();
+  while (wanted.length > 1 && wanted[0] === "") wanted.shift();
+  if (wanted.length === 1 && wanted[0] === "") return undefined;
+  const lines = text.split("\n").map(squeeze);
+  for (let at = 0; at + wanted.length <= lines.length; at++)
+    if (wanted.every((line, index) => lines[at + index] === line)) return at + 1;
+  return undefined;
+}

@@ -1,0 +1,79 @@
+// The room of the file guard: which local files of a tool's output may reach the user.
+//
+// A tool names a path, and the path is not to be trusted: it must begin with the root, lead to a file under the root
+// once its links are followed, and be no larger than the bound. What is refused is refused without naming a path, for
+// the words may reach somebody who must not learn what lies where.
+
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { checkGiven, from0, membersOf, text } from "@rondo/core/checks";
+import { Root } from "../paths/root.ts";
+import { Refusal } from "../reasons.ts";
+
+export interface FileGuardOptions {
+  /** The only folder whose files are read. Default: `/files`. */
+  root?: string;
+  /** Largest file, in bytes; one of exactly this size is read. Default: 5 MiB. */
+  maxBytes?: number;
+}
+
+/** A file that may be shown. */
+export interface GuardedFile {
+  data: Uint8Array;
+  /** Its name without the way to it. */
+  name: string;
+}
+
+const optionChecks = membersOf<FileGuardOptions>({
+  root: text,
+  maxBytes: from0,
+});
+
+/**
+ * Reads the local files that tools hand to the user.
+ * @returns a function of a path: the file, or undefined when there is none. It rejects, without naming a path, when
+ *   the path leads out of the root or to no file, when the file is too large, and when it cannot be read.
+ */
+export function fileGuard(
+  options: FileGuardOptions = {},
+): ((path: string) => Promise<GuardedFile | undefined>) & { readonly root: string } {
+  checkGiven(optionChecks, options, "fileGuard");
+  const root = (options.root ?? "/files").replace(/(?<=.)\/+$/, "");
+  const maxBytes = options.maxBytes ?? 5 * 1024 * 1024;
+  const read = async (path: string): Promise<GuardedFile | undefined> => {
+    if (!path.startsWith(`${root}/`)) throw new Refusal("local file is outside the root");
+    try {
+      return await readUnder(root, path, maxBytes);
+    } catch (thrown) {
+      if (thrown === tooLarge) throw new Refusal("local file is too large");
+      throw new Refusal("local file cannot be read");
+    }
+  };
+  return Object.assign(read, { root });
+}
+
+const tooLarge = Symbol("too large");
+
+async function readUnder(given: string, path: string, maxBytes: number): Promise<GuardedFile | undefined> {
+  if (!existsSync(given)) return undefined;
+  const root = new Root(given);
+  const place = root.locate(path);
+  if (!place.exists) return undefined;
+  const handle = await root.open(place, "file");
+  try {
+    const { size } = await handle.stat();
+    if (size > maxBytes) throw tooLarge;
+    // A byte more than there should be is asked for: a file that grew meanwhile is not what was looked at.
+    const bytes = new Uint8Array(size + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length, null);
+      length += bytesRead;
+      if (bytesRead === 0 || length === bytes.length) break;
+    }
+    if (length > size) throw new Refusal("the file grew while it was read");
+    return { data: bytes.slice(0, length), name: basename(path) };
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,137 @@
+// The room of list_files: what is in a folder, counted exactly.
+
+import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, count, membersOf } from "@rondo/core/checks";
+import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
+import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
+import { meant } from "../paths/given-path.ts";
+import { type EntryKind, type LeftOut, walk } from "../paths/walk.ts";
+import { counted, shown } from "../reasons.ts";
+import { answering } from "../refusal.ts";
+
+export interface ListFilesOptions extends FileToolOptions {
+  /** Entries shown at most; all are counted. Default: 1,000. */
+  maxEntries?: number;
+}
+
+interface Args {
+  path?: string;
+  recursive?: boolean;
+  pattern?: string;
+  includeIgnored?: boolean;
+}
+
+const optionChecks = membersOf<ListFilesOptions>(
+  {
+    ...fileToolChecks,
+    maxEntries: count,
+  },
+  ["root"],
+);
+
+/** The tool `list_files`. */
+export function listFiles(options: ListFilesOptions): Tool {
+  checkGiven(optionChecks, options, "listFiles");
+  const { root } = fileToolSet(options.root);
+  const maxEntries = options.maxEntries ?? 1000;
+  return tool({
+    name: "list_files",
+    description:
+      "Lists files and folders, sorted, as paths relative to the root; folders end with a slash. The first line " +
+      "counts all of them exactly. What git ignores and node_modules are left out unless includeIgnored is true; .git always is.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The folder to list. Default: the root." },
+        recursive: {
+          type: "boolean",
+          description: "Also list everything below. Default: false, true when a pattern is given.",
+        },
+        pattern: {
+          type: "string",
+          maxLength: 1000,
+          description:
+            'A glob: "*.ts" is matched against names, "src/**/*.ts" against paths relative to the folder; "!*.test.ts" leaves out. Lists files only, unless it ends with "/".',
+        },
+        includeIgnored: {
+          type: "boolean",
+          description: "Also list what git ignores and node_modules. Default: false.",
+        },
+      },
+    },
+    effect: "read",
+    permission: options.permission ?? "allow",
+    execute: (given, context) => {
+      const args = given as unknown as Args;
+      const path = args.path ?? ".";
+      return answering(
+        context,
+        async () => {
+          const place = meant(root, path);
+          const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
+          const matches = matcher(pattern);
+          const recursive = args.recursive ?? args.pattern !== undefined;
+          const left: LeftOut = { ignored: 0, unreadable: [] };
+          const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, other: 0 };
+          const lines: string[] = [];
+          const below = place.shown === "." ? 0 : place.shown.length + 1;
+          const walked = walk(
+            root,
+            place,
+            { recursive, includeIgnored: args.includeIgnored ?? false, signal: context.signal },
+            left,
+          );
+          for await (const { path: entry, kind } of walked) {
+            if (!matches(entry.slice(below), kind)) continue;
+            counts[kind]++;
+            if (lines.length < maxEntries) lines.push(line(entry, kind));
+          }
+          const total = counts.file + counts.folder + counts.link + counts.other;
+          const head = [
+            counted(counts.file, "file"),
+            counted(counts.folder, "folder"),
+            ...(counts.link > 0 ? [counted(counts.link, "link")] : []),
+            ...(counts.other > 0
+              ? [`${counted(counts.other, "device, pipe or socket", "devices, pipes or sockets")}`]
+              : []),
+          ].join(", ");
+          const scope = [
+            `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
+            ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
+            ...(left.ignored > 0
+              ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`]
+              : []),
+          ].join(" ");
+          const notes = [
+            ...(total === 0 && pattern !== undefined
+              ? [`[${globNote("pattern", pattern, place.shown)}]`]
+              : []),
+            ...(total > lines.length
+              ? [
+                  `[the first ${counted(lines.length, "entry", "entries")} of ${total.toLocaleString("en-US")}; path or pattern can narrow the list]`,
+                ]
+              : []),
+            ...(left.unreadable.length > 0
+              ? [`[could not be read: ${left.unreadable.map(shown).join(", ")}]`]
+              : []),
+          ];
+          return toolResult([`${head} ${scope}`, ...lines, ...notes].join("\n"));
+        },
+        path,
+      );
+    },
+  });
+}
+
+function line(path: string, kind: EntryKind): string {
+  const name = shown(kind === "folder" ? `${path}/` : path);
+  return kind === "link" ? `${name} (link)` : kind === "other" ? `${name} (no plain file)` : name;
+}
+
+/** Whether an entry is asked for. Without a pattern everything is. */
+function matcher(pattern: string | undefined): (path: string, kind: EntryKind) => boolean {
+  if (pattern === undefined) return () => true;
+  const folders = pattern.endsWith("/");
+  const test = compiled(folders ? pattern.slice(0, -1) : pattern);
+  return (path, kind) => (kind === "folder") === folders && test(path);
+}

@@ -1,0 +1,136 @@
+// The room of write_file: a whole file, written only over what the model knows.
+
+import { type Tool, tool, toolResult } from "@rondo/core";
+import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
+import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } from "../options.ts";
+import { keyOf } from "../paths/given-path.ts";
+import type { Place } from "../paths/root.ts";
+import { counted, Refusal, shown } from "../reasons.ts";
+import { answering } from "../refusal.ts";
+import { contentIdOf, fileEntry } from "../seen.ts";
+import { mustNotBeShown } from "../text/shown-text.ts";
+import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
+import { type Before, bytesOf, change, linesIn, mustBeAsSeen } from "./change.ts";
+
+export interface WriteFileOptions extends FileToolOptions {
+  /** Write over a file the model has not read, or not all of. Default: false. */
+  overwriteUnread?: boolean;
+  /** Allow changes in `.git`, whose hooks and settings run as programs. Default: false. */
+  writeGit?: boolean;
+  /** Default: 32 MiB. */
+  maxBytes?: number;
+}
+
+interface Args {
+  path: string;
+  content: string;
+}
+
+const optionChecks = membersOf<WriteFileOptions>(
+  {
+    ...fileToolChecks,
+    overwriteUnread: flag,
+    writeGit: flag,
+    maxBytes: from0,
+  },
+  ["root"],
+);
+
+/** The tool `write_file`. */
+export function writeFile(options: WriteFileOptions): Tool {
+  checkGiven(optionChecks, options, "writeFile");
+  const set = fileToolSet(options.root);
+  const bounds = {
+    maxBytes: options.maxBytes ?? 32 * 1024 * 1024,
+    writeGit: options.writeGit ?? false,
+  };
+  const overwriteUnread = options.overwriteUnread ?? false;
+  return tool({
+    name: "write_file",
+    description:
+      "Writes a whole text file, and makes it and its folders where they are missing. " +
+      (overwriteUnread
+        ? "A file that was read and has changed since is not written over."
+        : "A file that is there is written over only when all of it was read before and it has not changed since."),
+    inputSchema: {
+      type: "object",
+      properties: {
+        path: { type: "string", description: "The file, relative to the root." },
+        content: { type: "string", description: "The whole new content." },
+      },
+      required: ["path", "content"],
+    },
+    effect: "idempotent",
+    permission: options.permission ?? "allow",
+    keys: (args) => [keyOf(set.root, String(args.path))],
+    execute: (given, context) => {
+      const { path, content } = given as unknown as Args;
+      return answering(
+        context,
+        async () => {
+          const given = bytesOf(content, "the content");
+          let bytes = given;
+          let kept = "";
+          let did = "Created";
+          const { made, place } = await change(set, path, bounds, context.signal, (before, there) => {
+            if (before === undefined) return { bytes };
+            const form = formOf(before.bytes);
+            bytes = inForm(given, form);
+            kept = keptWords(form, given, bytes);
+            // The same once more, as after a crash: there is nothing to lose.
+            if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
+              did = "Unchanged";
+              bytes = before.bytes;
+              return { bytes: undefined };
+            }
+            if (!overwriteUnread) mustBeSeen(set, before, there);
+            mustBeAsSeen(set, before, there);
+            const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
+            mustNotBeShown(content, text, "the content");
+            did = "Overwrote";
+            return { bytes };
+          });
+          const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
+          const name = shown(place.shown);
+          // Unchanged is written too: a call made again after a crash did what the first one did.
+          const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
+          if (did === "Unchanged")
+            return toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger });
+          return toolResult(
+            `${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`,
+            {
+              ledger,
+            },
+          );
+        },
+        path,
+      );
+    },
+  });
+}
+
+/** @throws Refusal when a part of the file was never shown: it would be lost unseen */
+function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
+  const name = shown(place.shown);
+  if (set.seen.get(place.real) === undefined)
+    throw new Refusal(
+      `${name} exists (${counted(before.bytes.length, "byte")}) and was not read yet; nothing was written. ` +
+        "Read it with read_file before writing over it, or change a part of it with edit_file",
+    );
+  const unseen = set.seen.unseen(place.real);
+  if (unseen !== undefined)
+    throw new Refusal(
+      `${name} was read in part only, not from line ${unseen.from} to ${unseen.to}; nothing was written. ` +
+        `Read the rest with read_file (offset ${unseen.from}) before writing over it, or change a part of it with edit_file`,
+    );
+}
+
+/** What of the old file's form the new content took on. */
+function keptWords(form: TextForm, given: Buffer, bytes: Buffer): string {
+  const kept = [
+    ...(form.encoding === "utf-8" ? [] : ["UTF-16"]),
+    ...(form.crlf && bytes.includes(13) && !given.includes(13) ? ["CRLF"] : []),
+    ...(form.encoding === "utf-8" && form.mark ? ["byte order mark"] : []),
+  ];
+  return kept.length === 0 ? "" : `; ${kept.join(" and ")} kept`;
+}

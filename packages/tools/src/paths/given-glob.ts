@@ -1,0 +1,36 @@
+// The room of given globs: what a model means by a glob as it writes one.
+
+import { Refusal, shown } from "../reasons.ts";
+import { glob } from "./glob.ts";
+import type { Place, Root } from "./root.ts";
+
+/** A glob from a model. @throws Refusal when it cannot be used */
+export function compiled(pattern: string): (path: string) => boolean {
+  try {
+    return glob(pattern);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw new Refusal(`the glob cannot be used: ${thrown.message}`);
+    throw thrown;
+  }
+}
+
+/**
+ * A glob relative to the folder that is looked through, also where it was given as an absolute path.
+ * @throws Refusal when what it names is not in that folder
+ */
+export function relativeGlob(pattern: string, root: Root, place: Place): string {
+  const [, not = "", path = pattern] = /^(!?)(\/.*)$/s.exec(pattern) ?? [];
+  const above = [root.real, root.given].find((folder) => path.startsWith(`${folder}/`));
+  if (above === undefined) return pattern;
+  const below = path.slice(above.length + 1);
+  if (place.shown === ".") return not + below;
+  if (below.startsWith(`${place.shown}/`)) return not + below.slice(place.shown.length + 1);
+  throw new Refusal(`the glob names nothing in ${shown(place.shown)}: ${shown(pattern)}`);
+}
+
+/** Why a glob may have matched nothing. */
+export function globNote(option: string, pattern: string, folder: string): string {
+  const path = pattern.replace(/^(?:\.?\/)+/, "");
+  if (!path.includes("/")) return `no name matches the ${option}`;
+  return `no path matches the ${option}, which is relative to path: it means ${shown(folder === "." ? path : `${folder}/${path}`)}`;
+}

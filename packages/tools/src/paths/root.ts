@@ -1,0 +1,295 @@
+// The room of the root: no file tool reaches a path that is not under it.
+//
+// A path is judged three times. In words: `..` and absolute paths that leave the root are refused before anything is
+// touched. By its real path: links are followed in thought and the nearest part that exists must lie under the real
+// root. And after opening: what was really opened is asked for its own path, because between the second look and the
+// opening somebody may have put a link there. What is created or renamed goes through an open folder (on Linux by
+// /proc/self/fd, which names the folder itself and not a path to it), so that a swapped parent changes nothing.
+
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { codeOf, Refusal, shown } from "../reasons.ts";
+import { isThere, nearPaths } from "./near-names.ts";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const viaProc = process.platform === "linux";
+
+/** Where a path leads. */
+export interface Place {
+  /** Relative to the root, with `/`; `.` for the root itself. */
+  shown: string;
+  /** Absolute, links resolved, for as much of it as exists. */
+  real: string;
+  exists: boolean;
+}
+
+/** An open folder. `path` names it (on Linux: the very folder, wherever it is moved). */
+export interface Folder {
+  path: string;
+  real: string;
+  close(): Promise<void>;
+}
+
+/** Whether `path` is `root` or under it; both absolute and without `..`. */
+export function isUnder(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+export class Root {
+  readonly given: string;
+  readonly real: string;
+
+  /** @throws Refusal when `path` is no folder */
+  constructor(path: string) {
+    this.given = resolve(path);
+    try {
+      this.real = realpathSync.native(this.given);
+      if (!statSync(this.real).isDirectory()) throw new Refusal(`the root is not a folder: ${path}`);
+    } catch (thrown) {
+      if (thrown instanceof Refusal) throw thrown;
+      throw new Refusal(`the root cannot be used (${codeOf(thrown) ?? "unknown error"}): ${path}`);
+    }
+  }
+
+  /**
+   * Where `path` leads, relative to the root or absolute.
+   * @throws Refusal when it leaves the root; file system errors other than "not there"
+   */
+  locate(path: string): Place {
+    if (path.includes("\0")) throw new Refusal(`the path holds a NUL character: ${shown(path)}`);
+    const wanted = this.#inWords(path);
+    let real: string;
+    try {
+      real = realpathSync.native(wanted);
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT") {
+        // Whether a file outside is readable, a folder or a loop is nobody's business: judge the way to it first.
+        if (isLink(wanted)) throw astray(path);
+        if (wanted !== this.real) this.locate(dirname(wanted));
+        throw thrown;
+      }
+      if (!isThere(this.real)) throw new Refusal("the root folder is no longer there");
+      return this.#missing(path, wanted);
+    }
+    this.#mustHold(real, path);
+    return { shown: this.name(real), real, exists: true };
+  }
+
+  /** A real path relative to the root, with `/`. */
+  name(real: string): string {
+    const way = relative(this.real, real);
+    return way === "" ? "." : way.split(sep).join("/");
+  }
+
+  /**
+   * Opens what `place` names and checks that it is where it was. Never follows a link, never waits for a pipe.
+   * @param kind what it must be; a device, pipe or socket is refused
+   */
+  async open(place: Place, kind: "file" | "folder"): Promise<FileHandle> {
+    if (!place.exists) throw this.notThere(kind, place);
+    // Looked at before it is opened: opening alone can act on a device.
+    this.#mustBe(kind, await stat(place.real), place);
+    const handle = await open(
+      place.real,
+      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | (kind === "folder" ? O_DIRECTORY : 0),
+    ).catch((thrown: unknown) => {
+      throw this.#moved(thrown, place);
+    });
+    try {
+      this.#mustBe(kind, await handle.stat(), place);
+      this.#mustHold(await realOf(handle, place.real), place.shown);
+      return handle;
+    } catch (thrown) {
+      await handle.close();
+      throw thrown;
+    }
+  }
+
+  /**
+   * As `open` for a file, without waiting: for a thread of its own, where it is many times as fast.
+   * @returns a file descriptor, the caller's to close, and the file's size in bytes
+   */
+  openSync(place: Place): { fd: number; size: number } {
+    if (!place.exists) throw this.notThere("file", place);
+    this.#mustBe("file", statSync(place.real), place);
+    let fd: number;
+    try {
+      fd = openSync(place.real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    } catch (thrown) {
+      throw this.#moved(thrown, place);
+    }
+    try {
+      const found = fstatSync(fd);
+      this.#mustBe("file", found, place);
+      this.#mustHold(realOfSync(fd, place.real), place.shown);
+      return { fd, size: found.size };
+    } catch (thrown) {
+      closeSync(fd);
+      throw thrown;
+    }
+  }
+
+  /** That nothing is at `place`, and what is there under a name like it. */
+  notThere(kind: "file" | "folder", place: Place): Refusal {
+    const near = nearPaths(place.real).map((path) => shown(this.name(path)));
+    const hint = near.length === 0 ? "" : ` (there is ${near.join(", ")})`;
+    return new Refusal(`${kind === "file" ? "File" : "Directory"} not found: ${shown(place.shown)}${hint}`);
+  }
+
+  /** Opens a folder under the root. */
+  async folder(place: Place): Promise<Folder> {
+    const handle = await this.open(place, "folder");
+    return {
+      path: viaProc ? `/proc/self/fd/${handle.fd}` : place.real,
+      real: place.real,
+      close: () => handle.close(),
+    };
+  }
+
+  /** Opens the folder that `place` is in, and makes it and its parents where they are missing. `made` counts them. */
+  async parent(place: Place): Promise<Folder & { made: number }> {
+    const steps: string[] = [];
+    let at = this.locate(dirname(place.real));
+    while (!at.exists) {
+      steps.unshift(at.real.slice(dirname(at.real).length).replace(/^[/\\]/, ""));
+      at = this.locate(dirname(at.real));
+    }
+    let folder = await this.folder(at);
+    for (const step of steps) {
+      try {
+        const real = join(folder.real, step);
+        await mkdir(join(folder.path, step)).catch((thrown: unknown) => {
+          if (codeOf(thrown) !== "EEXIST") throw thrown;
+        });
+        const next = await this.#step(folder, step, real);
+        await folder.close();
+        folder = next;
+      } catch (thrown) {
+        await folder.close();
+        throw thrown;
+      }
+    }
+    return { ...folder, made: steps.length };
+  }
+
+  async #step(folder: Folder, name: string, real: string): Promise<Folder> {
+    const handle = await open(join(folder.path, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      this.#mustHold(await realOf(handle, real), this.name(real));
+    } catch (thrown) {
+      await handle.close();
+      throw thrown;
+    }
+    return { path: viaProc ? `/proc/self/fd/${handle.fd}` : real, real, close: () => handle.close() };
+  }
+
+  /** The path made absolute, `..` taken out. The root may be named as it was given or by its real path. */
+  #inWords(path: string): string {
+    const wanted = isAbsolute(path) ? resolve(path) : resolve(this.real, path);
+    if (isUnder(this.real, wanted)) return wanted;
+    if (isUnder(this.given, wanted)) return join(this.real, relative(this.given, wanted));
+    throw outside(path);
+  }
+
+  #missing(path: string, wanted: string): Place {
+    let above = dirname(wanted);
+    for (;;) {
+      try {
+        const real = realpathSync.native(above);
+        this.#mustHold(real, path);
+        const whole = join(real, relative(above, wanted));
+        // What is named there but has no real path is a link to nothing; following it could create a file anywhere.
+        if (isLink(join(real, relative(above, wanted).split(sep)[0]!))) throw astray(path);
+        return { shown: this.name(whole), real: whole, exists: false };
+      } catch (thrown) {
+        if (codeOf(thrown) !== "ENOENT" || above === this.real) throw thrown;
+        above = dirname(above);
+      }
+    }
+  }
+
+  #mustHold(real: string, path: string): void {
+    if (!isUnder(this.real, real)) throw astray(path);
+  }
+
+  #mustBe(kind: "file" | "folder", found: { isFile(): boolean; isDirectory(): boolean }, place: Place): void {
+    const name = shown(place.shown);
+    if (kind === "folder") {
+      if (!found.isDirectory()) throw new Refusal(`Path is not a directory: ${name}`);
+    } else if (found.isDirectory())
+      throw new Refusal(`Path is not a file: ${name} (it is a directory: list_files shows what is in it)`);
+    else if (!found.isFile())
+      throw new Refusal(
+        `Path is not a file: ${name} (it is a device, pipe or socket, which is never opened)`,
+      );
+  }
+
+  #moved(thrown: unknown, place: Place): unknown {
+    return codeOf(thrown) === "ELOOP"
+      ? new Refusal(`a link took the place of ${shown(place.shown)} while it was opened; it is not followed`)
+      : thrown;
+  }
+}
+
+function outside(path: string): Refusal {
+  return new Refusal(`Path is outside the root: ${shown(path)} (only paths under the root can be used)`);
+}
+
+/** One sentence for a link that leads out and a link to nothing: which of the two it is would tell what exists outside. */
+function astray(path: string): Refusal {
+  return new Refusal(
+    `Path is outside the root: ${shown(path)} (it goes through a link that leads out of the root or to nothing)`,
+  );
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function realOfSync(fd: number, path: string): string {
+  if (viaProc) {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT") throw thrown;
+    }
+  }
+  const now = realpathSync.native(path);
+  mustBeSame(fstatSync(fd, { bigint: true }), statSync(now, { bigint: true }));
+  return now;
+}
+
+function mustBeSame(opened: BigIntStats, named: BigIntStats): void {
+  if (opened.ino !== named.ino || opened.dev !== named.dev)
+    throw new Refusal("the path was changed while it was opened");
+}
+
+/** The path of what a handle really is, asked of the kernel; elsewhere of its path, compared by identity. */
+async function realOf(handle: FileHandle, path: string): Promise<string> {
+  if (viaProc) {
+    try {
+      return await readlink(`/proc/self/fd/${handle.fd}`);
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT") throw thrown;
+    }
+  }
+  const now = await realpath(path);
+  mustBeSame(await handle.stat({ bigint: true }), await stat(now, { bigint: true }));
+  return now;
+}

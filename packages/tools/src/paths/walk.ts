@@ -1,0 +1,157 @@
+// The room of the walk: every entry below a folder, sorted, without what git ignores and without following links.
+//
+// Each folder is opened and checked as the room of the root does it, so that a folder swapped for a link in mid-walk
+// does not lead out. Entries come in the order of their whole paths, folders with their `/`.
+
+import type { Dirent } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { codeOf, Refusal } from "../reasons.ts";
+import { readWhole } from "../text/text-file.ts";
+import { type IgnoreFile, isIgnored, parseIgnore } from "./gitignore.ts";
+import type { Place, Root } from "./root.ts";
+
+export type EntryKind = "file" | "folder" | "link" | "other";
+
+export interface Entry {
+  /** Relative to the root, with `/`, without one at the end. */
+  path: string;
+  kind: EntryKind;
+}
+
+export interface WalkOptions {
+  recursive: boolean;
+  /** Also what git ignores, and `node_modules`; never `.git`. */
+  includeIgnored: boolean;
+  signal?: AbortSignal;
+}
+
+/** What a walk left out. */
+export interface LeftOut {
+  ignored: number;
+  /** Folders that could not be read, relative to the root. */
+  unreadable: string[];
+}
+
+const maxIgnoreBytes = 1024 * 1024;
+
+/** The entries below `start`, in order. `left` is filled on the way. */
+export async function* walk(
+  root: Root,
+  start: Place,
+  options: WalkOptions,
+  left: LeftOut,
+): AsyncGenerator<Entry, void, undefined> {
+  const outer = options.includeIgnored ? undefined : await ignoreFilesAbove(root, start);
+  yield* below(root, start, outer?.files ?? [], outer?.top ?? root.real, options, left, true);
+}
+
+async function* below(
+  root: Root,
+  place: Place,
+  files: readonly IgnoreFile[],
+  top: string,
+  options: WalkOptions,
+  left: LeftOut,
+  first: boolean,
+): AsyncGenerator<Entry, void, undefined> {
+  options.signal?.throwIfAborted();
+  let entries: Dirent[];
+  let own: IgnoreFile | undefined;
+  const here = wayFrom(top, place.real);
+  try {
+    const folder = await root.folder(place);
+    try {
+      entries = await readdir(folder.path, { withFileTypes: true });
+    } finally {
+      await folder.close();
+    }
+    if (!options.includeIgnored && entries.some((one) => one.name === ".gitignore" && one.isFile()))
+      own = await ignoreFileAt(root, place, ".gitignore", here);
+  } catch (thrown) {
+    // A folder that vanished or cannot be read is told, and does not hide its neighbours.
+    if (first || (codeOf(thrown) === undefined && !(thrown instanceof Refusal))) throw thrown;
+    left.unreadable.push(place.shown);
+    return;
+  }
+  const rules = own === undefined ? files : [...files, own];
+  const named = entries.map((entry) => ({
+    name: entry.name,
+    kind: kindOf(entry),
+    sortKey: entry.isDirectory() ? `${entry.name}/` : entry.name,
+  }));
+  named.sort((a, b) => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0));
+  for (const { name, kind } of named) {
+    if (name === ".git") continue;
+    if (!options.includeIgnored) {
+      const ignored =
+        (kind === "folder" && name === "node_modules") ||
+        isIgnored(rules, [...here, name], kind === "folder");
+      if (ignored) {
+        left.ignored++;
+        continue;
+      }
+    }
+    const path = place.shown === "." ? name : `${place.shown}/${name}`;
+    yield { path, kind };
+    if (kind !== "folder" || !options.recursive) continue;
+    const inner: Place = { shown: path, real: join(place.real, name), exists: true };
+    yield* below(root, inner, rules, top, options, left, false);
+  }
+}
+
+/**
+ * The ignore files that apply to `start` from above: those between the folder that holds `.git` (which may be above
+ * the root), else the root, and `start`. `top` is that folder, which their rules are relative to.
+ */
+async function ignoreFilesAbove(root: Root, start: Place): Promise<{ files: IgnoreFile[]; top: string }> {
+  let top = root.real;
+  for (let at = start.real; ; at = dirname(at)) {
+    if ((await stat(join(at, ".git")).catch(() => undefined)) !== undefined) {
+      top = at;
+      break;
+    }
+    if (dirname(at) === at) break;
+  }
+  const folders: string[] = [];
+  for (let at = start.real; at !== top; at = dirname(at)) folders.unshift(dirname(at));
+  const files: IgnoreFile[] = [];
+  const exclude = await readWhole(join(top, ".git", "info", "exclude"), maxIgnoreBytes).catch(
+    () => undefined,
+  );
+  if (exclude !== undefined) files.push(parseIgnore(exclude, []));
+  for (const folder of folders) {
+    const text = await readWhole(join(folder, ".gitignore"), maxIgnoreBytes).catch(() => undefined);
+    if (text !== undefined) files.push(parseIgnore(text, wayFrom(top, folder)));
+  }
+  return { files, top };
+}
+
+async function ignoreFileAt(
+  root: Root,
+  place: Place,
+  name: string,
+  base: readonly string[],
+): Promise<IgnoreFile | undefined> {
+  const file = join(place.real, name);
+  try {
+    const handle = await root.open({ shown: `${place.shown}/${name}`, real: file, exists: true }, "file");
+    try {
+      const { size } = await handle.stat();
+      if (size > maxIgnoreBytes) return undefined;
+      return parseIgnore(await handle.readFile("utf8"), base);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf(entry: Dirent): EntryKind {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
+}
+
+const wayFrom = (from: string, to: string): string[] => relative(from, to).split(sep).filter(Boolean);

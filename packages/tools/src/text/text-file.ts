@@ -1,0 +1,93 @@
+// The room of text in files: what is text, what is binary, and how text is shown.
+//
+// Nothing here reads without a bound, and nothing waits: pipes and devices are refused before they are opened.
+
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { Refusal } from "../reasons.ts";
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** A small text file, not through a link. Throws when it is no plain file or larger than `maxBytes`. */
+export async function readWhole(path: string, maxBytes: number): Promise<string> {
+  if (!(await lstat(path)).isFile()) throw new Refusal("not a plain file");
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile() || found.size > maxBytes) throw new Refusal("not a plain file, or too large");
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The first bytes of an open file, up to `count`. */
+export async function firstBytes(handle: FileHandle, count = 8192): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(count);
+  const { bytesRead } = await handle.read(buffer, 0, count, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+const signatures: [kind: string, bytes: number[], at?: number][] = [
+  ["image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
+  ["image/jpeg", [0xff, 0xd8, 0xff]],
+  ["image/gif", [0x47, 0x49, 0x46, 0x38]],
+  ["image/webp", [0x57, 0x45, 0x42, 0x50], 8],
+  ["PDF document", [0x25, 0x50, 0x44, 0x46, 0x2d]],
+  ["ZIP archive", [0x50, 0x4b, 0x03, 0x04]],
+  ["gzip data", [0x1f, 0x8b]],
+  ["zstd data", [0x28, 0xb5, 0x2f, 0xfd]],
+  ["xz data", [0xfd, 0x37, 0x7a, 0x58, 0x5a]],
+  ["bzip2 data", [0x42, 0x5a, 0x68]],
+  ["ELF program or library", [0x7f, 0x45, 0x4c, 0x46]],
+  ["WebAssembly", [0x00, 0x61, 0x73, 0x6d]],
+  ["SQLite database", [...Buffer.from("SQLite format 3\0")]],
+  ["tar archive", [...Buffer.from("ustar")], 257],
+  ["UTF-16 text", [0xff, 0xfe]],
+  ["UTF-16 text", [0xfe, 0xff]],
+];
+
+/** What the bytes are when they are no text; `undefined` for text in UTF-8 or close to it. */
+export function binaryKind(head: Uint8Array): string | undefined {
+  for (const [kind, bytes, at = 0] of signatures) {
+    if (!bytes.every((byte, index) => head[at + index] === byte)) continue;
+    // Two or three bytes prove little: text may begin with them.
+    if (bytes.length > 3 || !looksLikeText(head)) return kind;
+  }
+  return looksLikeText(head) ? undefined : "binary data";
+}
+
+/** No NUL in it, and few control characters. */
+export function looksLikeText(head: Uint8Array): boolean {
+  let odd = 0;
+  for (const byte of head) {
+    if (byte === 0) return false;
+    if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 && byte !== 27 && byte !== 12) odd++;
+  }
+  return odd * 10 <= head.length;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Text of a file with its control characters made visible (ESC as "␛"), so that no terminal obeys them. Tabs and newlines stay. */
+export function visible(text: string): string {
+  return text.replace(controls, (char) => {
+    const code = char.charCodeAt(0);
+    return code < 32 ? String.fromCharCode(0x2400 + code) : code === 127 ? "\u2421" : "\ufffd";
+  });
+}
+
+/** At most `max` UTF-16 units from `start`, never half a character. */
+export function clip(text: string, max: number, start = 0): string {
+  let from = start;
+  if (isLow(text, from)) from++;
+  let end = Math.min(text.length, from + max);
+  if (isLow(text, end)) end--;
+  return text.slice(from, end);
+}
+
+function isLow(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff;
+}
