@@ -79,7 +79,12 @@ describe.skipIf(missing !== undefined)(
     });
 
     test("runs as a command over one source, and its score comes out", async () => {
-      const args = ["--only", "loop/same-model.ts", "--tests", "packages/core/test/loop-judging.test.ts"];
+      const args = [
+        "--only",
+        "loop/folding/same-model.ts",
+        "--tests",
+        "packages/core/test/loop/judging.test.ts",
+      ];
       const main = join(root, "scripts/mutate/main.ts");
       const [code, text] = await new Promise<[number, string]>((resolve) => {
         execFile(
@@ -90,7 +95,7 @@ describe.skipIf(missing !== undefined)(
         );
       });
       expect(text).toMatch(
-        /^loop\/same-model\.ts: \d+ mutants, \d+ killed, \d+ survived \(\d+ explained\), score \d+\.\d %$/m,
+        /^loop\/folding\/same-model\.ts: \d+ mutants, \d+ killed, \d+ survived \(\d+ explained\), score \d+\.\d %$/m,
       );
       expect(text).toMatch(/^in all: /m);
       expect(code).toBe(0);

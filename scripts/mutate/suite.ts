@@ -5,21 +5,23 @@
 // counts as survived.
 
 import { globSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join, relative } from "node:path";
 import { root } from "../packages.ts";
 
 /** Properties, and tables over every reference system: as long as all the rest together. */
-const slow = /^(promises|.*properties|x-(endings|table|views)|structured-partial|ledger|redact)\./;
+const slow =
+  /^(promises|.*properties|presets\/x-(endings|table|views)|structured-partial|context\/ledger|redact)\./;
 /** Of rooms that are not mutated: they meet the loop by the way only. */
-const elsewhere = /^(cap|cap-head-tail|context-prune|context-log|coerce|render|migrations|compact-.*)\./;
+const elsewhere = /^(coerce|render|migrations|context\/(cap|cap-head-tail|prune|log|compact-.*))\./;
+
+const tests = join(root, "packages/core/test");
 
 /** Files with tests, absolute; the quickest kills first. */
 export function killSet(): string[] {
-  const files = globSync("packages/core/test/*.test.ts", { cwd: root })
-    .filter((path) => !/\.slow\.test\.ts$/.test(path))
-    .filter((path) => !slow.test(basename(path)) && !elsewhere.test(basename(path)))
+  const files = globSync("**/*.test.ts", { cwd: tests })
+    .filter((path) => !/\.slow\.test\.ts$/.test(path) && !slow.test(path) && !elsewhere.test(path))
     .sort()
-    .map((path) => join(root, path));
+    .map((path) => join(tests, path));
   return [
     ...files.filter(isAlways),
     join(import.meta.dirname, "model-check.test.ts"),
@@ -29,4 +31,4 @@ export function killSet(): string[] {
 
 /** Tests that ask the loop's rooms directly: tried with every mutant that they meet. */
 export const isAlways = (path: string): boolean =>
-  /^(decisions|loop-.*|rules-.*)\.test\.ts$/.test(basename(path));
+  /^(decisions|loop\/.*|rules\/.*)\.test\.ts$/.test(relative(tests, path));

@@ -18,7 +18,7 @@ import {
 import { badArgs, call, calls, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { doing, resultsOf } from "./managed-support.ts";
+import { doing, resultsOf } from "./presets/managed-support.ts";
 
 /** A run of a managed-context agent over one script. */
 function managed(

@@ -4,7 +4,7 @@ import { Agent } from "@rondo/core";
 import { badArgs, say } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { parseArgs } from "../src/answer/call-args.ts";
-import { expectValid, rows, serve, weather } from "./end-to-end-stack.ts";
+import { expectValid, rows, serve, weather } from "./end-to-end/stack.ts";
 
 const tooLarge = "a number in the arguments is larger than any that can be kept";
 

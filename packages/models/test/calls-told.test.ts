@@ -4,7 +4,7 @@ import type { AssistantMessage, ToolCallPart } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
-import { targetOf } from "./anthropic-feeding.ts";
+import { targetOf } from "./anthropic/feeding.ts";
 
 /** A text at 0, calls at 1 and 2, nobody at 3. */
 const places = [0, 1, 2, 3] as const;

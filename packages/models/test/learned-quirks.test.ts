@@ -10,7 +10,7 @@ import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { anthropic, type Codec, openaiCompatible } from "../src/index.ts";
-import { serve } from "./end-to-end-stack.ts";
+import { serve } from "./end-to-end/stack.ts";
 
 const refusal = (error: object): { status: number; header: () => null; body: string } => ({
   status: 400,

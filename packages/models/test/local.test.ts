@@ -8,8 +8,8 @@ import {
   localPlaces,
   modelFromName,
 } from "../src/index.ts";
-import { ask, hear } from "./prompted-model.ts";
-import { errorFrom, type Handler, sse, withServer } from "./transport-loopback.ts";
+import { ask, hear } from "./prompted/model.ts";
+import { errorFrom, type Handler, sse, withServer } from "./transport/loopback.ts";
 
 /** A server that lists models as Ollama does, and answers a chat. */
 const ollamaServer =

@@ -20,8 +20,8 @@ import { describe, expect, it } from "vitest";
 import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { anthropic, openai } from "../src/index.ts";
-import { targetOf } from "./anthropic-feeding.ts";
-import { withServer } from "./transport-loopback.ts";
+import { targetOf } from "./anthropic/feeding.ts";
+import { withServer } from "./transport/loopback.ts";
 
 /** What the run's end says of a provider that answers with this status and error. */
 async function endOf(status: number, error: JsonObject): Promise<{ end: RunEnd; calls: number }> {

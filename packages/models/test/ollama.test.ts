@@ -3,8 +3,8 @@ import { Agent, type JsonObject, type Message, type ModelRequest, tool } from "@
 import { afterEach, describe, expect, it, test } from "vitest";
 import { ollama, ollamaURL } from "../src/index.ts";
 import { defaultClocks } from "../src/transport/http.ts";
-import { ask, hear, weather } from "./prompted-model.ts";
-import { drip, errorFrom, type Handler, type Seen, withServer } from "./transport-loopback.ts";
+import { ask, hear, weather } from "./prompted/model.ts";
+import { drip, errorFrom, type Handler, type Seen, withServer } from "./transport/loopback.ts";
 
 const line = (message: JsonObject, more: JsonObject = {}): string =>
   `${JSON.stringify({ model: "m", created_at: "2026-01-01T00:00:00Z", message: { role: "assistant", ...message }, done: false, ...more })}\n`;

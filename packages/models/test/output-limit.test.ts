@@ -6,7 +6,7 @@ import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { openrouter } from "../src/index.ts";
 import { classifyHttpError } from "../src/transport/errors.ts";
-import { expectValid, rows, serve } from "./end-to-end-stack.ts";
+import { expectValid, rows, serve } from "./end-to-end/stack.ts";
 
 const errorOf = (message: string): ReturnType<typeof classifyHttpError> =>
   classifyHttpError({ status: 400, header: () => null, body: JSON.stringify({ error: { message } }) });

@@ -1,8 +1,8 @@
 import type { Json, Message, ModelRequest } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { openaiCompatible } from "../src/index.ts";
-import { ask, hear } from "./prompted-model.ts";
-import { type Handler, sse, withServer } from "./transport-loopback.ts";
+import { ask, hear } from "./prompted/model.ts";
+import { type Handler, sse, withServer } from "./transport/loopback.ts";
 
 /** A server of Chat Completions that says how many tokens of the prompt it read. */
 const counting =

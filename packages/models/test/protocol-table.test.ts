@@ -27,7 +27,7 @@ import {
   promptedJson,
   schemaTroubles,
 } from "../src/index.ts";
-import { attempt, expectValid, type Row, rows, serve } from "./end-to-end-stack.ts";
+import { attempt, expectValid, type Row, rows, serve } from "./end-to-end/stack.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of five protocols are looked into
 type Loose = any;

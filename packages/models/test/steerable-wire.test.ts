@@ -14,7 +14,7 @@ import { call, say } from "@rondo/testkit";
 import { type RondoWire, raw, status, type WireScript } from "@rondo/testkit/wire";
 import { describe, expect, test } from "vitest";
 import { anthropic } from "../src/index.ts";
-import { rows, serve } from "./end-to-end-stack.ts";
+import { rows, serve } from "./end-to-end/stack.ts";
 
 const lookup = tool({
   name: "lookup",

@@ -15,7 +15,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { anthropic, google, openai } from "../src/index.ts";
 import { retryAfterMs } from "../src/transport/retry-after.ts";
-import { errorFrom, tinyRequest, watch, withServer } from "./transport-loopback.ts";
+import { errorFrom, tinyRequest, watch, withServer } from "./transport/loopback.ts";
 
 const output = z.object({ city: z.string(), at: z.object({ degrees: z.number().min(-90) }) });
 const value = { city: "Rome", at: { degrees: 41 } };

@@ -14,8 +14,8 @@ import { call, say } from "@rondo/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import { checkGoogleRequest } from "../../testkit/src/wire/rules/google.ts";
 import { anthropic, classicGemini, google, ollama } from "../src/index.ts";
-import { serve } from "./end-to-end-stack.ts";
-import { errorFrom, type Loopback, withServer } from "./transport-loopback.ts";
+import { serve } from "./end-to-end/stack.ts";
+import { errorFrom, type Loopback, withServer } from "./transport/loopback.ts";
 
 const read: Tool = tool({
   name: "read_file",

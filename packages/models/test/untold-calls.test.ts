@@ -13,7 +13,7 @@ import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import type { Codec } from "../src/index.ts";
 import { openai } from "../src/index.ts";
-import { serve } from "./end-to-end-stack.ts";
+import { serve } from "./end-to-end/stack.ts";
 
 const chatChunk = (delta: object, finish: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason: finish }],

@@ -1,0 +1,585 @@
+// Compaction in the loop: when it comes, what it asks for, what becomes of a summary that fails, and what else may happen meanwhile.
+
+import {
+  type AgentOptions,
+  isPaired,
+  type Message,
+  type ModelFacts,
+  type RondoEvent,
+  textOf,
+  tool,
+  toolResult,
+} from "@rondo/core";
+import {
+  call,
+  empty,
+  type FailOptions,
+  fail,
+  hold,
+  type SeenRequest,
+  say,
+  scripted,
+  stop,
+  type Turn,
+  think,
+  usage,
+} from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { deferred, jumpingClock } from "../support.ts";
+import { estimated, isJoining, isSummary, only, opened, reader, recordsOf, words } from "./run-support.ts";
+import { answer, text as textPart, user } from "./support.ts";
+
+const summary = "The pages were read; nothing in them matters for the task any more.";
+
+/** Reads so many pages, then is done; sums up when asked. */
+const worker =
+  (pages: number, sum: (request: SeenRequest, nth: number) => Turn = () => say(summary)) =>
+  (request: SeenRequest): Turn => {
+    if (isSummary(request) || isJoining(request)) {
+      sums += 1;
+      return sum(request, sums);
+    }
+    steps += 1;
+    return steps <= pages ? call("read") : say("all read");
+  };
+let sums = 0;
+let steps = 0;
+
+/** A model, its counters at nought. */
+const asModel = (decide: (request: SeenRequest) => Turn, options: Parameters<typeof scripted>[1] = {}) => {
+  sums = 0;
+  steps = 0;
+  return scripted(decide, options);
+};
+
+const untrimmed = { window: 10_000, trim: null, cap: null } as const;
+
+const base = (more: Partial<AgentOptions> = {}) => ({ tools: [reader(2_500)], context: untrimmed, ...more });
+
+/** The kinds of context events and of what stands around them. */
+const outline = (events: readonly RondoEvent[]): string[] =>
+  events.flatMap((event) => {
+    if (event.type === "compaction_start") return [`start: ${event.rule}`];
+    if (event.type === "compaction_end") return [event.helped ? "helped" : "unhelpful"];
+    return event.type === "request" ? ["request"] : [];
+  });
+
+const memoryOf = (messages: Iterable<Message>): string =>
+  [...messages].map(textOf).find((text) => text.startsWith("[rondo.compaction]")) ?? "";
+
+describe("a compaction", () => {
+  test("comes when the history fills 80 % of the window: the task and the last turn stay, the rest is a summary, and the run goes on", async () => {
+    const model = asModel(worker(5));
+    const { session, events } = await opened({ model, system: "Be quick.", ...base() });
+    const { end, text } = await session.send("Read every page.");
+    expect([end?.reason, text]).toEqual(["completed", "all read"]);
+    expect(outline(events)).toEqual([
+      ...["request", "request", "request", "request"],
+      ...["start: compaction", "helped", "request", "request"],
+    ]);
+    expect(only(events, "compaction_start")[0]?.evidence).toMatchObject({ limit: 10_000, at: 0.8 });
+    const [end1] = only(events, "compaction_end");
+    expect(end1?.after).toBeLessThan((end1?.before ?? 0) / 2);
+    const [task, memory, ...rest] = session.messages;
+    expect(textOf(task as Message)).toBe("Read every page.");
+    expect(textOf(memory as Message)).toContain(summary);
+    expect(rest.length).toBeGreaterThan(1);
+    expect(isPaired(session.messages)).toBe(true);
+    for (const request of model.requests) expect(estimated(request)).toBeLessThanOrEqual(10_000);
+    const { requests, firstDifference } = await session.replay();
+    expect(firstDifference).toBeUndefined();
+    expect(requests.filter((one) => one.summary !== undefined)).toMatchObject([
+      { summary: { part: 1, of: 1 } },
+    ]);
+    expect(only(events, "request").at(-2)?.broke).toBe("message 2 (compaction)");
+  });
+
+  test("asks without tools, and counts what the summary cost", async () => {
+    const model = asModel(worker(4, () => [say(summary), usage({ inputTokens: 700, outputTokens: 30 })]));
+    const { session } = await opened({ model, ...base() });
+    const { usage: used } = await session.send("Read.");
+    const asked = model.requests.find(isSummary);
+    expect(asked).toMatchObject({ tools: [], toolChoice: "none" });
+    expect(used).toMatchObject({ inputTokens: 700, outputTokens: 30 });
+    // 15 % of a window of 10,000.
+    expect(asked?.settings.maxOutputTokens).toBe(1_500);
+  });
+
+  test("can have a model of its own, whose price counts", async () => {
+    const own = asModel(() => [say(summary), usage({ inputTokens: 1_000_000, outputTokens: 0 })], {
+      id: "cheap",
+      facts: { contextWindow: 20_000, price: { input: 0.5, output: 1 } },
+    });
+    const decide = worker(4);
+    const model = scripted(
+      (request) => [decide(request) as never, usage({ inputTokens: 0, outputTokens: 0 })],
+      {
+        facts: { price: { input: 100, output: 100 } },
+      },
+    );
+    const played = await opened({
+      model,
+      tools: [reader(2_500)],
+      context: { ...untrimmed, compaction: { model: own } },
+    });
+    await played.session.compact();
+    const idle = played.session.result;
+    expect(idle?.end?.reason).toBe("completed");
+    await played.session.send("Read.");
+    await played.session.compact();
+    expect(own.calls).toBeGreaterThan(0);
+    expect(model.requests.some(isSummary)).toBe(false);
+    const result = played.session.result;
+    expect(result?.usage.inputTokens).toBe(1_000_000);
+    expect(result?.usd).toBeCloseTo(0.5);
+  });
+
+  test("is done on demand in an idle session, as a run of its own", async () => {
+    const model = asModel(worker(2));
+    const { session, events, records } = await opened({ model, ...base() });
+    await session.send("Read.");
+    const before = session.messages.length;
+    const { end, text } = await session.compact();
+    expect(end).toMatchObject({ reason: "completed", rule: "compaction", evidence: { helped: true } });
+    expect(text).not.toBe("");
+    expect(session.messages.length).toBeLessThan(before);
+    expect(recordsOf(records(), "run_started").at(-1)?.only).toBe("compaction");
+    expect(outline(events).slice(-2)).toEqual(["start: asked", "helped"]);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("is done on demand in mid-run, before the next model call", async () => {
+    const gate = deferred();
+    const model = asModel(worker(3));
+    let page = 0;
+    const slow = reader(0, {
+      execute: async () => {
+        page += 1;
+        if (page === 3) await gate.promise;
+        return words(2_000, `page ${page}`);
+      },
+    });
+    const { session, events } = await opened({ model, ...base({ tools: [slow] }) });
+    const running = session.send("Read.");
+    await new Promise<void>((resolve) => {
+      session.subscribe((event) => {
+        if (event.type === "tool_start" && only(events, "tool_start").length === 3) resolve();
+      });
+    });
+    const compacting = session.compact();
+    void session.compact();
+    gate.resolve();
+    expect((await running).end?.reason).toBe("completed");
+    expect((await compacting).text).toBe("all read");
+    // Asked for twice, done once; the results of the open turn are there before it.
+    expect(outline(events)).toEqual(["request", "request", "request", "start: asked", "helped", "request"]);
+    expect(textOf(session.messages.at(-2) as Message)).toContain("page 3");
+  });
+
+  test("nothing is asked of a model where there is nothing to sum up, and the watcher is told so", async () => {
+    const model = asModel(worker(0));
+    const { session, events } = await opened({ model, ...base() });
+    const { end } = await session.compact();
+    expect(end?.evidence).toEqual({ helped: false });
+    expect(model.calls).toBe(0);
+    expect(only(events, "compaction_end")).toMatchObject([
+      { helped: false, note: "there is nothing that could be summed up: the history stays as it is" },
+    ]);
+  });
+
+  test("what tools said for the ledger is told word for word, whatever the summary forgets", async () => {
+    const write = tool({
+      name: "write",
+      description: "Writes",
+      inputSchema: { type: "object", properties: {} },
+      effect: "write",
+      execute: () =>
+        toolResult("written", {
+          ledger: [
+            { kind: "file_written", path: "src/a.ts", hash: "sha256:abcdef" },
+            { kind: "command", command: "npm test", exitCode: 1 },
+            { kind: "decision", text: "use tabs" },
+          ],
+        }),
+    });
+    const decide = worker(4);
+    const model = asModel((request) =>
+      request.messages.length === 1 && !isSummary(request) ? call("write") : decide(request),
+    );
+    const { session } = await opened({ model, ...base({ tools: [reader(2_500), write] }) });
+    await session.send("Write, then read.");
+    const memory = memoryOf(session.messages);
+    expect(memory).toContain("src/a.ts (step 1, sha256:abcdef)");
+    expect(memory).toContain("npm test (step 1, exit code 1)");
+    expect(memory).toContain("use tabs");
+  });
+
+  test("refs of kept outputs survive it", async () => {
+    const model = asModel(worker(3));
+    const { session } = await opened({
+      model,
+      ...base({ tools: [reader(6_000)] }),
+      context: { ...untrimmed, cap: { bytes: 10_000 } },
+    });
+    await session.send("Read.");
+    const refs = [...session.state.outputs];
+    expect(refs).toHaveLength(3);
+    await session.compact();
+    const now = session.messages.map(textOf).join("\n");
+    for (const ref of refs) expect(now).toContain(ref);
+  });
+
+  test("a history larger than the summariser's window is summed up in parts, and the parts are joined", async () => {
+    const own = asModel((request) => say(isJoining(request) ? `joined: ${summary}` : `part: ${summary}`), {
+      id: "small",
+      facts: { contextWindow: 9_000 },
+    });
+    const main = worker(12);
+    const model = scripted(main);
+    const { session, records } = await opened({
+      model,
+      tools: [reader(1_500)],
+      context: {
+        window: 40_000,
+        trim: null,
+        compaction: { model: own, auto: false, resultCharacters: null },
+      },
+    });
+    sums = 0;
+    steps = 0;
+    await session.send("Read.");
+    await session.compact();
+    const started = recordsOf(records(), "summary_started").map(({ part, of, attempt }) => [
+      part,
+      of,
+      attempt,
+    ]);
+    const of = started.length;
+    expect(of).toBeGreaterThan(2);
+    expect(started).toEqual(Array.from({ length: of }, (_, at) => [at + 1, of, 1]));
+    expect(own.requests.map(isJoining).lastIndexOf(true)).toBe(of - 1);
+    for (const request of own.requests) expect(estimated(request)).toBeLessThanOrEqual(9_000);
+    expect(memoryOf(session.messages)).toContain(`joined: ${summary}`);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+});
+
+describe("a summary that fails", () => {
+  test("C10.66 is tried three times in all, with waits of half a second and more between", async () => {
+    const clock = jumpingClock(0.5);
+    const model = asModel(worker(4, (_, nth) => (nth < 3 ? fail("overloaded") : say(summary))));
+    const { session, records } = await opened({ model, clock, ...base() });
+    await session.send("Read.");
+    expect(recordsOf(records(), "summary_started").map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(clock.waits).toEqual([500, 1_000]);
+    expect(recordsOf(records(), "compacted")[0]?.edit).toBeDefined();
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test.each([
+    ["that fails for good", () => fail("invalid_request"), 1],
+    ["that is too long itself however small its parts (F187)", () => fail("context_overflow"), 4],
+    ["that is refused", () => [say("I cannot go on with such a conversation."), stop("refusal")], 1],
+    ["that is filtered", () => [say("The conversation was about a"), stop("content_filter")], 1],
+    ["that fails three times", () => fail("overloaded"), 3],
+    ["without a text", () => empty(), 3],
+    ["that is a call", () => call("read"), 3],
+  ] as const)(
+    "%s: the history stays as it is, the run goes on, and the watcher is told",
+    async (_name, turn, attempts) => {
+      const model = asModel(worker(4, turn as () => Turn));
+      const { session, events, records } = await opened({ model, clock: jumpingClock(0.5), ...base() });
+      const { end } = await session.send("Read.");
+      expect(end?.reason).toBe("completed");
+      expect(recordsOf(records(), "summary_started")).toHaveLength(attempts);
+      expect(only(events, "warning").filter(({ code }) => code === "summary_failed").length).toBe(
+        recordsOf(records(), "summary_failed").length,
+      );
+      expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([false]);
+      expect(recordsOf(records(), "compacted")[0]?.edit).toBeUndefined();
+      expect(isPaired(session.messages)).toBe(true);
+    },
+  );
+
+  test("that is too long for its reader is asked for in smaller parts, before anything is given up (F187)", async () => {
+    const asked: number[] = [];
+    const model = asModel(
+      worker(6, (request) => {
+        asked.push(estimated(request));
+        return estimated(request) > 4_000 ? fail("context_overflow") : say(summary);
+      }),
+    );
+    const { session, events } = await opened({
+      model,
+      ...base({ tools: [reader(5_000)] }),
+      context: { ...untrimmed, window: 40_000, compaction: { resultCharacters: null, at: 0.6 } },
+    });
+    const { end } = await session.send("Read every page.");
+    expect(end?.reason).toBe("completed");
+    expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+    expect(memoryOf(session.messages)).toContain(summary);
+    expect(asked[0]).toBeGreaterThan(4_000);
+    expect(asked.at(-1)).toBeLessThan(4_000);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("whose output limit goes into reasoning is asked for with a larger one, and with the headers of the run", async () => {
+    const limits: unknown[] = [];
+    const model = asModel(
+      worker(5, ({ settings }) => {
+        limits.push(settings.maxOutputTokens);
+        expect(settings.headers).toEqual({ "x-team": "a" });
+        return limits.length < 3 ? [think("Well then. ".repeat(50)), stop("max_tokens")] : say(summary);
+      }),
+    );
+    const { session, events } = await opened({
+      model,
+      clock: jumpingClock(0.5),
+      settings: { headers: { "x-team": "a" } },
+      ...base({ context: { ...untrimmed, compaction: { summaryMaxTokens: 500 } } }),
+    });
+    const { end } = await session.send("Read every page.");
+    expect([end?.reason, limits]).toEqual(["completed", [500, 2_000, 5_000]]);
+    expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+  });
+
+  test("asks for no more output than the model gives, by its facts or by what its refusal says", async () => {
+    const limits = async (
+      facts: ModelFacts,
+      refuse: (nth: number) => Turn | undefined,
+    ): Promise<unknown[]> => {
+      const seen: unknown[] = [];
+      const model = asModel(
+        worker(5, ({ settings }, nth) => {
+          seen.push(settings.maxOutputTokens);
+          return refuse(nth) ?? say(summary);
+        }),
+        { facts },
+      );
+      const { session, events } = await opened({ model, clock: jumpingClock(0.5), ...base() });
+      expect((await session.send("Read every page.")).end?.reason).toBe("completed");
+      expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+      return seen;
+    };
+    expect(await limits({ maxOutputTokens: 700 }, () => undefined)).toEqual([700]);
+    const once =
+      (more: FailOptions) =>
+      (nth: number): Turn | undefined =>
+        nth > 1 ? undefined : fail("invalid_request", { status: 400, ...more });
+    expect(await limits({}, once({ maxOutputTokens: 600 }))).toEqual([1_500, 600]);
+    expect(await limits({}, once({ repair: "settings.maxOutputTokens" }))).toEqual([1_500, undefined]);
+  });
+
+  test("is asked for also of a model whose window nobody knows, and that refused a short conversation", async () => {
+    let refused = false;
+    const model = scripted((request) => {
+      if (isSummary(request)) return say(summary);
+      if (refused) return say("done");
+      refused = true;
+      return fail("context_overflow");
+    });
+    const { session } = await opened({ model });
+    const said = [user("First this."), answer(textPart("This was done.")), user("Now only that.")];
+    const { end, text } = await session.send(said);
+    expect([end?.reason, text, model.calls]).toEqual(["completed", "done", 3]);
+    expect(textOf(session.messages[1] as Message)).toContain(summary);
+    expect(textOf(session.messages.findLast(({ role }) => role === "user") as Message)).toBe(
+      "Now only that.",
+    );
+  });
+
+  test("gives way to a note with numbers where the request would not fit otherwise", async () => {
+    const model = asModel(worker(3, () => fail("invalid_request")));
+    const { session, events } = await opened({
+      model,
+      ...base({ tools: [reader(4_000)] }),
+      context: { ...untrimmed, compaction: { auto: false } },
+    });
+    const { end } = await session.send("Read.");
+    expect(end?.reason).toBe("completed");
+    expect(only(events, "compaction_start").map(({ rule }) => rule)).toContain("guard");
+    expect(memoryOf(session.messages)).toMatch(
+      /Context contained \d+ messages \(\d+ oversized\)\. Summary unavailable due to size limits\./,
+    );
+    for (const request of model.requests) expect(estimated(request)).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe("the breaker", () => {
+  test("after a compaction that did not help, five answers go by before the next", async () => {
+    const model = asModel(worker(9, () => fail("invalid_request")));
+    const { session, events } = await opened({
+      model,
+      tools: [reader(100)],
+      context: { window: 3_000, trim: null, compaction: { at: 0.1 } },
+    });
+    await session.send("Read.");
+    const line = outline(events);
+    const tries = line.flatMap((one, at) => (one === "start: compaction" ? [at] : []));
+    expect(tries.length).toBeGreaterThan(1);
+    const [first = 0, second = 0] = tries;
+    expect(line.slice(first, second).filter((one) => one === "request")).toHaveLength(5);
+  });
+
+  test("one after each of three answers, and then five answers go by", async () => {
+    // The task alone is over the threshold: every compaction helps, and none for long.
+    const model = asModel(worker(9));
+    const { session, events } = await opened({
+      model,
+      tools: [reader(500)],
+      context: { window: 4_000, trim: null, compaction: { at: 0.3, keepShare: 0 } },
+    });
+    await session.send(words(1_000, "task"));
+    const line = outline(events);
+    let inARow = 0;
+    let most = 0;
+    let requests = 0;
+    for (const one of line) {
+      if (one === "request") requests += 1;
+      if (one === "start: compaction") {
+        inARow = requests <= 1 ? inARow + 1 : 1;
+        most = Math.max(most, inARow);
+        requests = 0;
+      }
+    }
+    expect(most).toBe(3);
+  });
+});
+
+describe("a provider that says the request is too large", () => {
+  test("the history is compacted and the request sent again, once; a second refusal is the end", async () => {
+    let refusals = 0;
+    const model = asModel((request) => {
+      if (isSummary(request)) return say(summary);
+      steps += 1;
+      if (steps <= 2) return call("read");
+      refusals += 1;
+      return fail("context_overflow", { message: "too long" });
+    });
+    const { session, events } = await opened({ model, ...base() });
+    const { end } = await session.send("Read.");
+    expect(end).toMatchObject({ reason: "error", error: { kind: "context_overflow", message: "too long" } });
+    expect(refusals).toBe(2);
+    expect(outline(events)).toEqual([
+      "request",
+      "request",
+      "request",
+      "start: overflow",
+      "helped",
+      "request",
+    ]);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
+
+  test("an answer in between makes it a new one", async () => {
+    const model = asModel((request) => {
+      if (isSummary(request)) return say(summary);
+      steps += 1;
+      if (steps === 3 || steps === 6) return fail("context_overflow");
+      return steps < 8 ? call("read") : say("done");
+    });
+    const { session, events } = await opened({ model, ...base() });
+    const { end } = await session.send("Read.");
+    expect(end?.reason).toBe("completed");
+    expect(outline(events).filter((one) => one === "start: overflow")).toHaveLength(2);
+  });
+
+  test("without compaction the longest texts are cut", async () => {
+    const model = asModel((request) => {
+      steps += 1;
+      if (steps === 2 && estimated(request) > 2_000) return fail("context_overflow");
+      return steps === 1 ? call("read") : say("done");
+    });
+    const { session, records } = await opened({
+      model,
+      ...base(),
+      context: { trim: null, compaction: null },
+    });
+    const { end } = await session.send("Read.");
+    expect(end?.reason).toBe("completed");
+    expect(recordsOf(records(), "trimmed")).toMatchObject([{ stage: "guard" }]);
+  });
+
+  test("where its bytes are the matter, files go first and the history stays", async () => {
+    const model = scripted([fail("payload_too_large"), say("done")]);
+    const { session, events } = await opened({ model, ...base() });
+    const { end } = await session.send([
+      { type: "text", text: "look" },
+      { type: "file", mediaType: "image/png", data: new Uint8Array(64) },
+    ] as never);
+    expect(end?.reason).toBe("completed");
+    expect(JSON.stringify(model.lastRequest.messages)).not.toContain('"file"');
+    expect(JSON.stringify(session.messages)).toContain('"file"');
+    expect(only(events, "compaction_start")).toEqual([]);
+  });
+});
+
+describe("meanwhile", () => {
+  const held = () => {
+    const gate = hold(say(summary));
+    const model = asModel(worker(4, () => gate));
+    return { gate, model };
+  };
+
+  test("one that is asked for as the run ends follows at once, and whoever waits for the session waits for it", async () => {
+    const { session, events } = await opened({ model: asModel(worker(2, () => say(summary))), ...base() });
+    let asked: Promise<unknown> | undefined;
+    session.subscribe(({ type }) => {
+      if (type === "run_end") asked ??= session.compact();
+    });
+    await session.send("Read.");
+    expect(session.status).toBe("running");
+    await session.settled();
+    expect(session.status).toBe("idle");
+    expect(only(events, "run_end").map(({ end }) => end.rule)).toEqual(["answer", "compaction"]);
+    await asked;
+    expect(only(events, "run_end")).toHaveLength(2);
+  });
+
+  test("what is said during a compaction is delivered after it, once", async () => {
+    const { gate, model } = held();
+    const { session, events } = await opened({ model, ...base() });
+    const running = session.send("Read.");
+    await gate.reached;
+    session.steer("Faster!");
+    gate.release();
+    await running;
+    expect(only(events, "message_delivered")).toHaveLength(1);
+    const at = (type: string): number => events.findIndex((event) => event.type === type);
+    expect(at("message_delivered")).toBeGreaterThan(at("compaction_end"));
+    expect(session.messages.filter((message) => textOf(message) === "Faster!")).toHaveLength(1);
+    expect([...model.lastRequest.messages].map(textOf)).toContain("Faster!");
+  });
+
+  test("an abort ends it at once: nothing more starts, the history stays, and the watcher hears its end", async () => {
+    const { gate, model } = held();
+    const { session, events } = await opened({ model, abortGraceMs: 50, ...base() });
+    const running = session.send("Read.");
+    await gate.reached;
+    const before = session.messages;
+    const asked = model.calls;
+    session.abort("enough");
+    const { end } = await running;
+    expect(end).toMatchObject({ reason: "aborted" });
+    expect(model.calls).toBe(asked);
+    expect(session.messages).toEqual(before);
+    expect(only(events, "compaction_end")).toMatchObject([{ helped: false }]);
+  });
+
+  test("a deadline during it lands the run without it", async () => {
+    const clock = jumpingClock(0.5);
+    const { gate, model } = held();
+    const { session, events } = await opened({ model, clock, budget: { ms: 5_000 }, ...base() });
+    const { end } = await session.send("Read.");
+    expect(end).toMatchObject({ reason: "deadline", landed: true });
+    expect(only(events, "compaction_end")).toMatchObject([{ helped: false }]);
+    gate.release();
+  });
+
+  test("a budget that a summary used up lands the run", async () => {
+    const model = asModel(worker(9, () => [say(summary), usage({ inputTokens: 5_000, outputTokens: 100 })]));
+    const { session } = await opened({ model, budget: { tokens: 5_000 }, ...base() });
+    const { end } = await session.send("Read.");
+    expect(end).toMatchObject({ reason: "token_budget" });
+  });
+});

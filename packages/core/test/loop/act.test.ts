@@ -1,0 +1,240 @@
+// A tool is run once and comes to exactly one result; arguments are checked before. Asked by hand.
+
+import {
+  type AssistantMessage,
+  type Call,
+  type CallCheck,
+  type CallResult,
+  ChildWaits,
+  DoneSignal,
+  defaultTexts,
+  TaskComplete,
+  type Tool,
+  type ToolCallPart,
+  type ToolContext,
+} from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { nothingSpent } from "../../src/loop/children.ts";
+import { act, checkArgs, checkCalls, type Failures } from "../../src/loop/driving/act.ts";
+import { echo } from "../support.ts";
+import { answerOf, callOf, toolOf } from "./support.ts";
+
+const text = (words: string, change: Partial<CallResult> = {}): CallResult => ({
+  content: [{ type: "text", text: words }],
+  isError: false,
+  ...change,
+});
+const failed = (words: string, code: CallResult["code"] = "threw"): CallResult =>
+  text(words, { isError: true, code: code as "threw" });
+
+function run(
+  change: Partial<Tool>,
+  call: Partial<Call> = {},
+  { aborted = false, masked }: { aborted?: boolean; masked?: Failures["masked"] } = {},
+): Promise<CallResult | ChildWaits> {
+  const context = {
+    signal: aborted ? AbortSignal.abort() : new AbortController().signal,
+  } as ToolContext;
+  const failures = { texts: defaultTexts, ...(masked === undefined ? {} : { masked }) };
+  return act({ ...echo("look"), ...change }, callOf("5.0", call), context, failures);
+}
+
+describe("a tool", () => {
+  test("gets its checked value, and what it returns is the result", async () => {
+    const seen: unknown[] = [];
+    const result = await run(
+      {
+        check: (args) => ({ ok: true, args, value: { ...args, more: 1 } }),
+        execute: (value) => {
+          seen.push(value);
+          return "seen";
+        },
+      },
+      { args: { at: 1 } },
+    );
+    expect(result).toStrictEqual(text("seen"));
+    expect(seen).toStrictEqual([{ at: 1, more: 1 }]);
+  });
+
+  test("is not run with arguments that no longer fit, and whose check may take its time", async () => {
+    const execute = (): never => {
+      throw new Error("it ran");
+    };
+    const check = (): Promise<{ ok: false; error: string }> =>
+      Promise.resolve({ ok: false, error: "no such place" });
+    expect(await run({ check, execute })).toStrictEqual(
+      failed("Error: the arguments of look do not fit its schema: no such place"),
+    );
+  });
+
+  const raw: CallCheck = { ok: true, args: { _raw: "{" }, keys: null, raw: true };
+  const asItIs = {
+    executeRaw: (written: string) => `raw ${written}`,
+    execute: () => "whole",
+  };
+  test("takes arguments as they are written where it can, and they were let pass", async () => {
+    const call = { rawArgs: '{"a":' };
+    expect(await run(asItIs, { ...call, check: raw })).toStrictEqual(text('raw {"a":'));
+    expect(await run(asItIs, call)).toStrictEqual(text("whole"));
+    const no: CallCheck = { ok: false, error: "no", code: "invalid_args" };
+    expect(await run(asItIs, { ...call, check: no })).toStrictEqual(text("whole"));
+    expect(await run({ execute: () => "whole" }, { ...call, check: raw })).toStrictEqual(text("whole"));
+  });
+
+  test("that is a sub-agent and waits is no result", async () => {
+    const waits = new ChildWaits([], nothingSpent, false);
+    expect(await run({ execute: () => waits })).toBe(waits);
+  });
+
+  test.each([DoneSignal, TaskComplete])(
+    "that throws %o has done the task, also after an abort",
+    async (Done) => {
+      const execute = (): never => {
+        throw new Done("all of it");
+      };
+      const done = text("Task complete", { done: "all of it" });
+      expect(await run({ execute })).toStrictEqual(done);
+      const report = (): never => {
+        throw new Error("it was reported");
+      };
+      expect(await run({ execute }, {}, { aborted: true, masked: { report } })).toStrictEqual(done);
+    },
+  );
+
+  test("that throws or rejects is answered with its words, and says so where its signal had fired", async () => {
+    const execute = (): never => {
+      throw new Error("boom");
+    };
+    expect(await run({ execute })).toStrictEqual(failed("Error: boom"));
+    expect(await run({ execute: () => Promise.reject(new Error("boom")) })).toStrictEqual(
+      failed("Error: boom"),
+    );
+    expect(await run({ execute }, {}, { aborted: true })).toStrictEqual(failed("Error: boom", "aborted"));
+    expect(await run({ execute: () => "late" }, {}, { aborted: true })).toStrictEqual(text("late"));
+  });
+
+  test("that throws is answered with a fixed text where that is wanted, and its words are reported", async () => {
+    const heard: string[] = [];
+    const masked = { report: (message: string) => void heard.push(message) };
+    const execute = (): never => {
+      throw new Error("secret");
+    };
+    expect(await run({ execute }, {}, { masked })).toStrictEqual(failed("Error: look failed."));
+    expect(heard).toStrictEqual(["secret"]);
+    expect(await run({}, {}, { masked })).toStrictEqual(text("look ran"));
+    expect(heard).toHaveLength(1);
+  });
+});
+
+describe("the calls of an answer", () => {
+  const part = (name: string, change: Partial<ToolCallPart> = {}): ToolCallPart => ({
+    type: "tool_call",
+    id: name,
+    name,
+    args: {},
+    rawArgs: "{",
+    ...change,
+  });
+  const tools = (...list: Tool[]): ReadonlyMap<string, Tool> => new Map(list.map((one) => [one.name, one]));
+  const look = echo("look");
+  const later: Tool = {
+    ...echo("later"),
+    check: (args) => Promise.resolve({ ok: true, args, value: args }),
+  };
+  const offered = [toolOf("look"), toolOf("later"), toolOf("lost")];
+  const check = (
+    content: AssistantMessage["content"],
+    known = tools(look, later),
+    change: Partial<AssistantMessage> = {},
+  ): CallCheck[] | Promise<CallCheck[]> =>
+    checkCalls(
+      answerOf(content, { stop: { kind: "tool_use", wire: "tool_use" }, ...change }),
+      offered,
+      known,
+    );
+  const fits = { ok: true, args: {}, keys: null };
+  const unknown = (name: string): CallCheck => ({
+    ok: false,
+    code: "unknown_tool",
+    error: `unknown tool "${name}"`,
+  });
+
+  test("are checked in their order, at once where no schema takes its time", async () => {
+    const content = [part("look"), { type: "text" as const, text: "and" }, part("nobody"), part("lost")];
+    expect(check(content)).toStrictEqual([fits, unknown("nobody"), unknown("lost")]);
+    expect(check([])).toStrictEqual([]);
+    const slow = check([part("look"), part("later"), part("nobody")]);
+    expect(slow).toBeInstanceOf(Promise);
+    expect(await slow).toStrictEqual([fits, fits, unknown("nobody")]);
+  });
+
+  test("of a tool that was not offered are as good as of one that nobody knows", () => {
+    expect(checkCalls(answerOf([part("look")]), [toolOf("later")], tools(look))).toStrictEqual([
+      unknown("look"),
+    ]);
+  });
+
+  const broken = part("look", { argsError: "it ends too soon" });
+  const invalid = { ok: false, code: "invalid_args", error: "it ends too soon" };
+  test("with arguments that could not be read fail, unless the tool takes them as they are written", () => {
+    expect(check([broken])).toStrictEqual([invalid]);
+    const takes = tools({ ...look, executeRaw: () => "raw" });
+    expect(check([broken], takes)).toStrictEqual([{ ok: true, args: { _raw: "{" }, keys: null, raw: true }]);
+    expect(check([part("look")], takes)).toStrictEqual([fits]);
+  });
+
+  test.each([
+    ["tool_use", "tool_use", true],
+    ["end_turn", "stop_sequence", true],
+    ["unknown", "unknown", true],
+    ["stop_sequence", "end_turn", true],
+    ["max_tokens", "tool_use", false],
+    ["tool_use", "max_tokens", false],
+    ["refusal", "refusal", false],
+    ["", "tool_use", false],
+  ])("that came with the stop %s (%s) are whole: %s", (kind, wire, whole) => {
+    const takes = tools({ ...look, executeRaw: () => "raw" });
+    const stop = { kind, wire } as AssistantMessage["stop"];
+    expect(check([broken], takes, { stop })).toMatchObject([{ ok: whole }]);
+  });
+});
+
+describe("arguments", () => {
+  const args = { at: 1 };
+  const value = { at: 1, more: 2 };
+  const fitting: Partial<Tool> = { check: () => ({ ok: true, args, value }) };
+  const checked = (change: Partial<Tool>): ReturnType<typeof checkArgs> =>
+    checkArgs({ ...echo("look"), ...change }, args);
+
+  test("that fit are told with what the call touches, in which the tool's own value counts", async () => {
+    expect(checked(fitting)).toStrictEqual({ ok: true, args, keys: null });
+    const keys = (seen: object): string[] => Object.keys(seen);
+    expect(checked({ ...fitting, keys })).toStrictEqual({ ok: true, args, keys: ["at", "more"] });
+    const check = (): Promise<{ ok: true; args: typeof args; value: typeof value }> =>
+      Promise.resolve({ ok: true, args, value });
+    expect(await checked({ check, keys })).toStrictEqual({ ok: true, args, keys: ["at", "more"] });
+    // Words that are none, some or all of them, say nothing.
+    for (const odd of [
+      ["at", 1],
+      [1, 2],
+    ])
+      expect(checked({ ...fitting, keys: () => odd as never })).toStrictEqual({ ok: true, args, keys: null });
+  });
+
+  test("of a tool that fails to say what it touches may touch anything", () => {
+    const keys = (): never => {
+      throw new Error("boom");
+    };
+    expect(checked({ ...fitting, keys })).toStrictEqual({ ok: true, args, keys: null });
+  });
+
+  const invalid = (error: string): CallCheck => ({ ok: false, error, code: "invalid_args" });
+  test("that do not fit are told with what is wrong, also where the check itself fails", async () => {
+    expect(checked({ check: () => ({ ok: false, error: "too far" }) })).toStrictEqual(invalid("too far"));
+    const throwing = (): never => {
+      throw new Error("boom");
+    };
+    expect(checked({ check: throwing })).toStrictEqual(invalid("boom"));
+    expect(await checked({ check: () => Promise.reject(new Error("boom")) })).toStrictEqual(invalid("boom"));
+  });
+});

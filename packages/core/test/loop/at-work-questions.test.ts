@@ -1,0 +1,183 @@
+// Questions that are being asked, by hand: to hooks, to schemas, to the tools of calls that a crash cut off.
+
+import { type Fact, memoryBlobs, RondoError, type ToolContext } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import type { HookAsk } from "../../src/loop/action.ts";
+import { viewOf } from "../../src/loop/driving/announce.ts";
+import { echo } from "../support.ts";
+import { idle, worldOf } from "./at-work-support.ts";
+import { acting, callOf, come, options, stateOf } from "./support.ts";
+
+describe("a call that a crash cut off", () => {
+  const cut = callOf("5.0", { startedAt: 1, interrupted: true, args: { at: 1 } });
+  const state = acting([callOf("5.1"), cut]);
+
+  test("is asked about once at a time, and what was found comes back", async () => {
+    const asked: ToolContext[] = [];
+    let say = (_found: { notDone: true }): void => {};
+    const reconcile = (_key: string, _args: never, context: ToolContext): Promise<{ notDone: true }> => {
+      asked.push(context);
+      return new Promise((resolve) => {
+        say = resolve;
+      });
+    };
+    const world = worldOf(state, { with: [{ ...echo("write"), reconcile }] });
+    expect(world.atWork.isAsking).toBe(false);
+    world.atWork.reconcile("5.0");
+    world.atWork.reconcile("5.0");
+    await come();
+    expect(world.atWork.isAsking).toBe(true);
+    expect(asked).toHaveLength(1);
+    const [{ signal, update }] = asked as [ToolContext];
+    expect(asked[0]).toMatchObject({ idempotencyKey: "s:5.0", callId: "id-5.0" });
+    update("looking");
+    expect(signal.aborted).toBe(false);
+    say({ notDone: true });
+    await come();
+    expect(world.posted).toStrictEqual([{ type: "reconciled", call: "5.0", found: "not_done" }]);
+    expect(signal.reason).toMatchObject({
+      kind: "aborted",
+      message: "what came of write is no longer asked",
+    });
+    update("still looking");
+    expect(world.told).toMatchObject([{ type: "tool_update", progress: "looking" }]);
+    expect(world.atWork.isAsking).toBe(false);
+    world.atWork.reconcile("5.0");
+    await come();
+    expect(asked).toHaveLength(2);
+  });
+
+  test("and is asked about anew after a process left leaves alone who asks now", async () => {
+    const contexts: ToolContext[] = [];
+    const says: ((found: { notDone: true }) => void)[] = [];
+    const reconcile = (_key: string, _args: never, context: ToolContext): Promise<{ notDone: true }> => {
+      contexts.push(context);
+      return new Promise((resolve) => says.push(resolve));
+    };
+    const { atWork, told, posted } = worldOf(state, { with: [{ ...echo("write"), reconcile }] });
+    atWork.reconcile("5.0");
+    await come();
+    atWork.leave("now");
+    atWork.reconcile("5.0");
+    await come();
+    says[0]?.({ notDone: true });
+    await come();
+    contexts[1]?.update("looking");
+    expect([told.length, posted.length]).toStrictEqual([1, 0]);
+    expect(contexts.map(({ signal }) => signal.aborted)).toStrictEqual([true, false]);
+  });
+
+  test("and another one are asked about side by side", async () => {
+    const asked: string[] = [];
+    const reconcile = (key: string): Promise<never> => {
+      asked.push(key);
+      return new Promise(() => {});
+    };
+    const both = acting([cut, { ...cut, key: "5.1" }]);
+    const world = worldOf(both, { with: [{ ...echo("write"), reconcile }] });
+    world.atWork.reconcile("5.0");
+    world.atWork.reconcile("5.1");
+    await come();
+    expect(asked).toStrictEqual(["s:5.0", "s:5.1"]);
+  });
+
+  test("is not asked about where it is gone", async () => {
+    for (const at of [acting([callOf("5.1")]), stateOf(), idle]) {
+      const world = worldOf(at);
+      world.atWork.reconcile("5.0");
+      expect(world.atWork.isAsking).toBe(false);
+      await come();
+      expect(world.posted).toStrictEqual([]);
+    }
+  });
+
+  test("and was found done has its result cut like any other", async () => {
+    const cap = { mode: "lines", bytes: 40, exempt: [], keep: "cut", withFiles: "cut_text" } as never;
+    const reconcile = (): { done: string } => ({ done: "line\n".repeat(100) });
+    const at = { ...state, options: options({ context: { cap } }) };
+    const world = worldOf(at, { with: [{ ...echo("write"), reconcile }], blobs: memoryBlobs() });
+    world.atWork.reconcile("5.0");
+    await come();
+    expect(world.posted).toMatchObject([{ found: "done", result: { capped: expect.anything() } }]);
+  });
+});
+
+describe("a question", () => {
+  const answered: Fact = { type: "output_checked", ok: true };
+
+  test("is asked once at a time in a run, and its answer comes by mail", async () => {
+    const { promise, resolve: say } = Promise.withResolvers<Fact>();
+    let times = 0;
+    const ask = (): Promise<Fact> => {
+      times += 1;
+      return promise;
+    };
+    const { atWork, posted, is } = worldOf(stateOf());
+    atWork.ask("a", ask);
+    atWork.ask("a", ask);
+    expect(times).toBe(1);
+    atWork.ask("b", ask);
+    expect(times).toBe(2);
+    is(stateOf({ number: 2 }));
+    atWork.ask("a", ask);
+    expect(times).toBe(3);
+    is(stateOf());
+    say(answered);
+    await come();
+    expect(posted).toStrictEqual([answered, answered]);
+    expect(atWork.isAsking).toBe(false);
+  });
+
+  test("that fails ends the run with its error", async () => {
+    const { atWork, posted } = worldOf(stateOf());
+    atWork.ask("a", () => Promise.reject(new RondoError("storage", "disk full")));
+    await come();
+    expect(posted).toStrictEqual([
+      {
+        type: "abort_asked",
+        reason: "disk full",
+        error: { kind: "storage", message: "disk full", retryable: false },
+      },
+    ]);
+  });
+
+  test.each([
+    ["the run has ended", stateOf({ end: { reason: "completed" } as never })],
+    ["another run has begun", stateOf({ number: 2 })],
+    ["the run is gone", idle],
+  ])("is of no use to anybody once %s", async (_what, later) => {
+    const { atWork, posted, is } = worldOf(stateOf());
+    atWork.ask("a", () => Promise.resolve(answered));
+    is(later);
+    await come();
+    expect(posted).toStrictEqual([]);
+    expect(atWork.isAsking).toBe(false);
+  });
+
+  test("that was asked before any run has its answer heard as long as there is none", async () => {
+    const { atWork, posted } = worldOf(idle);
+    atWork.ask("a", () => Promise.resolve(answered));
+    await come();
+    expect(posted).toStrictEqual([answered]);
+  });
+
+  test("may be one to a hook, which is shown the state as it is", async () => {
+    const seen: unknown[] = [];
+    const hooks = {
+      permission: (one: unknown): string => {
+        seen.push(one);
+        return "deny";
+      },
+    };
+    const asked = { hooks: hooks as never, tools: new Map(), modelIndex: () => undefined };
+    const { atWork, posted } = worldOf(acting([callOf("5.0")]), { hooks: asked });
+    const ask: HookAsk = { hook: "permission", call: "5.0" };
+    atWork.askHook(ask);
+    atWork.askHook(ask);
+    await come();
+    expect(seen).toStrictEqual([viewOf(callOf("5.0"))]);
+    expect(posted).toStrictEqual([
+      { type: "hook_answered", hook: "permission", call: "5.0", answer: "deny" },
+    ]);
+  });
+});

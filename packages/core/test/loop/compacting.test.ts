@@ -1,0 +1,310 @@
+// Which summary is asked for next, how long a failed one is waited for, and what becomes of the history: on states made
+// by hand.
+
+import { contextFacts, type ErrorData, type Message, type Rules, type Run, type State } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { emptyLedger, foldLedger } from "../../src/context/compact/ledger.ts";
+import {
+  askForSummary,
+  compactionOf,
+  compactsAtEnd,
+  summaryOf,
+  waitForSummary,
+} from "../../src/loop/deciding/compacting.ts";
+import { Log } from "../../src/loop/log.ts";
+import { frontOf, sizeOf } from "../../src/loop/request/window.ts";
+import { answerOf, rules, stateOf } from "./support.ts";
+
+const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+const error = (retryable: boolean): ErrorData => ({ kind: "internal", message: "it broke", retryable });
+type Compacting = NonNullable<Run["compacting"]>;
+const compactingOf = (change: Partial<Compacting> = {}): Compacting => ({
+  rule: "compaction",
+  evidence: {},
+  summaries: [],
+  failures: 0,
+  ...change,
+});
+/** A task, long answers to it, and a newer request. */
+const long = Log.of([
+  user("task"),
+  ...Array.from({ length: 24 }, (_, at) => [
+    answerOf([{ type: "text", text: `${at} ${"word ".repeat(200)}` }]),
+    user(`go on ${at}`),
+  ]).flat(),
+]);
+
+function at(
+  compacting: Partial<Compacting> | undefined,
+  given: object = { window: 10_000 },
+  more: object = {},
+  change: object = {},
+): State {
+  const run = compacting === undefined ? {} : { compacting: compactingOf(compacting) };
+  return stateOf(run, { history: long, ...more }, { context: contextFacts(given), ...change });
+}
+
+describe("a failed summary is waited for", () => {
+  const waits = (
+    failures: number,
+    rand: number,
+    now: number,
+    retryable = true,
+    given: object = { window: 10_000 },
+    by: Rules = rules,
+  ): unknown =>
+    waitForSummary(
+      at({ failures, failure: error(retryable), failedAt: { at: 1_000, rand } }, given, { now }),
+      by,
+    );
+
+  test("longer each time, scattered by chance", () => {
+    expect(waits(1, 0, 1_000)).toStrictEqual({ do: "wait", until: 1_400 });
+    expect(waits(1, 0.5, 1_000)).toStrictEqual({ do: "wait", until: 1_500 });
+    expect(waits(1, 1, 1_000)).toStrictEqual({ do: "wait", until: 1_600 });
+    expect(waits(2, 0.5, 1_000)).toStrictEqual({ do: "wait", until: 2_000 });
+  });
+
+  test("until it is time, or something else comes first", () => {
+    expect(waits(1, 0.5, 1_499)).toBeDefined();
+    expect(waits(1, 0.5, 1_500)).toBeUndefined();
+    const clock = (time: number): Rules => ({
+      ...rules,
+      list: [{ name: "clock", version: 1, wakeAt: () => time }],
+    });
+    expect(waits(1, 0.5, 1_000, true, { window: 10_000 }, clock(1_200))).toStrictEqual({
+      do: "wait",
+      until: 1_200,
+    });
+    expect(waits(1, 0.5, 1_000, true, { window: 10_000 }, clock(9_000))).toStrictEqual({
+      do: "wait",
+      until: 1_500,
+    });
+  });
+
+  test("not where it is given up: failed for good, or too often", () => {
+    expect(waits(1, 0.5, 1_000, false)).toBeUndefined();
+    expect(waits(3, 0.5, 1_000)).toBeUndefined();
+    expect(waits(1, 0.5, 1_000, true, { window: 10_000, compaction: { format: "tagged" } })).toBeUndefined();
+    expect(waitForSummary(at({}), rules)).toBeUndefined();
+    expect(waitForSummary(at(undefined), rules)).toBeUndefined();
+    expect(
+      waitForSummary(at({ failures: 1, failedAt: { at: 1_000, rand: 0 } }, { compaction: null }), rules),
+    ).toBeUndefined();
+  });
+});
+
+describe("the next summary", () => {
+  test("is asked for until there are all, with its number and its attempt", () => {
+    const first = summaryOf(at({ failures: 1 }), rules);
+    expect(first).toMatchObject({ part: 1, attempt: 2 });
+    const of = first?.of as number;
+    expect(of).toBeGreaterThanOrEqual(1);
+    expect(summaryOf(at({ summaries: Array.from({ length: of }, () => "s") }), rules)).toBeUndefined();
+    expect(summaryOf(at({ summaries: Array.from({ length: of - 1 }, () => "s") }), rules)).toMatchObject({
+      part: of,
+      attempt: 1,
+    });
+  });
+
+  test("is asked for no more where it is given up, or there is nothing to sum up", () => {
+    expect(summaryOf(at({ failures: 3, failure: error(true) }), rules)).toBeUndefined();
+    expect(summaryOf(at({ failures: 2, failure: error(true) }), rules)).toMatchObject({ attempt: 3 });
+    expect(summaryOf(at({ failures: 1, failure: error(false) }), rules)).toBeUndefined();
+    expect(summaryOf(at({ failures: 5 }), rules)).toMatchObject({ attempt: 6 });
+    expect(summaryOf(at(undefined), rules)).toBeUndefined();
+    expect(summaryOf(at({}, { compaction: null }), rules)).toBeUndefined();
+    expect(summaryOf(at({}, { window: 10_000 }, { history: Log.of([user("task")]) }), rules)).toBeUndefined();
+    expect(askForSummary(at(undefined), rules)).toBeUndefined();
+    const { options: _options, ...bare } = at({});
+    expect(summaryOf(bare, rules)).toBeUndefined();
+  });
+
+  test("is asked of the run's model, or of the one there is for it", () => {
+    expect(
+      askForSummary(
+        stateOf(
+          { model: 1, compacting: compactingOf() },
+          { history: long },
+          { context: contextFacts({ window: 10_000 }) },
+        ),
+        rules,
+      ),
+    ).toMatchObject({
+      do: "summarise",
+      part: 1,
+      model: 1,
+    });
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    expect(askForSummary(at({}, { window: 10_000 }, {}, { compactor }), rules)).not.toHaveProperty("model");
+  });
+
+  test("may take so much of a small window, and what the settings say of a large one", () => {
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    const most = (given: object, change: object = { compactor }): unknown =>
+      summaryOf(at({}, given, {}, change), rules)?.request.settings.maxOutputTokens;
+    expect(most({ window: 10_000 })).toBe(1_500);
+    expect(most({ window: 1_000 })).toBe(256);
+    expect(most({ window: 1_000_000 })).toBe(8_192);
+    expect(most({})).toBe(8_192);
+    expect(most({ window: 10_000, compaction: { summaryMaxTokens: 700 } })).toBe(700);
+    expect(most({ window: 10_000, compaction: { summaryMaxTokens: null } })).toBeUndefined();
+    // The run's own model gives no more.
+    expect(most({ window: 1_000_000 }, {})).toBe(2_000);
+  });
+
+  test("goes where all requests of the run go, unless another model makes it", () => {
+    const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
+    const sent = (change: object): unknown =>
+      summaryOf(at({}, { window: 10_000 }, {}, change), rules)?.request.settings;
+    const settings = { headers: { "x-team": "a" }, temperature: 0.5 };
+    expect(sent({ settings })).toStrictEqual({ maxOutputTokens: 1_500, headers: { "x-team": "a" } });
+    expect(sent({ settings: {} })).toStrictEqual({ maxOutputTokens: 1_500 });
+    expect(sent({ settings, compactor })).toStrictEqual({ maxOutputTokens: 1_500 });
+  });
+
+  test("is asked for with the limit that is taken, where one was refused", () => {
+    const failure: ErrorData = {
+      kind: "invalid_request",
+      message: "m",
+      retryable: false,
+      maxOutputTokens: 700,
+    };
+    const most = (change: Partial<Compacting>, format: string = "structured"): unknown =>
+      summaryOf(at({ failures: 1, failure, ...change }, { window: 10_000, compaction: { format } }), rules)
+        ?.request.settings;
+    expect(most({ limit: 700 })).toMatchObject({ maxOutputTokens: 700 });
+    expect(most({ limit: 9_000 })).toMatchObject({ maxOutputTokens: 1_500 });
+    expect(most({ limit: null })).not.toHaveProperty("maxOutputTokens");
+    expect(most({ limit: 700, failures: 3 })).toBeUndefined();
+    expect(most({ limit: 700 }, "tagged")).toBeUndefined();
+  });
+
+  test("is made in more parts where its model's window is small", () => {
+    const compactor = (contextWindow: number): object => ({
+      compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },
+    });
+    const parts = (change: object): number =>
+      summaryOf(at({}, { window: 100_000 }, {}, change), rules)?.of as number;
+    expect(parts(compactor(6_000))).toBeGreaterThan(parts(compactor(100_000)));
+  });
+
+  test("is planned anew when what is known of the window has changed", () => {
+    const state = at({}, {});
+    const whole = summaryOf(state, rules);
+    expect(summaryOf(state, rules)?.request).toStrictEqual(whole?.request);
+    const forced: State = {
+      ...state,
+      run: { ...(state.run as Run), compacting: compactingOf({ rule: "overflow" }) },
+    };
+    const anew = summaryOf(forced, rules)?.request;
+    const alone = summaryOf(at({ rule: "overflow" }, {}), rules)?.request;
+    expect(JSON.stringify([...(anew?.messages ?? [])])).toBe(JSON.stringify([...(alone?.messages ?? [])]));
+  });
+
+  test("is of a request that was refused, which was larger than it looked: four times what a summary takes at least", () => {
+    const before = (rule: string, given: object = {}): number =>
+      (compactionOf(at({ rule, summaries: ["s"] }, given), rules) as { before: number }).before;
+    const front = frontOf(at({}), rules);
+    const looked = sizeOf(at({}), rules) - front;
+    expect(before("overflow")).toBe(4 * 4_096 - front);
+    expect(before("overflow", { window: 9_000 })).toBe(9_000 - front);
+    expect(before("overflow", { window: 1_000 })).toBe(looked);
+    expect(before("guard")).toBe(looked);
+  });
+
+  test("goes by three quarters of what has to become smaller, where nobody knows the window", () => {
+    const given = { compaction: { keepTurns: 24 } };
+    const { before, after } = compactionOf(at({ rule: "guard", summaries: ["s"] }, given), rules) as {
+      before: number;
+      after: number;
+    };
+    // Three tenths of that stay as they are.
+    expect(after / before).toBeGreaterThan(0.18);
+    expect(after / before).toBeLessThan(0.26);
+  });
+
+  test("reads as much of the ledger as a small window has room for", () => {
+    const entries = Array.from({ length: 600 }, (_, one) => ({
+      kind: "output" as const,
+      ref: `ref-${one}-${"x".repeat(20)}`,
+      tool: "write",
+    }));
+    const ledger = foldLedger(emptyLedger, entries, 1);
+    const after = (given: object): number => {
+      const summaries = Array.from({ length: 9 }, () => "what was said, summed up at some length");
+      const compaction = { minGain: null, keepShare: 0 };
+      const state = at({ rule: "overflow", summaries }, { compaction, ...given }, { ledger });
+      return JSON.stringify(compactionOf(state, rules)).length;
+    };
+    const [least, small, large, all] = [
+      after({ window: 6_000 }),
+      after({ window: 12_000 }),
+      after({ window: 20_000 }),
+      after({}),
+    ];
+    // Twelve hundredths of the window at four characters a token, but a thousand characters at least.
+    expect(Math.abs(small - least - 1_920)).toBeLessThan(300);
+    expect(Math.abs(large - small - 2_500)).toBeLessThan(400);
+    expect(all - large).toBeGreaterThan(2_000);
+    expect(after({ window: 1_500 })).toBeGreaterThan(1_200);
+  });
+});
+
+describe("what becomes of the history", () => {
+  const summaries = Array.from({ length: 9 }, () => "what was said, summed up at some length");
+
+  test("is the summaries in place of what they sum up", () => {
+    const fact = compactionOf(at({ summaries }), rules) as { before: number; after: number };
+    expect(fact).toMatchObject({
+      type: "compacted",
+      stage: "compaction",
+      edit: expect.any(Array),
+      note: expect.any(String),
+    });
+    expect(fact.after).toBeLessThan(fact.before);
+  });
+
+  test("is what it was, where there is nothing to sum up", () => {
+    const state = at({}, { window: 10_000 }, { history: Log.of([user("task")]) });
+    const fact = compactionOf(state, rules) as { before: number; after: number };
+    expect(fact).toMatchObject({
+      type: "compacted",
+      note: "there is nothing that could be summed up: the history stays as it is",
+    });
+    expect(fact).not.toHaveProperty("edit");
+    expect(fact.before).toBe(fact.after);
+    expect(compactionOf(at(undefined), rules)).not.toHaveProperty("edit");
+    expect(compactionOf(at({}, { compaction: null }), rules)).not.toHaveProperty("edit");
+  });
+
+  test("is what it was, where the summaries cannot be had, and says why", () => {
+    const kept = compactionOf(at({ failures: 3, failure: error(true) }), rules) as { note: string };
+    expect(kept).not.toHaveProperty("edit");
+    expect(kept.note).toMatch(/ \(it broke\)$/);
+    const unsaid = compactionOf(at({}), rules) as { note: string };
+    expect(unsaid).not.toHaveProperty("edit");
+    expect(unsaid.note).not.toMatch(/\)$|!$/);
+  });
+
+  test("is a note with its numbers where the request has to become smaller", () => {
+    for (const [rule, noted] of [
+      ["overflow", true],
+      ["guard", true],
+      ["compaction", false],
+    ] as const)
+      expect("edit" in compactionOf(at({ rule, failures: 3, failure: error(true) }), rules)).toBe(noted);
+    const tagged = { window: 10_000, compaction: { format: "tagged" } };
+    expect(
+      compactionOf(at({ rule: "guard", failures: 1, failure: error(true) }, tagged), rules),
+    ).not.toHaveProperty("edit");
+  });
+
+  test("is thought of at the end of a run where that is set", () => {
+    expect(compactsAtEnd(at({}, { compaction: { atEnd: true } }))).toBe(true);
+    expect(compactsAtEnd(at({}))).toBe(false);
+    expect(compactsAtEnd(stateOf())).toBe(false);
+    const { options: _options, ...bare } = stateOf();
+    expect(compactsAtEnd(bare)).toBe(false);
+  });
+});

@@ -1,0 +1,584 @@
+// The driver, by hand: how it drives a run, and what becomes of what it is told, and of what it cannot keep.
+
+import { ChildWaits, contextFacts, type Fact, RondoError, type Rule } from "@rondo/core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { nothingSpent } from "../../src/loop/children.ts";
+import { Driver } from "../../src/loop/drive.ts";
+import type { Shell } from "../../src/loop/driving/shell.ts";
+import { echo } from "../support.ts";
+import { heldTool, shellOf } from "./at-work-support.ts";
+import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
+import { answerOf, come, handClock, rules, toolOf } from "./support.ts";
+
+/** What is rejected and heard by nobody. */
+function unheard(): unknown[] {
+  const list: unknown[] = [];
+  const hear = (thrown: unknown): void => void list.push(thrown);
+  process.on("unhandledRejection", hear);
+  onTestFinished(() => void process.off("unhandledRejection", hear));
+  return list;
+}
+
+/** Ends the run at a time. */
+const until = (time: number): Rule => ({
+  name: "until",
+  version: 1,
+  wakeAt: () => time,
+  decide: (_memory, state) =>
+    state.now < time ? undefined : { do: "stop", reason: "turn_stopped", evidence: {} },
+});
+
+/** A window that a long answer fills. */
+const compactingOptions = { context: contextFacts({ window: 2_000 }), tools: [] };
+
+describe("a run", () => {
+  test("is driven to its end, and says that it is done", async () => {
+    const { driver, journal, model, end } = await begun();
+    expect([driver.running, end.how]).toStrictEqual([true, undefined]);
+    await model.answers(answer);
+    expect([driver.running, end.how]).toStrictEqual([false, "done"]);
+    expect(journal.types).toStrictEqual([
+      "run_started",
+      "model_started",
+      "model_finished",
+      "turn_judged",
+      "run_ended",
+    ]);
+    expect(driver.state.run?.end?.reason).toBe("completed");
+  });
+
+  test("stamps its records one after the other, with times that never go back", async () => {
+    const { journal, model, clock } = await begun();
+    clock.pass(5);
+    await model.answers(answer);
+    expect(journal.records.map(({ seq }) => seq)).toStrictEqual([0, 1, 2, 3, 4]);
+    expect(journal.records.map(({ at }) => at)).toStrictEqual([1_000, 1_000, 1_005, 1_005, 1_005]);
+    expect(journal.records.map(({ rand }) => rand)).toStrictEqual(Array(5).fill(0.5));
+    const back = { ...handClock(), now: () => 7 - back.reads++, reads: 0 };
+    const odd = driverOf({ clock: back });
+    odd.driver.post(start());
+    odd.driver.post(queued("more"));
+    expect(odd.journal.records.map(({ at }) => at)).toStrictEqual([7, 7]);
+  });
+
+  test("that waits for somebody's leave is parked, and goes on with it", async () => {
+    const { driver, model, end, told } = await begun({ with: [echo("guarded")] });
+    await model.answers(calling("guarded"));
+    expect(end.how).toBe("parked");
+    expect(told.filter(({ type }) => type === "approval_request")).toHaveLength(1);
+    const [call] = driver.state.run?.turn?.calls ?? [];
+    driver.post({
+      type: "approval_given",
+      call: call?.key as "5.0",
+      approval: { answer: "approve" } as never,
+    });
+    const again = ended(driver);
+    await come();
+    await model.answers(answer);
+    expect(again.how).toBe("done");
+  });
+
+  test("that another driver began tells what happens from here on, though nobody heard it begin", async () => {
+    const first = await begun({ with: [echo("guarded")] });
+    await first.model.answers(calling("guarded"));
+    const told: string[] = [];
+    const shell = shellOf({ journal: first.journal, sink: ({ type }) => void told.push(type) }, first.model);
+    const second = new Driver(shell, first.driver.state);
+    second.post({ type: "abort_asked", reason: "enough" });
+    expect(await second.run()).toBe("done");
+    expect(told).toContain("run_end");
+  });
+
+  test("is driven by one at a time", async () => {
+    const { driver } = await begun();
+    await expect(driver.run()).rejects.toMatchObject({
+      kind: "internal",
+      message: "session s is being driven already",
+    });
+    expect(driver.running).toBe(true);
+  });
+
+  test("of a session that has none is done at once", async () => {
+    const { driver, journal } = driverOf();
+    expect(await driver.run()).toBe("done");
+    expect(journal.groups).toStrictEqual([]);
+  });
+
+  test("has its secrets taken out before they are facts", async () => {
+    const redact = (fact: Fact): Fact => (fact.type === "queued" ? { ...fact, id: "***" } : fact);
+    const { driver, journal } = driverOf({ redact });
+    driver.post(start());
+    driver.post(queued("secret"));
+    expect(journal.records).toMatchObject([{ type: "run_started" }, { id: "***" }]);
+    expect(driver.state.inbox).toMatchObject([{ id: "***" }]);
+  });
+});
+
+describe("what is said to a driver", () => {
+  test("while nobody drives is in the journal at once, and durable when the journal says so", async () => {
+    const { driver, journal } = driverOf();
+    journal.slow = true;
+    driver.post(start());
+    expect(journal.types).toStrictEqual(["run_started"]);
+    let durable = false;
+    void driver.settled().then(() => {
+      durable = true;
+    });
+    await come();
+    expect(durable).toBe(false);
+    await journal.keeps();
+    expect(durable).toBe(true);
+    await driver.settled();
+  });
+
+  test("while nobody drives is written one behind the other, and each is waited for by whoever said it", async () => {
+    const { driver, journal } = driverOf();
+    journal.slow = true;
+    const durable: string[] = [];
+    driver.post(start());
+    void driver.settled().then(() => durable.push("first"));
+    driver.post(queued("more"));
+    expect(journal.types).toStrictEqual(["run_started"]);
+    await journal.keeps();
+    expect([journal.types, durable]).toStrictEqual([["run_started", "queued"], ["first"]]);
+    void driver.settled().then(() => durable.push("second"));
+    await come();
+    expect(durable).toStrictEqual(["first"]);
+    await journal.keeps();
+    expect(durable).toStrictEqual(["first", "second"]);
+  });
+
+  test("and cannot be kept is said to whoever waits for it, or drives next, once", async () => {
+    const heard = unheard();
+    const { driver, journal } = driverOf();
+    journal.slow = true;
+    driver.post(start());
+    await journal.fails(new RondoError("storage", "disk full"));
+    expect(heard).toStrictEqual([]);
+    await expect(driver.settled()).rejects.toMatchObject({ kind: "storage" });
+    await driver.settled();
+    expect(() => driver.post(queued("more"))).toThrow("disk full");
+    expect(journal.types).toStrictEqual(["run_started"]);
+    const next = driverOf();
+    next.journal.slow = true;
+    next.driver.post(start());
+    await next.journal.fails(new RondoError("storage", "disk full"));
+    await expect(next.driver.run()).rejects.toMatchObject({ kind: "storage" });
+    expect(next.model.heard).toStrictEqual([]);
+  });
+
+  test("while it drives is taken up, also when the last record is being written", async () => {
+    const { driver, journal, model, end } = await begun();
+    journal.slow = true;
+    await model.answers(answer);
+    expect(journal.types.at(-1)).toBe("run_ended");
+    driver.post(queued("more"));
+    expect(journal.types.at(-1)).toBe("run_ended");
+    await journal.keeps();
+    expect(journal.types.at(-1)).toBe("queued");
+    expect(end.how).toBeUndefined();
+    await journal.keeps();
+    expect(end.how).toBe("done");
+  });
+
+  test("while a wait begins is not slept over", async () => {
+    const { tool } = heldTool();
+    const { driver, journal, model, end } = await begun({ with: [tool, echo("read")] });
+    await model.answers(calling("read", "write"));
+    expect(driver.state.run?.turn?.calls).toMatchObject([{ result: {} }, { startedAt: 1_000 }]);
+    expect(end.how).toBeUndefined();
+    journal.slow = true;
+    driver.post(queued("more"));
+    await come();
+    expect(journal.types.at(-1)).toBe("queued");
+    driver.post({ type: "abort_asked", reason: "enough" });
+    expect(journal.types.at(-1)).toBe("queued");
+    await journal.keeps();
+    expect(journal.types).toContain("abort_asked");
+  });
+});
+
+describe("what comes back when nobody drives any more", () => {
+  const late: Fact = { type: "tool_finished", call: "5.0", result: { content: [], isError: false } };
+  const error = { kind: "network", message: "gone", retryable: true } as const;
+
+  test.each<Fact>([
+    late,
+    { type: "child_waits", call: "5.0", pending: [], parked: true },
+    { type: "model_finished", message: answer, checks: [] },
+    { type: "model_failed", error },
+    { type: "summary_finished", message: answer },
+    { type: "summary_failed", error },
+  ])("is written down as late: $type", (fact) => {
+    const { driver, journal } = driverOf();
+    driver.post(start());
+    driver.post(fact);
+    expect(journal.records[1]).toMatchObject({ type: "late_result", call: "call" in fact ? "5.0" : null });
+  });
+
+  test("is written down as late, also where the run that asked for it has ended", async () => {
+    const { tool, settle } = heldTool();
+    const { driver, journal, model, clock, end } = await begun({ with: [tool] });
+    await model.answers(calling("write"));
+    driver.post({ type: "abort_asked", reason: "enough" });
+    await come();
+    clock.pass(100);
+    await come();
+    expect(end.how).toBe("done");
+    await settle("so");
+    expect(journal.types.slice(-2)).toStrictEqual(["run_ended", "late_result"]);
+  });
+
+  test("is nobody's unhandled rejection where the journal has failed meanwhile, be it a hook's answer", async () => {
+    const heard = unheard();
+    const answered = Promise.withResolvers<undefined>();
+    const asked = { hooks: { prepareStep: () => answered.promise }, tools: new Map(), modelIndex: () => 0 };
+    const driven = driverOf({ hooks: asked });
+    driven.driver.post(start({ hooks: ["prepareStep"] }));
+    const end = ended(driven.driver);
+    await come();
+    driven.journal.refuses = new RondoError("storage", "disk full");
+    driven.driver.post(queued("more"));
+    await come();
+    expect(end.how).toBe("rejected");
+    answered.resolve(undefined);
+    await come();
+    expect([heard, driven.journal.types]).toStrictEqual([[], ["run_started"]]);
+  });
+
+  test("is nobody's loss where it cannot be kept, at once or later", async () => {
+    const heard = unheard();
+    for (const at of ["once", "later"]) {
+      const { driver, journal } = driverOf();
+      driver.post(start());
+      journal.slow = true;
+      if (at === "once") journal.refuses = new Error("closed");
+      expect(() => driver.post(late)).not.toThrow();
+      await journal.fails(new Error("closed"));
+      const { length } = journal.groups;
+      const { seq } = driver.state;
+      expect(() => driver.post(late)).not.toThrow();
+      expect(() => driver.post(queued("more"))).toThrow("closed");
+      expect([journal.groups.length, driver.state.seq]).toStrictEqual([length, seq]);
+    }
+    expect(heard).toStrictEqual([]);
+  });
+});
+
+describe("a journal that fails", () => {
+  test("ends the drive, and stops what is under way", async () => {
+    const { driver, journal, model, end } = await begun();
+    journal.refuses = new Error("disk full");
+    driver.post(queued("more"));
+    await come();
+    expect(end).toMatchObject({ how: "rejected", thrown: { message: "disk full" } });
+    expect(driver.running).toBe(false);
+    expect(model.signal.reason).toMatchObject({ message: "disk full" });
+    await expect(driver.run()).rejects.toThrow("disk full");
+    expect(driver.failed).toMatchObject({ message: "disk full" });
+  });
+
+  test("later ends the drive as well, though it waits for something else", async () => {
+    const { driver, journal, model, end } = await begun();
+    journal.slow = true;
+    driver.post(queued("more"));
+    await come();
+    await journal.fails(new RondoError("conflict", "another writer was faster"));
+    expect(end).toMatchObject({ how: "rejected", thrown: { kind: "conflict" } });
+    expect(model.signal.aborted).toBe(true);
+  });
+
+  test("is one with anything that goes wrong in the driver itself: nothing more happens", async () => {
+    const redact = (fact: Fact): Fact => {
+      if (fact.type === "queued") throw new Error("a defect");
+      return fact;
+    };
+    const { driver, model, end, journal } = await begun({ redact });
+    const { length } = journal.groups;
+    driver.post(queued("more"));
+    await come();
+    expect(end).toMatchObject({ how: "rejected", thrown: { message: "a defect" } });
+    expect(model.signal.aborted).toBe(true);
+    expect(() => driver.post({ type: "abort_asked", reason: "enough" })).toThrow("a defect");
+    await model.answers(answer);
+    expect(journal.groups).toHaveLength(length);
+  });
+});
+
+describe("nothing starts", () => {
+  test("before what it follows from is durable: a model call", async () => {
+    const { driver, journal, model } = driverOf();
+    driver.post(start());
+    journal.slow = true;
+    ended(driver);
+    await come();
+    expect(journal.types).toStrictEqual(["run_started", "model_started"]);
+    expect(model.heard).toHaveLength(0);
+    await journal.keeps();
+    expect(model.heard).toHaveLength(1);
+  });
+
+  test("after an abort that came while its intent was written", async () => {
+    const { driver, journal, model } = driverOf();
+    driver.post(start());
+    journal.slow = true;
+    const end = ended(driver);
+    await come();
+    driver.post({ type: "abort_asked", reason: "enough" });
+    journal.slow = false;
+    await journal.keeps();
+    expect(model.heard).toHaveLength(0);
+    expect(end.how).toBe("done");
+    expect(driver.state.run?.end?.reason).toBe("aborted");
+  });
+
+  test("once the process has to be left at once, though its intent is written", async () => {
+    const { driver, journal, model } = driverOf();
+    driver.post(start());
+    journal.slow = true;
+    const end = ended(driver);
+    await come();
+    driver.leaveNow();
+    await journal.keeps();
+    expect(model.heard).toHaveLength(0);
+    expect(end.how).toBe("left");
+  });
+
+  test("while a gate is closed; it is looked at again when it opens, or has opened meanwhile", async () => {
+    const gate: NonNullable<Shell["gate"]> & { isOpen: boolean; looks: number } = {
+      isOpen: false,
+      looks: 0,
+      pass() {
+        this.looks += 1;
+        return this.isOpen;
+      },
+      open: undefined,
+    };
+    const { model, journal } = await begun({ gate });
+    expect([model.heard.length, journal.types]).toStrictEqual([0, ["run_started"]]);
+    gate.isOpen = true;
+    gate.open?.();
+    await come();
+    expect(model.heard).toHaveLength(1);
+    await model.answers(answer);
+    expect(() => gate.open?.()).not.toThrow();
+    const quick = { open: undefined, left: 1, pass: () => quick.left-- < 1 };
+    const passed = await begun({ gate: quick });
+    expect(passed.model.heard).toHaveLength(1);
+  });
+});
+
+describe("a listener that fails", () => {
+  test("ends the run with what it failed of, and is told nothing any more", async () => {
+    let times = 0;
+    const sink = (): never => {
+      times += 1;
+      throw new Error("boom");
+    };
+    const { end, driver, journal } = await begun({ sink });
+    expect(end.how).toBe("done");
+    expect(times).toBe(1);
+    const message = "a listener failed on run_start: boom";
+    expect(driver.state.run?.end).toMatchObject({ reason: "error", error: { kind: "internal", message } });
+    expect(journal.records.find(({ type }) => type === "abort_asked")).toMatchObject({
+      reason: message,
+      error: { kind: "internal", message, retryable: false },
+    });
+    // It has ended the run it heard, and no other.
+    driver.post(start());
+    const again = ended(driver);
+    await come();
+    expect([again.how, times]).toStrictEqual(["done", 2]);
+  });
+});
+
+describe("a listener that takes its time to fail", () => {
+  const slowly = (): { sink: Shell["sink"]; fail: ((thrown: unknown) => void)[] } => {
+    const fail: ((thrown: unknown) => void)[] = [];
+    return { fail, sink: (event, failed) => void fail.push((thrown) => failed?.(event, thrown)) };
+  };
+
+  test("ends the run once, however often it fails", async () => {
+    const { sink, fail } = slowly();
+    const { journal } = await begun({ sink });
+    for (const one of fail) one(new Error("boom"));
+    await come();
+    expect(fail.length).toBeGreaterThan(1);
+    expect(journal.types.filter((type) => type === "abort_asked")).toHaveLength(1);
+  });
+
+  test("ends nothing once nobody drives any more", async () => {
+    const { sink, fail } = slowly();
+    const { journal, model, end } = await begun({ sink });
+    await model.answers(answer);
+    expect(end.how).toBe("done");
+    for (const one of fail) one(new Error("boom"));
+    await come();
+    expect(journal.types.at(-1)).toBe("run_ended");
+  });
+});
+
+describe("what the table names is done", () => {
+  test("an abort stops what is under way, which is waited for within its grace", async () => {
+    const { driver, model, clock, end } = await begun();
+    driver.post({ type: "abort_asked", reason: "enough" });
+    await come();
+    expect(model.signal.reason).toMatchObject({ message: "no longer wanted: enough" });
+    expect(end.how).toBeUndefined();
+    clock.pass(100);
+    await come();
+    expect(end.how).toBe("done");
+  });
+
+  test("and what a model warns of is told", async () => {
+    const { model, told } = await begun();
+    const warning = { type: "warning", code: "odd", message: "a field was odd" } as const;
+    model.emit(warning);
+    expect(told.at(-1)).toStrictEqual(warning);
+  });
+
+  test("an output is checked by its schema, once", async () => {
+    const texts: string[] = [];
+    const checkOutput = (text: string): Promise<Fact & { type: "output_checked" }> => {
+      texts.push(text);
+      return Promise.resolve({ type: "output_checked", ok: true, value: "so" });
+    };
+    const output = { schema: { type: "string" }, decodeRetries: 0 };
+    const { model, end } = await begun({ checkOutput }, { output, tools: [] });
+    await model.answers(answer);
+    expect([texts, end.how]).toStrictEqual([["so"], "done"]);
+  });
+
+  test("a history that is too long is summed up", async () => {
+    const { driver, model, journal } = await begun({}, compactingOptions);
+    await model.answers(answerOf([{ type: "text", text: "word ".repeat(2_000) }], { stop: answer.stop }));
+    driver.post(start(compactingOptions));
+    ended(driver);
+    await come();
+    expect(journal.types.at(-1)).toBe("summary_started");
+    expect(model.heard).toHaveLength(2);
+  });
+
+  test("a call that a crash cut off is asked about", async () => {
+    const asked: string[] = [];
+    const reconcile = (key: string): { notDone: true } => {
+      asked.push(key);
+      return { notDone: true };
+    };
+    const { tool, contexts } = heldTool({ reconcile });
+    const tools = [toolOf("write", { reconciles: true })];
+    const { driver, model, journal } = await begun({ with: [tool] }, { tools });
+    await model.answers(calling("write"));
+    driver.leaveNow();
+    await come();
+    driver.stay();
+    driver.post({ type: "opened", by: "test" });
+    ended(driver);
+    await come();
+    expect(asked).toHaveLength(1);
+    expect(journal.types).toContain("reconciled");
+    expect(contexts).toHaveLength(2);
+  });
+});
+
+describe("a sub-agent that was left behind", () => {
+  /** One that waits for somebody, and is ended when the test says so. */
+  async function waiting() {
+    const ended: string[] = [];
+    const gone = Promise.withResolvers<undefined>();
+    const { tool, settle } = heldTool({
+      endChild: ({ session }) => {
+        ended.push(session);
+        return gone.promise;
+      },
+    });
+    const driven = await begun({ with: [tool] }, { tools: [toolOf("write", { agent: { maxDepth: 1 } })] });
+    await driven.model.answers(calling("write"));
+    const pending = [{ id: "a", name: "write", args: {}, session: "s:2.0", agents: [] }];
+    await settle(new ChildWaits(pending, nothingSpent, false));
+    return { ...driven, ended, gone };
+  }
+
+  test("is ended before the run is over", async () => {
+    const { driver, ended: children, gone, end, journal } = await waiting();
+    expect(end.how).toBe("parked");
+    driver.post({ type: "abort_asked", reason: "enough" });
+    const again = ended(driver);
+    await come();
+    expect([children, again.how]).toStrictEqual([["s:2.0"], undefined]);
+    gone.resolve(undefined);
+    await come();
+    expect(again.how).toBe("done");
+    expect(journal.types.slice(-2)).toStrictEqual(["late_result", "run_ended"]);
+  });
+
+  test("is waited for no longer than an abort has time", async () => {
+    const { driver, clock, journal } = await waiting();
+    driver.post({ type: "abort_asked", reason: "enough" });
+    const end = ended(driver);
+    await come();
+    clock.pass(60_000);
+    await come();
+    expect([end.how, journal.types.at(-1)]).toStrictEqual(["done", "run_ended"]);
+  });
+});
+
+test("what is said while nobody drives is on its way until the journal has it", async () => {
+  const { driver, journal } = driverOf();
+  expect(driver.writing).toBeUndefined();
+  journal.slow = true;
+  driver.post(queued("so"));
+  let written = false;
+  void driver.writing?.then(() => {
+    written = true;
+  });
+  await come();
+  expect(written).toBe(false);
+  await journal.keeps();
+  expect(written).toBe(true);
+});
+
+describe("time", () => {
+  test("is no matter where nothing has to be looked at again", async () => {
+    const { clock } = await begun();
+    expect(clock.waits()).toStrictEqual([10]);
+  });
+
+  test("that ran out while mail came is no wait that ran out", async () => {
+    let time = 1_000;
+    const clock = { ...handClock(), now: () => time };
+    const timed = { ...rules, list: [until(1_009), ...rules.list] };
+    const { driver, journal } = await begun({ rules: timed, clock });
+    time = 1_009;
+    driver.post(queued("more"));
+    await come();
+    expect(journal.types).toContain("queued");
+    expect(journal.types).not.toContain("woke");
+  });
+
+  test("that ran out is a fact, and no sooner", async () => {
+    const timed = { ...rules, list: [until(1_009), ...rules.list] };
+    const { clock, journal } = await begun({ rules: timed });
+    clock.pass(8);
+    await come();
+    expect(journal.types).not.toContain("woke");
+    clock.pass(1);
+    await come();
+    expect(journal.types).toContain("woke");
+  });
+
+  test("is waited for no longer at once than timers can, and a wait cut short is none that ran out", async () => {
+    const far = 2 ** 40;
+    const clocks = { connectMs: 1, firstByteMs: 2 ** 50, idleMs: 2 ** 50, totalMs: 2 ** 51 };
+    const timed = { ...rules, list: [until(far), ...rules.list] };
+    const { clock, journal, driver } = await begun({ rules: timed }, { clocks });
+    expect(clock.waits()).toStrictEqual([2 ** 31 - 1, 2 ** 31 - 1]);
+    clock.pass(2 ** 31 - 1);
+    await come();
+    expect(journal.types).not.toContain("woke");
+    expect(clock.waits()).toHaveLength(2);
+    driver.post(queued("more"));
+    await come();
+    expect(clock.waits()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,420 @@
+// How a turn is judged, which tools are offered, what a call costs: the pure rooms, on states made by hand.
+
+import type { Rule, Rules, Run, Usage } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { judgeTurn } from "../../src/loop/deciding/judge.ts";
+import { isSameModel, placeOf } from "../../src/loop/folding/same-model.ts";
+import { spendMore, tokensOf } from "../../src/loop/folding/spend.ts";
+import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered.ts";
+import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./support.ts";
+
+type Bare = Omit<Rule, "version">;
+const withRules = (...list: Bare[]): Rules => ({
+  ...rules,
+  list: list.map((rule) => ({ version: 1, ...rule })),
+});
+const none = withRules();
+const { texts } = rules;
+const error = { kind: "internal", message: "it broke", retryable: false } as const;
+const failure = { error, at: 1, rand: 0.5 };
+const words = (text: string): ReturnType<typeof answerOf> => answerOf([{ type: "text", text }]);
+const turn = (change: Partial<NonNullable<Run["turn"]>> = {}): Run["turn"] => ({
+  seq: 5,
+  message: words("so"),
+  calls: [callOf("5.0"), callOf("5.1")],
+  ...change,
+});
+
+/** A rule that judges so; with the memory it was given where it is asked for that. */
+const judging = (judgement: object | undefined, name: string = "judge"): Bare => ({
+  name,
+  judge: () => judgement as never,
+});
+const because = { evidence: { seen: 1 } };
+
+describe("a turn is judged", () => {
+  test("by the first rule that speaks, asked with its own memory and the texts", () => {
+    const asked: unknown[] = [];
+    const speaking: Bare = {
+      name: "second",
+      judge: (...given) => {
+        asked.push(given[0], given[2]);
+        return { follows: { do: "act" }, ...because };
+      },
+    };
+    const judged = judgeTurn(
+      stateOf({ turn: turn() }, { memories: ["a", "b", "c", "d"] }),
+      withRules(
+        { name: "mute" },
+        judging(undefined),
+        speaking,
+        judging({ follows: { do: "finish" }, ...because }),
+      ),
+    );
+    expect(judged).toStrictEqual({
+      type: "turn_judged",
+      verdicts: [{ do: "run" }, { do: "run" }],
+      follows: { do: "act" },
+      store: true,
+      rule: "second",
+      ...because,
+    });
+    expect(asked).toStrictEqual(["c", texts]);
+  });
+
+  test("as final where no rule speaks, or as the end where it failed", () => {
+    expect(judgeTurn(stateOf({ turn: turn({ calls: [] }) }), none)).toStrictEqual({
+      type: "turn_judged",
+      verdicts: [],
+      follows: { do: "finish" },
+      store: true,
+      rule: "default",
+      evidence: {},
+    });
+    expect(judgeTurn(stateOf({ failure }), none)).toStrictEqual({
+      type: "turn_judged",
+      verdicts: [],
+      follows: { do: "stop", reason: "error", error },
+      store: false,
+      rule: "default",
+      evidence: {},
+    });
+  });
+
+  test("and none of its calls runs when the run stops or finishes there", () => {
+    const not = { do: "answer", code: "not_executed", text: texts.notExecuted("write") };
+    for (const follows of [{ do: "finish" }, { do: "stop", reason: "refused" }]) {
+      const judged = judgeTurn(stateOf({ turn: turn() }), withRules(judging({ follows, ...because })));
+      expect(judged.verdicts).toStrictEqual([not, not]);
+    }
+  });
+
+  test("and its calls run wherever the answer is kept, or nothing is asked again", () => {
+    const runs = (judgement: object): unknown[] =>
+      judgeTurn(stateOf({ turn: turn() }), withRules(judging({ ...because, ...judgement }))).verdicts.map(
+        (verdict) => verdict.do,
+      );
+    expect(runs({ follows: { do: "act" } })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "act" }, store: false })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "ask_again" }, store: true })).toStrictEqual(["run", "run"]);
+    expect(runs({ follows: { do: "ask_again" } })).toStrictEqual(["answer", "answer"]);
+  });
+
+  test("and all its calls are answered as the rule says", () => {
+    const answerAll = { code: "truncated", text: ({ key }: { key: string }) => `no ${key}` };
+    const judged = judgeTurn(
+      stateOf({ turn: turn() }),
+      withRules(judging({ follows: { do: "act" }, answerAll, ...because })),
+    );
+    expect(judged.verdicts).toStrictEqual([
+      { do: "answer", code: "truncated", text: "no 5.0" },
+      { do: "answer", code: "truncated", text: "no 5.1" },
+    ]);
+  });
+
+  test("and is stored, unless it is asked again, or the rule says otherwise", () => {
+    const stored = (judgement: object, run: object = { turn: turn() }): boolean =>
+      judgeTurn(stateOf(run), withRules(judging({ ...because, ...judgement }))).store;
+    expect(stored({ follows: { do: "act" } })).toBe(true);
+    expect(stored({ follows: { do: "ask_again" } })).toBe(false);
+    expect(stored({ follows: { do: "ask_again" }, store: true })).toBe(true);
+    expect(stored({ follows: { do: "act" }, store: false })).toBe(false);
+    expect(stored({ follows: { do: "ask_again" }, store: true }, { failure })).toBe(false);
+  });
+
+  test("and its calls are left to the caller where tools do not run by themselves", () => {
+    const act = judging({ follows: { do: "act" }, ...because });
+    const auto = (autoExecuteTools: boolean, rule = act): object =>
+      judgeTurn(stateOf({ turn: turn() }, {}, { autoExecuteTools }), withRules(rule));
+    expect(auto(false)).toMatchObject({
+      follows: { do: "stop", reason: "requires_action" },
+      rule: "auto_execute_tools",
+      ...because,
+    });
+    expect(auto(true)).toMatchObject({ follows: { do: "act" }, rule: "judge" });
+    expect(auto(false, judging({ follows: { do: "finish" }, ...because }))).toMatchObject({
+      follows: { do: "finish" },
+      rule: "judge",
+    });
+  });
+});
+
+describe("a landing turn", () => {
+  const landing = { reason: "max_steps" as const, rule: "steps", evidence: { limit: 3 } };
+  const limit = { do: "answer", code: "limit", text: texts.limitRefusal("write", "max_steps") };
+  const landed = (run: object, by: Rules = none, change: object = {}): object =>
+    judgeTurn(stateOf({ landing, ...run }, {}, change), by);
+
+  test("is the last, whatever is in it: its calls are refused", () => {
+    const act = withRules(judging({ follows: { do: "act" }, ...because }));
+    expect(landed({ turn: turn() }, act)).toStrictEqual({
+      type: "turn_judged",
+      verdicts: [limit, limit],
+      follows: { do: "stop", reason: "max_steps" },
+      store: true,
+      rule: "steps",
+      evidence: { limit: 3 },
+    });
+  });
+
+  test("is stored where it says something that may stand in the history", () => {
+    const stored = (message: object, change: object = {}): unknown =>
+      (landed({ turn: turn({ message: message as never, calls: [] }) }, none, change) as { store: boolean })
+        .store;
+    expect(stored(words("so"))).toBe(true);
+    expect(stored(words(" \n"))).toBe(false);
+    expect(stored(answerOf([]))).toBe(false);
+    expect(stored(answerOf([{ type: "reasoning", text: "hm" } as never]))).toBe(false);
+    const call = { type: "tool_call", id: "1", name: "write", args: {}, rawArgs: "{}" };
+    expect(stored(answerOf([{ type: "text", text: " " }, call as never]))).toBe(true);
+    for (const kind of ["refusal", "content_filter", "malformed_call"] as const)
+      expect(stored(answerOf([{ type: "text", text: "so" }], { stop: { kind } as never }))).toBe(false);
+    expect(stored(words("so"), { landing: { keepOut: true } })).toBe(false);
+    expect(stored(words("so"), { landing: { keepOut: false } })).toBe(true);
+    const { options: _options, ...bare } = stateOf({ landing, turn: turn() });
+    expect(judgeTurn(bare, none).store).toBe(true);
+    expect(judgeTurn(stateOf({ landing }), none).store).toBe(false);
+  });
+
+  test("that failed is tried again as the rules say, but not for ever", () => {
+    const again = judging({ follows: { do: "ask_again", until: 5 }, ...because }, "retry");
+    const act = judging({ follows: { do: "act" }, ...because }, "act");
+    const retried = (failures: number, ...list: Bare[]): object =>
+      landed({ failure, failures }, withRules(...list));
+    expect(retried(0, { name: "mute" }, act, again)).toMatchObject({
+      follows: { do: "ask_again", until: 5 },
+      rule: "retry",
+      store: false,
+      ...because,
+    });
+    expect(retried(1, again)).toMatchObject({ follows: { do: "ask_again" } });
+    expect(retried(2, again)).toMatchObject({ follows: { do: "stop", reason: "max_steps" } });
+    expect(retried(0, act)).toMatchObject({ follows: { do: "stop", reason: "max_steps" }, rule: "steps" });
+  });
+
+  test("that failed ends with the failure, or with the words there are for it", () => {
+    const quiet = { ...none, texts: { ...texts, landed: () => undefined } };
+    const worded = {
+      ...none,
+      texts: { ...texts, landed: (_reason: string, said?: string) => said ?? "out of steps" },
+    };
+    expect(landed({ failure }, quiet)).toMatchObject({
+      follows: { do: "stop", reason: "max_steps", error },
+      rule: "steps",
+      evidence: { limit: 3 },
+      store: false,
+    });
+    expect(landed({ failure }, worded)).toMatchObject({
+      follows: { do: "stop", reason: "max_steps", text: "out of steps" },
+      evidence: { limit: 3, error: "it broke" },
+    });
+    expect(landed({ failure }, worded)).not.toHaveProperty("follows.error");
+    const aborted = { ...failure, error: { ...error, kind: "aborted" } };
+    expect(landed({ failure: aborted }, worded)).toMatchObject({ follows: { error: { kind: "aborted" } } });
+    expect(landed({ turn: turn({ calls: [] }) }, worded)).toMatchObject({ follows: { text: "so" } });
+    expect(landed({ turn: turn({ calls: [] }) }, quiet)).not.toHaveProperty("follows.text");
+  });
+});
+
+describe("a call is judged", () => {
+  const act = judging({ follows: { do: "act" }, ...because });
+  const verdict = (call: ReturnType<typeof callOf>, change: object = {}, ...list: Bare[]): unknown =>
+    judgeTurn(
+      stateOf({ turn: turn({ calls: [call] }) }, { memories: [0, 1, 2, 3] }, change),
+      withRules(act, ...list),
+    ).verdicts[0];
+  const answer = (code: string, text: string): object => ({ do: "answer", code, text });
+  const bad = { ok: false, error: "at is missing", code: "invalid_args" } as const;
+
+  test("to run, where nothing speaks against it", () => {
+    expect(verdict(callOf("5.0"))).toStrictEqual({ do: "run" });
+    const { options: _options, ...bare } = stateOf({ turn: turn({ calls: [callOf("5.99")] }) });
+    expect(judgeTurn(bare, withRules(act)).verdicts).toStrictEqual([{ do: "run" }]);
+  });
+
+  test("as one too many, by its place in the answer", () => {
+    expect(verdict(callOf("5.2"), { maxCallsPerTurn: 3 })).toStrictEqual({ do: "run" });
+    expect(verdict(callOf("5.3"), { maxCallsPerTurn: 3 })).toStrictEqual(
+      answer("too_many_calls", texts.tooManyCalls("write", 3)),
+    );
+    expect(verdict(callOf("5.4"), { maxCallsPerTurn: 3 })).toMatchObject({ code: "too_many_calls" });
+  });
+
+  test("as of an unknown tool, saying which there are", () => {
+    const unknown = { ok: false, error: "no such tool", code: "unknown_tool" } as const;
+    const said = answer("unknown_tool", texts.unknownTool("nobody", ["read", "write", "guarded"], undefined));
+    expect(verdict(unknownCall("5.0", { check: unknown }))).toStrictEqual(said);
+    expect(verdict(unknownCall("5.0", { check: unknown, argsError: "cut off" }))).toStrictEqual(said);
+  });
+
+  test("as unreadable, or as not fitting", () => {
+    expect(verdict(callOf("5.0", { check: bad, argsError: "cut off", rawArgs: '{"at' }))).toStrictEqual(
+      answer("invalid_args", texts.badJson("write", "cut off", '{"at')),
+    );
+    expect(verdict(callOf("5.0", { check: bad }))).toStrictEqual(
+      answer("invalid_args", texts.invalidArgs("write", "at is missing")),
+    );
+    expect(verdict(callOf("5.0", { argsError: "cut off" }))).toStrictEqual({ do: "run" });
+  });
+
+  test("by the first rule that has a word on it, asked with its own memory", () => {
+    const says = (name: string, code: string): Bare => ({
+      name,
+      judgeCall: (memory, call) =>
+        call.key === "5.0" ? ({ do: "answer", code, text: String(memory) } as never) : undefined,
+    });
+    expect(
+      verdict(callOf("5.0"), {}, { name: "mute" }, says("one", "limit"), says("two", "denied")),
+    ).toStrictEqual({
+      rule: "one",
+      ...answer("limit", "2"),
+    });
+    expect(verdict(callOf("5.1"), {}, says("one", "limit"))).toStrictEqual({ do: "run" });
+  });
+});
+
+describe("the tools a model is offered", () => {
+  const names = (run: object, change: object = {}, more: object = {}): string[] =>
+    offeredTools(stateOf(run, more, change)).map(({ definition }) => definition.name);
+
+  test("are all there are, without the hidden ones, and only the chosen ones", () => {
+    expect(names({})).toStrictEqual(["read", "write", "guarded"]);
+    expect(names({ hidden: ["write"] })).toStrictEqual(["read", "guarded"]);
+    expect(names({ prepared: { step: 1 } })).toStrictEqual(["read", "write", "guarded"]);
+    expect(names({ prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual(["read", "guarded"]);
+    expect(names({ prepared: { step: 1, tools: [] } })).toStrictEqual([]);
+    expect(names({ hidden: ["read"], prepared: { step: 1, tools: ["guarded", "read"] } })).toStrictEqual([
+      "guarded",
+    ]);
+    const { run: _run, ...idle } = stateOf();
+    expect(offeredTools(idle)).toStrictEqual([]);
+    const { options: _options, ...bare } = stateOf();
+    expect(offeredTools(bare)).toStrictEqual([]);
+    expect(knownTools(bare)).toStrictEqual([]);
+  });
+
+  test("have the ones that read kept texts once there is one to read", () => {
+    const tools = [toolOf("read"), toolOf("reader", { when: "capped" })];
+    expect(names({}, { tools })).toStrictEqual(["read"]);
+    expect(names({}, { tools }, { readable: true })).toStrictEqual(["read", "reader"]);
+  });
+
+  test("are the same list as long as the options are, so that identity tells", () => {
+    const { tools } = options();
+    expect(offeredTools(stateOf({}, {}, { tools }))).toBe(tools);
+    expect(knownTools(stateOf({}, {}, { tools }))).toBe(tools);
+    const mixed = [toolOf("read"), toolOf("reader", { when: "capped" })];
+    expect(knownTools(stateOf({}, {}, { tools: mixed }))).toBe(knownTools(stateOf({}, {}, { tools: mixed })));
+    expect(definitionsOf(tools)).toBe(definitionsOf(tools));
+    expect(definitionsOf(tools)).toStrictEqual(tools.map(({ definition }) => definition));
+  });
+});
+
+describe("what a model call costs", () => {
+  const price = { input: 2, output: 10, cachedInput: 1, cacheWrite: 4 };
+  const priced = (facts: object): object => ({ models: [{ id: "m", origin: words("").origin, facts }] });
+  const spend = { usage: { inputTokens: 1 }, tokens: 3, usd: 0.5, uncounted: 1 };
+  const more = (
+    usage: Usage | undefined,
+    facts: object = { price },
+    failed?: boolean,
+    before: object = spend,
+  ): object => {
+    const state = stateOf({ spend: before as never }, {}, priced(facts));
+    return spendMore(state, state.run as Run, usage, failed);
+  };
+
+  test("is added to what was spent, each kind of token at its price", () => {
+    const usage = {
+      inputTokens: 1_000_000,
+      outputTokens: 100_000,
+      cachedInputTokens: 300_000,
+      cacheWriteTokens: 200_000,
+    };
+    expect(more(usage)).toStrictEqual({
+      usage: {
+        inputTokens: 1_000_001,
+        outputTokens: 100_000,
+        cachedInputTokens: 300_000,
+        cacheWriteTokens: 200_000,
+      },
+      tokens: 1_100_003,
+      usd: 0.5 + 1 + 0.3 + 0.8 + 1,
+      uncounted: 1,
+    });
+    expect(more(usage, { price: { input: 2, output: 10 } })).toMatchObject({ usd: 0.5 + 2 + 1 });
+    expect(more({ inputTokens: 1_000_000 })).toMatchObject({ tokens: 1_000_003, usd: 2.5 });
+    expect(more({ outputTokens: 1_000_000 })).toMatchObject({ tokens: 1_000_003, usd: 10.5 });
+    expect(more({ inputTokens: 10, cachedInputTokens: 1_000_000 })).toMatchObject({ usd: 1.5 });
+  });
+
+  test("is unknown from the first call on that has no price, or no count", () => {
+    expect(more({ inputTokens: 1 }, {})).toMatchObject({ tokens: 4, usd: undefined, uncounted: 1 });
+    expect(more({ inputTokens: 1 }, { price }, false, { ...spend, usd: undefined })).toMatchObject({
+      usd: undefined,
+    });
+    expect(more(undefined)).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more({})).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+  });
+
+  test("is nothing for a model that costs nothing, though nobody counted", () => {
+    expect(more(undefined, { price: { input: 0, output: 0 } })).toStrictEqual({ ...spend, uncounted: 2 });
+    expect(more(undefined, { price: { input: 0, output: 1 } })).toMatchObject({ usd: undefined });
+    expect(more(undefined, { price: { input: 1, output: 0 } })).toMatchObject({ usd: undefined });
+    expect(more(undefined, {})).toMatchObject({ usd: undefined });
+  });
+
+  test("is nothing where it failed and nobody counted, and is counted where somebody did", () => {
+    expect(more(undefined, { price }, true)).toStrictEqual(spend);
+    expect(more({ inputTokens: 1_000_000 }, { price }, true)).toMatchObject({ usd: 2.5 });
+  });
+
+  test("is told of a model that nobody knows by tokens alone", () => {
+    const state = stateOf({ spend, model: 7 });
+    expect(spendMore(state, state.run as Run, { inputTokens: 5 })).toMatchObject({
+      tokens: 8,
+      usd: undefined,
+    });
+    expect(spendMore(state, state.run as Run, undefined)).toMatchObject({ uncounted: 2, usd: undefined });
+    const { options: _options, ...bare } = state;
+    expect(spendMore(bare, state.run as Run, { inputTokens: 5 })).toMatchObject({
+      tokens: 8,
+      usd: undefined,
+    });
+  });
+
+  test("in tokens is known when either side was counted", () => {
+    expect(tokensOf({ inputTokens: 2, outputTokens: 3 })).toBe(5);
+    expect(tokensOf({ inputTokens: 2 })).toBe(2);
+    expect(tokensOf({ outputTokens: 3 })).toBe(3);
+    expect(tokensOf({})).toBeUndefined();
+    expect(tokensOf(undefined)).toBeUndefined();
+  });
+});
+
+describe("which model is which", () => {
+  const model = (
+    id: string,
+    change: object = {},
+  ): { id: string; origin: { api: string; provider: string; model: string } } => ({
+    id,
+    origin: { api: "a", provider: "p", model: "m", ...change },
+  });
+
+  test("is told by its id and by who answers", () => {
+    expect(isSameModel(model("x"), model("x"))).toBe(true);
+    expect(isSameModel(model("x"), model("y"))).toBe(false);
+    for (const other of [{ api: "b" }, { provider: "q" }, { model: "n" }])
+      expect(isSameModel(model("x"), model("x", other))).toBe(false);
+  });
+
+  test("is looked for at its place first, and then anywhere", () => {
+    const list = [model("x"), model("y"), model("x")];
+    expect(placeOf(list, model("x"), 2)).toBe(2);
+    expect(placeOf(list, model("x"), 1)).toBe(0);
+    expect(placeOf(list, model("y"), 9)).toBe(1);
+    expect(placeOf(list, model("z"), 0)).toBe(-1);
+    expect(placeOf(list, undefined, 0)).toBe(-1);
+  });
+});

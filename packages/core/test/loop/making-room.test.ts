@@ -1,0 +1,151 @@
+// Where room for a request ends, and what is cut to make it: the pure rooms, on states made by hand.
+
+import { contextFacts, type Message, type Rules, type RunOptions, userText } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { compactionDue, guarded, tooLarge } from "../../src/loop/deciding/making-room.ts";
+import { Log } from "../../src/loop/log.ts";
+import { accountOf } from "../../src/loop/request/window.ts";
+import { answerOf, options, rules, stateOf } from "./support.ts";
+
+/** Measures that can be counted by hand: a character is 1, a system prompt 100, a tool 7. */
+const plain: Rules = {
+  ...rules,
+  estimator: {
+    ...rules.estimator,
+    message: (message: Message) =>
+      message.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0),
+    text: (text: string) => (text === "" ? 0 : 100),
+    tools: (list: readonly unknown[]) => 7 * list.length,
+  } as never,
+};
+const contextOf = (given: object): Partial<RunOptions> => ({
+  context: contextFacts(given as Parameters<typeof contextFacts>[0]),
+  tools: [],
+});
+const texts = (...lengths: number[]): Log<Message> =>
+  Log.of(lengths.map((length) => userText("x".repeat(length)) as Message));
+const error = { kind: "context_overflow", message: "too long", retryable: false } as const;
+/** A request of this run was refused for its size. */
+const refused = { reduced: { error, helped: false } };
+
+describe("a compaction in the tagged format", () => {
+  const due = (more: object): unknown =>
+    compactionDue(
+      stateOf({}, more, contextOf({ compaction: { at: 0.5, format: "tagged", withoutLimit: "throw" } })),
+      plain,
+    );
+
+  test("compares nothing with a limit, known or not, where nobody has counted", () => {
+    expect(due({})).toBeUndefined();
+  });
+
+  test("is a mistake in the set-up where somebody has counted and there is no limit: it is not tried again", () => {
+    expect(due({ lastTokens: 10 })).toMatchObject({
+      facts: [{ end: { error: { kind: "capability", retryable: false } } }],
+    });
+  });
+});
+
+describe("an answer that ended where the window did", () => {
+  const due = (kind: "context_overflow" | "end_turn", more: object, given: object = {}): unknown => {
+    const answer = { ...answerOf([{ type: "text", text: "as far as it" }]), stop: { kind, wire: kind } };
+    const history = Log.of([userText("go"), answer, userText("go on")] as Message[]);
+    return compactionDue(stateOf({}, { history, ...more }, contextOf(given)), plain);
+  };
+
+  test("has the history made smaller before the next request, whatever was counted", () => {
+    expect(due("context_overflow", {})).toMatchObject({
+      facts: [
+        { type: "mode", mode: "compacting", rule: "compaction", evidence: { stop: "context_overflow" } },
+      ],
+    });
+    expect(due("end_turn", {})).toBeUndefined();
+    expect(due("context_overflow", {}, { compaction: null })).toBeUndefined();
+  });
+
+  test("is all there is: the history of a run that was given one may begin with it", () => {
+    const stop = { kind: "context_overflow", wire: "context_overflow" } as const;
+    const history = Log.of([{ ...answerOf([{ type: "text", text: "as far as it" }]), stop }] as Message[]);
+    expect(compactionDue(stateOf({}, { history }, contextOf({})), plain)).toBeDefined();
+  });
+
+  test("says nothing to the tagged format, which goes by what was counted alone", () => {
+    const tagged = { compaction: { format: "tagged", limit: 1_000 }, window: 1_000 };
+    expect(due("context_overflow", { lastTokens: 10 }, tagged)).toBeUndefined();
+    expect(due("context_overflow", { lastTokens: 990 }, tagged)).toMatchObject({
+      facts: [{ mode: "compacting", evidence: { tokens: 990 } }],
+    });
+  });
+
+  test("does so once: what is still there after a compaction is no news", () => {
+    const compacted = { answers: 1, helped: true, inARow: 1 };
+    expect(due("context_overflow", { answers: 1, compacted })).toBeUndefined();
+    expect(due("context_overflow", { answers: 2, compacted })).toBeDefined();
+  });
+});
+
+describe("a request that was refused for its size", () => {
+  const cut = (lengths: number[], given: object): unknown =>
+    guarded(
+      stateOf(refused, { history: texts(...lengths) }, contextOf({ compaction: null, ...given })),
+      plain,
+    );
+  const fits = (most: number): object => ({
+    facts: [{ type: "trimmed", note: expect.stringMatching(new RegExp(`at most ${most} fit$`)) }],
+  });
+
+  test("has its texts cut to half of what it took, or of the window where that is smaller", () => {
+    expect(cut([900, 900], { window: 100_000 })).toMatchObject(fits(900));
+    expect(cut([900, 900], {})).toMatchObject(fits(900));
+    expect(cut([900, 900], { window: 1_200 })).toMatchObject(fits(600));
+  });
+
+  test("ends the run where no guard may cut anything, and says what it took", () => {
+    expect(cut([4_000, 4_000], { window: 100_000, guard: null })).toMatchObject({
+      facts: [{ type: "run_ended", end: { reason: "error", error } }],
+    });
+    const { facts } = cut([4_000], { guard: null }) as { facts: { end: { evidence: object } }[] };
+    expect(facts[0]?.end.evidence).toStrictEqual({ tokens: 4_000 });
+  });
+});
+
+describe("a request as it was shaped for this once", () => {
+  const edit: [{ keep: [number, number] }] = [{ keep: [0, 1] }];
+  const transformed = { step: 1, edit };
+  const hooked = (length: number, given: object): unknown =>
+    tooLarge(stateOf({ transformed }, { history: texts(length) }, contextOf(given)), plain);
+
+  test("by a hook fits where it is exactly the window, and is looked at only where there is a guard", () => {
+    expect(hooked(1_000, { window: 1_000, compaction: null })).toBeUndefined();
+    expect(hooked(1_001, { window: 1_000, compaction: null })).toMatchObject({
+      facts: [{ type: "run_ended", end: { evidence: { tokens: 1_001, window: 1_000 } } }],
+    });
+    expect(hooked(1_001, { window: 1_000, compaction: null, guard: null })).toBeUndefined();
+  });
+
+  test("by the guard of requests, and does not fit, is compacted where that could help, else the run ends", () => {
+    const large = (compaction: object | null): unknown =>
+      tooLarge(
+        stateOf(
+          {},
+          { history: texts(50_000) },
+          contextOf({ window: 1_000, compaction, guard: { results: "truncate" } }),
+        ),
+        plain,
+      );
+    expect(large({})).toMatchObject({ facts: [{ type: "mode", mode: "compacting", rule: "guard" }] });
+    expect(large(null)).toMatchObject({
+      facts: [{ type: "run_ended", end: { reason: "error", error: { kind: "context_overflow" } } }],
+    });
+  });
+});
+
+test("the account of the window tells the system prompt from the tools", () => {
+  const history = Log.of<Message>([userText("12345"), answerOf([{ type: "text", text: "123" }])]);
+  const { bySource, tokens } = accountOf(
+    stateOf({}, { history }, { ...options(), system: "be brief" }),
+    plain,
+  );
+  expect(bySource).toMatchObject({ system: 100, tools: 21, user: 5, text: 3 });
+  expect(tokens).toBe(129);
+});

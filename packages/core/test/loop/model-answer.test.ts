@@ -1,0 +1,61 @@
+// What a model gave back, as facts: asked of the room by itself.
+
+import { type AssistantMessage, type Model, RondoError } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { answerFrom, failureFrom } from "../../src/loop/driving/model-answer.ts";
+
+const asked = { api: "asked", provider: "asked", model: "asked" };
+const other = { api: "other", provider: "other", model: "other" };
+const model = { id: "own-model", origin: asked } as Model;
+const stop = { kind: "end_turn", wire: "end_turn" } as const;
+const said = (more: object = {}): AssistantMessage => ({
+  role: "assistant",
+  content: [{ type: "text", text: "hi" }],
+  origin: other,
+  stop,
+  ...more,
+});
+
+describe("an answer", () => {
+  test("is whose it says it is, and of the model that was asked where it says nothing of use", () => {
+    expect(answerFrom(model, said()).origin).toEqual(other);
+    for (const origin of [undefined, null, "other"])
+      expect(answerFrom(model, said({ origin })).origin).toEqual(asked);
+  });
+
+  test("has the usage it tells, and none where a part of that is no amount", () => {
+    expect(answerFrom(model, said({ usage: { inputTokens: 3, outputTokens: undefined } })).usage).toEqual({
+      inputTokens: 3,
+    });
+    for (const usage of [
+      undefined,
+      null,
+      5,
+      "much",
+      { inputTokens: -1 },
+      { inputTokens: Number.NaN },
+      { inputTokens: "3" },
+    ])
+      expect(answerFrom(model, said({ usage }))).not.toHaveProperty("usage");
+  });
+});
+
+describe("a failure", () => {
+  const failed = (options: object): object => failureFrom(model, new RondoError("network", "gone", options));
+
+  test("keeps the part of an answer that came, and its usage", () => {
+    expect(failed({ partial: said(), usage: { inputTokens: 2 } })).toEqual({
+      error: { kind: "network", message: "gone", retryable: true },
+      partial: said(),
+      usage: { inputTokens: 2 },
+    });
+  });
+
+  test("is told without what of that is none", () => {
+    const bare = { error: { kind: "network", message: "gone", retryable: true } };
+    expect(failed({})).toStrictEqual(bare);
+    for (const usage of [null, 5, { inputTokens: -1 }]) expect(failed({ usage })).toStrictEqual(bare);
+    for (const partial of [null, said({ content: [{ type: "text" }] })])
+      expect(failed({ partial })).toStrictEqual(bare);
+  });
+});

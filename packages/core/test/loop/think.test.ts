@@ -1,0 +1,370 @@
+// One model call, watched by clocks: a model by hand, and time that passes only when the test says so.
+
+import {
+  type AssistantMessage,
+  type ErrorKind,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  RondoError,
+  type RondoEvent,
+} from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { think } from "../../src/loop/driving/think.ts";
+import { answerOf, come, type HandClock, handClock } from "./support.ts";
+
+const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };
+const request = { messages: [] } as unknown as ModelRequest;
+const origin = { api: "a", provider: "p", model: "m" };
+const answer = answerOf([{ type: "text", text: "so" }]);
+const delta = (text: string, index = 0): ModelEvent => ({ type: "text_delta", index, text });
+const thought = (text: string, index = 0): ModelEvent => ({ type: "reasoning_delta", index, text });
+const progress: ModelEvent = { type: "progress" };
+
+interface Watched {
+  readonly clock: HandClock;
+  readonly controller: AbortController;
+  /** What was passed on. */
+  readonly heard: RondoEvent[];
+  /** What the model was called with. */
+  readonly given: unknown[];
+  emit(event: ModelEvent): void;
+  /** Whoever listened wants to hear no more. */
+  leave(): void;
+  answers(message: AssistantMessage): void;
+  fails(thrown: unknown): void;
+  readonly answered: Promise<AssistantMessage>;
+  /** The failure it came to. */
+  failure(): Promise<RondoError>;
+}
+
+function watch(change: Partial<typeof clocks> = {}): Watched {
+  const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
+  const clock = handClock();
+  const controller = new AbortController();
+  const heard: RondoEvent[] = [];
+  const given: unknown[] = [];
+  let emit = (_event: ModelEvent): void => {};
+  let isWanted = true;
+  const model = {
+    id: "m",
+    origin,
+    call: (asked, io) => {
+      given.push(asked, io.signal, io.clocks, io.clock);
+      emit = io.emit;
+      return promise;
+    },
+  } as Model;
+  const audience = { step: 4, isThere: () => isWanted, tell: (event: RondoEvent) => heard.push(event) };
+  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience);
+  answered.catch(() => {});
+  return {
+    clock,
+    controller,
+    heard,
+    given,
+    emit: (event) => emit(event),
+    leave: () => {
+      isWanted = false;
+    },
+    answers: resolve,
+    fails: reject,
+    answered,
+    failure: async () => {
+      const thrown = await answered.then(
+        () => "it was answered",
+        (one: unknown) => one,
+      );
+      expect(thrown).toBeInstanceOf(RondoError);
+      return thrown as RondoError;
+    },
+  };
+}
+
+const isOpen = async ({ answered }: Watched): Promise<boolean> => {
+  let open = true;
+  const settle = (): void => {
+    open = false;
+  };
+  answered.then(settle, settle);
+  await come();
+  return open;
+};
+
+const partialOf = (content: AssistantMessage["content"], kind: string): object => ({
+  role: "assistant",
+  content,
+  origin,
+  stop: { kind, wire: "unknown" },
+});
+
+test("a model is called with the request, the signal, the clocks of a stream, and whose time it is", () => {
+  const { given, controller, clock } = watch();
+  const { connectMs, firstByteMs, idleMs } = clocks;
+  expect(given).toStrictEqual([request, controller.signal, { connectMs, firstByteMs, idleMs }, clock]);
+});
+
+test("a model's answer is the answer, its events are passed on, and the clocks are let go", async () => {
+  const call = watch();
+  const args: ModelEvent = { type: "tool_args_delta", index: 1, id: "c", name: "f", delta: "{" };
+  const warning: ModelEvent = { type: "warning", code: "odd", message: "It is odd." };
+  for (const event of [thought("hm"), delta("s"), progress, delta("o"), args, warning]) call.emit(event);
+  call.answers(answer);
+  expect(await call.answered).toBe(answer);
+  const told = [thought("hm"), delta("s"), delta("o"), args].map((event) => ({ ...event, step: 4 }));
+  expect(call.heard).toStrictEqual([...told, warning]);
+  expect(call.clock.waits()).toStrictEqual([]);
+  expect(call.controller.signal.aborted).toBe(false);
+});
+
+test("what is said while nobody listens is kept, and told to nobody", async () => {
+  const call = watch();
+  call.emit(delta("a"));
+  call.leave();
+  call.emit(delta("b"));
+  call.fails(new RondoError("network", "gone"));
+  expect((await call.failure()).partial?.content).toStrictEqual([{ type: "text", text: "ab" }]);
+  expect(call.heard).toStrictEqual([{ ...delta("a"), step: 4 }]);
+});
+
+test("what a model still says after its end is heard by nobody, and keeps no clock", async () => {
+  const call = watch();
+  call.answers(answer);
+  await come();
+  call.emit(delta("late"));
+  expect(call.heard).toStrictEqual([]);
+  expect(call.clock.waits()).toStrictEqual([]);
+});
+
+describe("the clocks", () => {
+  test("give a model up that says nothing at all, at the time of the first byte", async () => {
+    const call = watch();
+    call.clock.pass(9);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    const error = await call.failure();
+    expect(error).toMatchObject({
+      kind: "timeout",
+      message: "m: nothing came within 10 ms (clocks.firstByteMs)",
+    });
+    expect(error.partial).toBeUndefined();
+    expect(call.controller.signal.reason).toMatchObject({ kind: "timeout" });
+  });
+
+  test("give a model up that falls silent, a while after its last word, and keep its text", async () => {
+    const call = watch();
+    call.clock.pass(9);
+    call.emit(delta("Hel"));
+    call.clock.pass(19);
+    call.emit(delta("lo"));
+    call.clock.pass(19);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    const error = await call.failure();
+    expect(error).toMatchObject({
+      kind: "stream_idle",
+      message: "m: nothing came for 20 ms (clocks.idleMs)",
+    });
+    expect(error.partial).toStrictEqual(partialOf([{ type: "text", text: "Hello" }], "error"));
+    expect(call.controller.signal.reason).toBeInstanceOf(RondoError);
+  });
+
+  test("count any event as a sign of life", async () => {
+    const call = watch();
+    for (let at = 0; at < 5; at += 1) {
+      call.clock.pass(9);
+      call.emit(progress);
+    }
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(20);
+    expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("let the idle clock begin with the first event, also where it is the shorter one", async () => {
+    const call = watch({ firstByteMs: 10, idleMs: 3 });
+    call.emit(progress);
+    call.clock.pass(3);
+    expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("set one timer for many events, not one for each", () => {
+    const call = watch();
+    expect(call.clock.waits()).toStrictEqual([10]);
+    call.emit(progress);
+    call.clock.pass(8);
+    call.emit(progress);
+    expect(call.clock.waits()).toStrictEqual([10]);
+    call.clock.pass(2);
+    expect(call.clock.waits()).toStrictEqual([18]);
+  });
+
+  test("find an idle stream out in time also where the first event may take longer", async () => {
+    const call = watch({ firstByteMs: 90 });
+    expect(call.clock.waits()).toStrictEqual([20]);
+    call.clock.pass(5);
+    call.emit(progress);
+    call.clock.pass(19);
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
+  });
+
+  test("give a model up that talks for too long", async () => {
+    const call = watch();
+    for (let at = 0; at < 11; at += 1) {
+      call.emit(delta("."));
+      call.clock.pass(9);
+    }
+    expect(await isOpen(call)).toBe(true);
+    call.clock.pass(1);
+    expect(await call.failure()).toMatchObject({
+      kind: "timeout",
+      message: "m: the answer took longer than 100 ms (clocks.totalMs)",
+      partial: { content: [{ type: "text", text: "..........." }] },
+    });
+  });
+
+  test("name the whole time where both ran out, and wait no longer at once than timers can", async () => {
+    const call = watch({ firstByteMs: 100 });
+    call.clock.pass(100);
+    expect(await call.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
+    const long = watch({ firstByteMs: 2 ** 40, idleMs: 2 ** 40, totalMs: 2 ** 41 });
+    expect(long.clock.waits()).toStrictEqual([2 ** 31 - 1]);
+    long.clock.pass(2 ** 31 - 1);
+    expect(await isOpen(long)).toBe(true);
+    expect(long.clock.waits()).toStrictEqual([2 ** 31 - 1]);
+  });
+
+  test("are not asked after a model that had no time to begin with", async () => {
+    const call = watch({ totalMs: 0 });
+    expect(await call.failure()).toMatchObject({ kind: "timeout" });
+    expect(call.controller.signal.aborted).toBe(true);
+    call.emit(progress);
+    expect([call.heard, call.clock.waits()]).toStrictEqual([[], []]);
+  });
+});
+
+describe("a model that fails", () => {
+  test.each([
+    ["an error of Rondo's, as it is", new RondoError("overloaded", "busy", { status: 529 }), "overloaded"],
+    ["anything else, as an error", "boom", "internal"],
+  ])("rejects with %s", async (_what, thrown, kind) => {
+    const call = watch();
+    call.fails(thrown);
+    const error = await call.failure();
+    expect(error.kind).toBe(kind);
+    expect(error.partial).toBeUndefined();
+    if (thrown instanceof RondoError) expect(error).toBe(thrown);
+    expect(call.clock.waits()).toStrictEqual([]);
+  });
+
+  test("by throwing at once rejects as well", async () => {
+    const model = {
+      id: "m",
+      origin,
+      call: () => {
+        throw new RondoError("auth", "no key");
+      },
+    } as unknown as Model;
+    const clock = handClock();
+    const call = think(model, request, new AbortController(), clocks, clock);
+    await expect(call).rejects.toMatchObject({ kind: "auth" });
+    expect(clock.waits()).toStrictEqual([]);
+  });
+
+  test("leaves its text behind, piece by piece as it came, and no thoughts", async () => {
+    const call = watch();
+    const facts = {
+      retryable: false,
+      retryAfterMs: 7,
+      status: 500,
+      raw: { why: "x" },
+      repair: "files" as const,
+      usage: { inputTokens: 3 },
+      cause: "the wire",
+    };
+    call.emit(thought("I ", 0));
+    call.emit(delta("a", 1));
+    call.emit(delta("c", 2));
+    call.emit(thought("think", 0));
+    call.emit(delta("b", 1));
+    call.fails(new RondoError("server_error", "broke", facts));
+    const error = await call.failure();
+    expect(error).toMatchObject({ kind: "server_error", message: "broke", ...facts });
+    expect(error.partial).toStrictEqual(
+      partialOf(
+        [
+          { type: "text", text: "ab" },
+          { type: "text", text: "c" },
+        ],
+        "error",
+      ),
+    );
+  });
+
+  test("with nothing more known says nothing more of it", async () => {
+    const call = watch();
+    call.emit(delta("a"));
+    call.fails(new RondoError("server_error", "broke"));
+    const { retryAfterMs, status, raw, repair, usage, ...error } = await call.failure();
+    expect({ retryAfterMs, status, raw, repair, usage }).toStrictEqual({
+      retryAfterMs: undefined,
+      status: undefined,
+      raw: undefined,
+      repair: undefined,
+      usage: undefined,
+    });
+    expect(error.retryable).toBe(true);
+    expect(error.cause).toBeUndefined();
+  });
+
+  test("after thoughts alone leaves nothing behind", async () => {
+    const call = watch();
+    call.emit(thought("I think"));
+    call.emit({ type: "tool_args_delta", index: 1, id: "x", name: "look", delta: "{" });
+    call.fails(new RondoError("server_error", "broke"));
+    expect((await call.failure()).partial).toBeUndefined();
+  });
+
+  test("knows best itself what had arrived", async () => {
+    const call = watch();
+    const partial = answerOf([{ type: "text", text: "its own" }]);
+    call.emit(delta("a"));
+    call.fails(new RondoError("server_error", "broke", { partial }));
+    expect((await call.failure()).partial).toBe(partial);
+  });
+});
+
+describe("an abort", () => {
+  test("is what a model failed of that fails after its signal has fired", async () => {
+    const call = watch();
+    const thrown = new Error("socket hang up");
+    call.emit(delta("a"));
+    call.controller.abort();
+    call.fails(thrown);
+    const error = await call.failure();
+    expect(error).toMatchObject({ kind: "aborted", message: "the model call was aborted" });
+    expect(error.cause).toBe(thrown);
+    expect(error.partial).toStrictEqual(partialOf([{ type: "text", text: "a" }], "aborted"));
+  });
+
+  test("keeps what the model itself says of what came, and what it cost", async () => {
+    const call = watch();
+    const partial = answerOf([{ type: "text", text: "its own" }]);
+    call.emit(delta("a"));
+    call.controller.abort();
+    call.fails(new RondoError("network", "gone", { partial, usage: { outputTokens: 2 } }));
+    const error = await call.failure();
+    expect(error).toMatchObject({ kind: "aborted", usage: { outputTokens: 2 } });
+    expect(error.partial).toBe(partial);
+    expect(error.retryable).toBe(false);
+  });
+
+  test.each(["auth", "network"] as ErrorKind[])("is no matter of kinds: %s", async (kind) => {
+    const call = watch();
+    call.controller.abort();
+    call.fails(new RondoError(kind, "gone"));
+    const error = await call.failure();
+    expect([error.kind, error.partial, error.usage]).toStrictEqual(["aborted", undefined, undefined]);
+  });
+});

@@ -1,0 +1,78 @@
+// What comes back when nobody waits for it any more is kept as what it is: late. Asked by hand.
+
+import type { Fact, State } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { nothingSpent } from "../../src/loop/children.ts";
+import { timely } from "../../src/loop/driving/timely.ts";
+import { acting, answerOf, callOf, finished, stateOf, textResult } from "./support.ts";
+
+const { run: _run, ...idle } = stateOf();
+const call = { startedAt: 1, step: 1, attempt: 1 };
+const compacting = { rule: "full", evidence: {}, summaries: [], failures: 0 };
+const summing = { ...compacting, call: { startedAt: 1 } };
+const message = answerOf([{ type: "text", text: "so" }]);
+const error = { kind: "network", message: "gone", retryable: true } as const;
+const nothingComes = { type: "late_result", call: null };
+
+describe("what a model call came to", () => {
+  test.each<Fact>([
+    { type: "model_finished", message, checks: [] },
+    { type: "model_failed", error },
+  ])("is itself while it is waited for, and late after: $type", (fact) => {
+    expect(timely(fact, stateOf({ call }))).toBe(fact);
+    for (const state of [stateOf(), stateOf({ compacting: summing }), idle])
+      expect(timely(fact, state)).toStrictEqual(nothingComes);
+  });
+
+  test.each<Fact>([
+    { type: "summary_finished", message },
+    { type: "summary_failed", error },
+  ])("is itself while a summary is waited for, and late after: $type", (fact) => {
+    expect(timely(fact, stateOf({ compacting: summing }))).toBe(fact);
+    for (const state of [stateOf({ compacting }), stateOf({ call }), idle])
+      expect(timely(fact, state)).toStrictEqual(nothingComes);
+  });
+});
+
+describe("what a call came to", () => {
+  const result = { ...textResult, content: [...textResult.content] };
+  const done: Fact = { type: "tool_finished", call: "5.0", result };
+  const waits: Fact = { type: "child_waits", call: "5.0", pending: [], parked: true, spent: nothingSpent };
+  const over: [string, State][] = [
+    ["the call has its result", acting([callOf("5.1"), finished("5.0")])],
+    ["the call is gone", acting([callOf("5.1")])],
+    ["there is no turn", stateOf()],
+    ["there is no run", idle],
+  ];
+
+  test("is itself while it is open", () => {
+    for (const fact of [done, waits]) expect(timely(fact, acting([callOf("5.1"), callOf("5.0")]))).toBe(fact);
+  });
+
+  test.each(over)("is late where %s, and so is what a sub-agent spent", (_what, state) => {
+    expect(timely(done, state)).toStrictEqual({ type: "late_result", call: "5.0", result });
+    const stopped = { content: [], isError: true };
+    expect(timely(waits, state)).toStrictEqual({
+      type: "late_result",
+      call: "5.0",
+      result: { ...stopped, spent: nothingSpent },
+      open: true,
+    });
+    const { spent: _spent, ...silent } = waits;
+    expect(timely(silent, state)).toStrictEqual({
+      type: "late_result",
+      call: "5.0",
+      result: stopped,
+      open: true,
+    });
+  });
+});
+
+test("what comes from outside is never late", () => {
+  const fact: Fact = { type: "woke" };
+  expect(timely(fact, idle)).toBe(fact);
+  expect(timely({ type: "abort_asked", reason: "enough" }, acting([finished("5.0")]))).toStrictEqual({
+    type: "abort_asked",
+    reason: "enough",
+  });
+});

@@ -1,0 +1,100 @@
+// Rules that throw: the run ends, and says which rule it was.
+
+import { Agent, isPaired, memoryJournal, type Rule, type StopRule, subAgent } from "@rondo/core";
+import { call, calls, say, scripted } from "@rondo/testkit";
+import { expect, test } from "vitest";
+import { echo, quick } from "../support.ts";
+
+const fail = (): never => {
+  throw new TypeError("no such thing");
+};
+
+test.each<[string, Rule | StopRule]>([
+  ["decide", { name: "mine", version: 1, decide: fail }],
+  ["judge", { name: "mine", version: 1, judge: fail }],
+  ["judgeCall", { name: "mine", version: 1, judgeCall: fail }],
+  ["judgeStart", { name: "mine", version: 1, judgeStart: fail }],
+  ["init", { name: "mine", version: 1, init: fail }],
+  ["fold", { name: "mine", version: 1, fold: fail }],
+  ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "tool_started" && fail() }],
+  ["fold", { name: "mine", version: 1, fold: (_memory, { type }) => type === "turn_judged" && fail() }],
+  ["wakeAt", { name: "mine", version: 1, wakeAt: fail }],
+  ["wakeAt", { name: "mine", version: 1, wakeAt: (_memory, { run }) => (run?.call ? fail() : undefined) }],
+])(
+  "a rule that throws in %s ends the run and is named, and the session goes on without it",
+  async (moment, rule) => {
+    const journal = memoryJournal();
+    const options = { tools: [echo("look")], journal, ...quick };
+    const script = (): ReturnType<typeof scripted> =>
+      scripted([calls([["look"], ["look", { at: 1 }]]), call("look"), say("done")], { repeatLast: true });
+    const session = await new Agent({ ...options, model: script(), rules: [rule] }).open("s");
+    const { end } = await session.send("go");
+    expect(end).toMatchObject({
+      reason: "error",
+      error: { kind: "internal", message: `the rule mine failed in ${moment}: no such thing` },
+    });
+    expect([session.status, isPaired(session.messages)]).toEqual(["idle", true]);
+    expect(journal.read("s").filter((record) => record.type === "run_ended")).toHaveLength(1);
+    const mended = await new Agent({ ...options, model: script() }).open("s");
+    expect((await mended.send("again")).end?.reason).toBe("completed");
+  },
+);
+
+test("a rule that throws in left ends the run and is named", async () => {
+  const child = new Agent({ model: scripted([say("found")]) });
+  const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];
+  const rule: Rule = { name: "mine", version: 1, left: fail };
+  const model = scripted([call("ask", { task: "look" }), say("done")]);
+  const session = await new Agent({ model, tools, rules: [rule], ...quick }).open("s");
+  const { end } = await session.send("go");
+  expect(end?.error?.message).toBe("the rule mine failed in left: no such thing");
+  expect(isPaired(session.messages)).toBe(true);
+});
+
+test("a rule that throws while an aborted run ends its sub-agent does not hold it up", async () => {
+  const press = echo("press", { permission: "ask" });
+  const child = new Agent({ model: scripted([call("press")]), tools: [press] });
+  const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];
+  const rule: Rule = {
+    name: "mine",
+    version: 1,
+    wakeAt: (_memory, { run }) => (run?.abort ? fail() : undefined),
+  };
+  const model = scripted([call("ask", { task: "look" })]);
+  const session = await new Agent({ model, tools, rules: [rule], ...quick }).open("s");
+  await session.send("go");
+  session.abort("enough");
+  await session.settled();
+  expect(session.result?.end?.reason).toBe("aborted");
+});
+
+test("a rule that throws in fold ends a run that another process left, once it is gone on with", async () => {
+  const journal = memoryJournal();
+  const options = { tools: [echo("look", { permission: "ask" })], journal, ...quick };
+  const model = scripted([call("look"), say("done")]);
+  await (await new Agent({ ...options, model }).open("s")).send("go");
+  const rule: Rule = { name: "mine", version: 1, fold: fail };
+  const session = await new Agent({ ...options, model, rules: [rule] }).open("s");
+  const { end } = await session.resume();
+  expect(end?.error?.message).toBe("the rule mine failed in fold: no such thing");
+  expect(session.status).toBe("idle");
+});
+
+test("a rule is not told of records from before the first run: it has no memory yet", async () => {
+  const told: unknown[] = [];
+  const rule: Rule<string[]> = {
+    name: "mine",
+    version: 1,
+    init: () => [],
+    fold: (memory, { type }) => {
+      told.push(type);
+      return [...memory, type];
+    },
+  };
+  const session = await new Agent({ model: scripted([say("a"), say("b")]), rules: [rule as Rule] }).open("s");
+  session.followUp("and then");
+  await session.allow({ tool: "look" });
+  expect(told).toEqual([]);
+  expect((await session.send("go")).end?.reason).toBe("completed");
+  expect(told.slice(0, 1)).toEqual(["model_started"]);
+});

@@ -1,0 +1,297 @@
+// What comes from outside and is not as it should be: refused by name, or made harmless, and no run is lost over it.
+
+import { Agent, type Input, type Message, memoryJournal, RondoError, type RondoEvent } from "@rondo/core";
+import { badArgs, call, fail, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { deferred, echo, quick } from "../support.ts";
+
+describe("a listener that failed", () => {
+  test("has ended the run it heard, and the next one is told again", async () => {
+    const session = await new Agent({ model: scripted([say("a"), say("b")]) }).open("s");
+    const stop = session.subscribe(() => {
+      throw new Error("no");
+    });
+    expect((await session.send("one")).end?.error?.message).toBe("a listener failed on run_start: no");
+    stop();
+    const heard: string[] = [];
+    session.subscribe((event) => heard.push(event.type));
+    expect((await session.send("two")).end?.reason).toBe("completed");
+    expect(heard).toContain("run_start");
+    expect(heard.at(-1)).toBe("run_end");
+  });
+
+  test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
+    const unhandled: unknown[] = [];
+    const hear = (thrown: unknown): void => void unhandled.push(thrown);
+    process.on("unhandledRejection", hear);
+    try {
+      const model = scripted([call("look"), say("done")]);
+      const session = await new Agent({ model, tools: [echo("look")] }).open("s");
+      const rejects = async (event: RondoEvent): Promise<void> => {
+        if (event.type === "tool_start" || event.type === "run_end") throw new Error("no");
+      };
+      session.subscribe(rejects as (event: RondoEvent) => void);
+      const { end } = await session.send("go");
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(end?.error?.message).toBe("a listener failed on tool_start: no");
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", hear);
+    }
+  });
+});
+
+test("a session whose journal failed in the middle of a run is interrupted, not parked", async () => {
+  const inner = memoryJournal();
+  let groups = 0;
+  const append: typeof inner.append = (...given) => {
+    groups += 1;
+    if (groups === 2) throw new Error("the disk is full");
+    inner.append(...given);
+  };
+  const agent = new Agent({
+    model: scripted([call("look"), say("done")]),
+    tools: [echo("look")],
+    journal: { ...inner, append },
+    ...quick,
+  });
+  const session = await agent.open("s");
+  await expect(session.send("go")).rejects.toThrow("the disk is full");
+  expect(session.status).toBe("interrupted");
+  expect(session.pending).toEqual([]);
+});
+
+test("a hook that answers after the journal failed is nobody's unhandled rejection", async () => {
+  const inner = memoryJournal();
+  let full = false;
+  const append: typeof inner.append = (...given) => {
+    if (full) throw new Error("the disk is full");
+    inner.append(...given);
+  };
+  const unhandled: unknown[] = [];
+  const hear = (thrown: unknown): void => void unhandled.push(thrown);
+  process.on("unhandledRejection", hear);
+  try {
+    const asked = deferred();
+    const answer = deferred<"allow">();
+    const permission = (): Promise<"allow"> => {
+      asked.resolve();
+      return answer.promise;
+    };
+    const model = scripted([call("look"), say("done")]);
+    const tools = [echo("look")];
+    const session = await new Agent({
+      model,
+      tools,
+      journal: { ...inner, append },
+      hooks: { permission },
+    }).open("s");
+    const sent = session.send("go");
+    await asked.promise;
+    full = true;
+    session.steer("one more thing");
+    await expect(sent).rejects.toThrow("the disk is full");
+    answer.resolve("allow");
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
+});
+
+describe("a task", () => {
+  test.each<[string, unknown]>([
+    ["an empty object", [{}]],
+    ["a word", ["a"]],
+    ["nothing", [null]],
+    ["a text without text", [{ type: "text" }]],
+    ["a file of no kind", [{ type: "file", data: "AAAA" }]],
+    ["a file with nothing in it", [{ type: "file", mediaType: "image/png" }]],
+    ["a file whose data is a number", [{ type: "file", mediaType: "image/png", data: 5 }]],
+    [
+      "a file whose data is a number beside an address",
+      [{ type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" }],
+    ],
+    ["a part of an answer", [{ type: "tool_call" }]],
+    [
+      "a message among parts",
+      [
+        { type: "text", text: "a" },
+        { role: "user", content: [] },
+      ],
+    ],
+  ])("of which a part is %s is refused by its place, and nothing is written", async (_name, input) => {
+    const journal = memoryJournal();
+    const session = await new Agent({ model: scripted([]), journal }).open("s");
+    const refused = {
+      kind: "invalid_request",
+      message: expect.stringMatching(/^part [01] of the message cannot be used: give/),
+    };
+    await expect(session.send(input as Input)).rejects.toMatchObject(refused);
+    expect(() => session.steer(input as never)).toThrow(/cannot be used/);
+    expect([session.status, journal.read("s")]).toEqual(["idle", []]);
+  });
+
+  test("whose parts say nothing is empty", async () => {
+    const agent = new Agent({ model: scripted([]) });
+    await expect(agent.run([{ type: "text", text: " " }])).rejects.toThrow(/the task is empty/);
+  });
+
+  test.each<Input>(["half \ud83d", [{ type: "text", text: "half \ud83d" }]])(
+    "with half a character in it is made whole",
+    async (input) => {
+      const model = scripted([say("done")]);
+      await new Agent({ model }).run(input);
+      expect(model.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "half \ufffd" }]);
+    },
+  );
+});
+
+describe("messages from elsewhere", () => {
+  const user = (...content: unknown[]): Message => ({ role: "user", content }) as Message;
+  const hi = { type: "text", text: "hi" };
+
+  test("may hold files as bytes, and a file with nothing in it is left out", async () => {
+    const model = scripted([say("done")]);
+    const bytes = { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
+    const odd = [
+      { type: "file", mediaType: "image/png" },
+      { type: "file", mediaType: "image/png", data: 5 },
+      { type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" },
+    ];
+    await new Agent({ model }).run([user(hi, bytes, ...odd)]);
+    expect(model.requests[0]?.messages[0]?.content).toEqual([hi, { ...bytes, data: "AQID" }]);
+  });
+
+  test("may hold null where a file has no data, and so may parts and what a tool puts out", async () => {
+    const there = { type: "file" as const, mediaType: "image/png", url: "https://a.example/b.png" };
+    const given = { ...there, data: null as never };
+    for (const input of [[user(hi, given)], [hi, given]]) {
+      const model = scripted([call("look"), say("done")]);
+      const tools = [echo("look", { execute: () => [given] })];
+      const { messages } = await new Agent({ model, tools }).run(input as Input);
+      expect(messages[0]?.content).toStrictEqual([hi, there]);
+      expect(messages[2]?.content).toStrictEqual([there]);
+    }
+  });
+
+  test.each([
+    { type: "file", mediaType: "image/png" },
+    { type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" },
+    { type: "image", data: 5, url: "https://a.example/b.png" },
+  ])("of a tool: what holds nothing is no file, but data like any other: %j", async (odd) => {
+    const model = scripted([call("look"), say("done")]);
+    const tools = [echo("look", { execute: () => [odd] as never })];
+    const { messages } = await new Agent({ model, tools }).run("go");
+    expect(messages[2]?.content).toEqual([{ type: "text", text: JSON.stringify([odd]) }]);
+  });
+
+  test.each<[string, (text: { type: "text"; text: string }) => Input]>([
+    ["messages", (text) => [user(text)]],
+    ["parts", (text) => [text]],
+  ])("are what they were when they were sent: %s", async (_name, input) => {
+    const text = { type: "text" as const, text: "as sent" };
+    const model = scripted([call("look"), say("done")]);
+    const look = echo("look", {
+      execute: () => {
+        text.text = "changed";
+      },
+    });
+    const session = await new Agent({ model, tools: [look] }).open("s");
+    await session.send(input(text));
+    expect(JSON.stringify(model.requests)).not.toContain("changed");
+    expect((await session.replay()).requests.map((one) => one.same)).toEqual([true, true]);
+  });
+});
+
+test("what the loop tells the model of a call's own words is cut between characters", async () => {
+  const raw = `{"a":"${"x".repeat(1993)}\u{1f600}${"y".repeat(50)}`;
+  const model = scripted([badArgs("look", raw), say("done")]);
+  const { messages } = await new Agent({ model, tools: [echo("look")] }).run("go");
+  expect(
+    messages
+      .flatMap((one) => one.content)
+      .filter((part) => part.type === "text")
+      .every((part) => part.text.isWellFormed()),
+  ).toBe(true);
+  expect(JSON.stringify(messages)).toContain("characters in all");
+});
+
+test("a reason with half a character in it does not reach the model so", async () => {
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [echo("look", { permission: "ask" })] }).open("s");
+  await session.send("go");
+  const { messages } = await session.deny("call_1", "no \ud83d");
+  expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
+});
+
+test("a wait that is no number is none: the call is tried again as if the provider had asked for nothing", async () => {
+  const error = new RondoError("rate_limit", "slow down", { retryAfterMs: Number.NaN });
+  expect(error.toJSON()).toEqual({ kind: "rate_limit", message: "slow down", retryable: true });
+  const model = scripted([fail("rate_limit", { retryAfterMs: Number.NaN }), say("done")]);
+  const { end } = await new Agent({ model, ...quick }).run("go");
+  expect(end?.reason).toBe("completed");
+});
+
+test("messages are no word to a run: they are refused, and the session is as it was", async () => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const messages = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
+  for (const lane of ["steer", "followUp"] as const)
+    expect(() => session[lane](messages as never)).toThrow(
+      /^a word to a run is a text, or the parts of one message/,
+    );
+  expect((await session.send("go")).messages).toHaveLength(2);
+});
+
+test.each<[string, unknown, string]>([
+  ["an error", new Error("enough"), "enough"],
+  ["a number", 5, "5"],
+  ["a symbol", Symbol("no"), "Symbol(no)"],
+  ["null", null, "aborted"],
+])("the reason of an abort may be %s", async (_name, reason, text) => {
+  const session = await new Agent({ model: scripted([say("done")]) }).open("s");
+  const sent = session.send("go");
+  session.abort(reason as string);
+  expect((await sent).end).toMatchObject({ reason: "aborted", evidence: { reason: text } });
+});
+
+test("a journal that gives back something other than a promise has written", async () => {
+  const inner = memoryJournal();
+  const append = ((...given) => {
+    inner.append(...given);
+    return true;
+  }) as typeof inner.append;
+  const { end } = await new Agent({ model: scripted([say("done")]), journal: { ...inner, append } }).run(
+    "go",
+  );
+  expect(end?.reason).toBe("completed");
+});
+
+test("a drain that may take for ever does not give up what is under way at once", async () => {
+  const gate = deferred<string>();
+  const begun = deferred();
+  const look = echo("look", {
+    execute: () => {
+      begun.resolve();
+      return gate.promise;
+    },
+  });
+  const waits: number[] = [];
+  const after = (ms: number): (() => void) => {
+    waits.push(ms);
+    return () => {};
+  };
+  const clock = { now: () => 1_700_000_000_000, random: () => 0.5, after };
+  const model = scripted([call("look"), say("done")]);
+  const session = await new Agent({ model, tools: [look], clock }).open("s");
+  const sent = session.send("go");
+  await begun.promise;
+  const drained = session.drain({ withinMs: Number.POSITIVE_INFINITY });
+  // Node sets a timer that is too long for it to one millisecond.
+  expect(Math.max(...waits)).toBe(2 ** 31 - 1);
+  gate.resolve("seen");
+  expect(await drained).toBe("interrupted");
+  await sent;
+  expect(session.messages.at(-1)).toMatchObject({ role: "tool", content: [{ text: "seen" }] });
+  await expect(session.drain({ withinMs: Number.NaN })).rejects.toThrow(/withinMs must be a number/);
+});

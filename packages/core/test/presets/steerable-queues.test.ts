@@ -1,0 +1,300 @@
+// Steering and follow-ups of the steerable preset, pushed and pulled: each delivered once, none lost.
+
+import {
+  Agent,
+  isPaired,
+  memoryJournal,
+  type Session,
+  steerable,
+  steerableSession,
+  type Tool,
+  userText,
+} from "@rondo/core";
+import { call, calls, fail, say, scripted, stall } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { deferred, echo, shortly } from "../support.ts";
+
+/** A source that gives out lists one by one, then nothing; each only in a later turn of the event loop. */
+function source(...lists: (readonly string[])[]): {
+  pull: () => Promise<readonly string[]>;
+  asked: () => number;
+} {
+  let asked = 0;
+  return {
+    pull: async () => {
+      asked += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return lists.shift() ?? [];
+    },
+    asked: () => asked,
+  };
+}
+
+const delivered = (session: Session): string[] =>
+  shortly(session.messages).filter((line) => line.startsWith("user"));
+
+describe("pulled messages", () => {
+  test("C1.7 steering is asked for after each tool, and what it gives skips the rest and is read first", async () => {
+    // At the start, before the first step, nothing; after the first tool, two words.
+    const steering = source([], ["stop that", "look here"]);
+    const ran: string[] = [];
+    const tools = ["one", "two", "three"].map((name) => echo(name, { execute: () => ran.push(name) }));
+    const model = scripted([calls([["one"], ["two"], ["three"]]), say("yes")]);
+    const session = await steerableSession("s", { model, tools, getSteeringMessages: steering.pull });
+    const { messages } = await session.send("go");
+    expect(ran).toEqual(["one"]);
+    expect(shortly(messages)).toEqual([
+      "user: go",
+      "assistant: one() two() three()",
+      "tool: 1",
+      "tool: two was skipped: a new message from the user came first.",
+      "tool: three was skipped: a new message from the user came first.",
+      "user: stop that",
+      "user: look here",
+      "assistant: yes",
+    ]);
+  });
+
+  test.each([
+    ["unknown to it", ["nobody", {}]],
+    ["with wrong arguments", ["one", { n: "x" }]],
+  ] as const)("C1.7 C1.10 it is asked for after a call %s as well", async (_what, first) => {
+    const steering = source([], ["stop that"]);
+    const ran: string[] = [];
+    const inputSchema = { type: "object", properties: { n: { type: "integer" } } };
+    const tools = ["one", "two"].map((name) => echo(name, { inputSchema, execute: () => ran.push(name) }));
+    const model = scripted([calls([first, ["two"], ["one"]]), say("yes")]);
+    const session = await steerableSession("s", { model, tools, getSteeringMessages: steering.pull });
+    const { messages } = await session.send("go");
+    expect(ran).toEqual([]);
+    expect(shortly(messages).slice(3)).toEqual([
+      "tool: two was skipped: a new message from the user came first.",
+      "tool: one was skipped: a new message from the user came first.",
+      "user: stop that",
+      "assistant: yes",
+    ]);
+  });
+
+  test("C1.7 it is asked for once between two calls, and a hook of one's own is asked about those that run", async () => {
+    const steering = source();
+    const heard: string[] = [];
+    const model = scripted([calls([["one"], ["nobody"], ["two"]]), say("yes")]);
+    const session = await steerableSession("s", {
+      model,
+      tools: [echo("one"), echo("two")],
+      getSteeringMessages: steering.pull,
+      hooks: { beforeTool: ({ name }) => void heard.push(name) },
+    });
+    await session.send("go");
+    // Before each of two steps, after each of three calls, and at the end.
+    expect([steering.asked(), heard]).toEqual([6, ["one", "two"]]);
+  });
+
+  test("C1.3 steering that waits at the start is in the first request, and that at the end goes on", async () => {
+    const model = scripted([say("one"), say("two")]);
+    const steering = source(["at the start"], ["at the end"]);
+    const session = await steerableSession("s", { model, getSteeringMessages: steering.pull });
+    await session.send("go");
+    expect(shortly(model.requests[0]?.messages ?? [])).toEqual(["user: go", "user: at the start"]);
+    expect(shortly(session.messages)).toEqual([
+      "user: go",
+      "user: at the start",
+      "assistant: one",
+      "user: at the end",
+      "assistant: two",
+    ]);
+  });
+
+  test("C1.4 follow-ups are asked for each time it would end, until there are none", async () => {
+    const followUps = source(["first", "second"], ["third"]);
+    const model = scripted([call("look"), say("a"), say("b"), say("c")]);
+    const options = { model, tools: [echo("look")], getFollowUpMessages: followUps.pull };
+    const session = await steerableSession("s", options);
+    const { end } = await session.send("go");
+    expect(shortly(session.messages).slice(3)).toEqual([
+      "assistant: a",
+      "user: first",
+      "user: second",
+      "assistant: b",
+      "user: third",
+      "assistant: c",
+    ]);
+    expect([end?.reason, followUps.asked()]).toEqual(["completed", 3]);
+  });
+
+  test("C1.4 steering goes before follow-ups: these are not asked for while there is some", async () => {
+    const followUps = source(["more"]);
+    const steering = source([], ["first this"]);
+    const session = await steerableSession("s", {
+      model: scripted([say("a"), say("b"), say("c")]),
+      getSteeringMessages: steering.pull,
+      getFollowUpMessages: followUps.pull,
+    });
+    await session.send("go");
+    expect(delivered(session)).toEqual(["user: go", "user: first this", "user: more"]);
+  });
+
+  test("C1.2 after a failure nobody is asked for follow-ups", async () => {
+    const followUps = source(["more"]);
+    const session = await steerableSession("s", {
+      model: scripted([fail("server_error", { message: "down" })]),
+      getFollowUpMessages: followUps.pull,
+    });
+    const { end } = await session.send("go");
+    expect([end?.reason, end?.error?.message, followUps.asked()]).toEqual(["error", "down", 0]);
+  });
+
+  test("messages with parts come as they are, and one's own hooks are asked as well", async () => {
+    const asked: string[] = [];
+    const image = { type: "file" as const, mediaType: "image/png", data: "AAAA" };
+    const given = [{ role: "user" as const, content: [image] }, userText("what is it?")];
+    const session = await steerableSession("s", {
+      model: scripted([call("look"), say("done")]),
+      tools: [echo("look")],
+      getSteeringMessages: () => given.splice(0),
+      hooks: {
+        afterTool: () => {
+          asked.push("afterTool");
+          return { content: "changed" };
+        },
+        prepareStep: ({ step }) => {
+          asked.push(`prepareStep ${step}`);
+          return undefined;
+        },
+      },
+    });
+    const { messages } = await session.send("go");
+    expect(asked).toEqual(["prepareStep 1", "afterTool", "prepareStep 2"]);
+    expect(messages[1]?.content).toEqual([image]);
+    expect(shortly(messages).slice(2)).toEqual([
+      "user: what is it?",
+      "assistant: look()",
+      "tool: changed",
+      "assistant: done",
+    ]);
+  });
+
+  test("a source that throws ends the run with its error, and spoils no result of a tool", async () => {
+    let asked = 0;
+    const session = await steerableSession("s", {
+      model: scripted([call("look"), say("never")]),
+      tools: [echo("look")],
+      getSteeringMessages: () => {
+        asked += 1;
+        if (asked === 2) throw new Error("the line is dead");
+        return [];
+      },
+    });
+    const { end, messages } = await session.send("go");
+    expect(end?.reason).toBe("error");
+    expect(end?.error?.message).toContain("getSteeringMessages failed: the line is dead");
+    expect(shortly(messages).at(-1)).toBe("tool: look ran");
+  });
+});
+
+describe("nothing is lost and nothing comes twice", () => {
+  test("C1.7 what was pulled when an abort came stays queued, and the next run reads it once", async () => {
+    const pulled = deferred();
+    const steering = source([], ["in between"]);
+    const model = scripted([calls([["look"], ["look"]]), say("now I know")]);
+    const session = await steerableSession("s", {
+      model,
+      tools: [echo("look")],
+      getSteeringMessages: async () => {
+        const messages = await steering.pull();
+        if (messages.length > 0) {
+          session.abort("enough");
+          pulled.resolve();
+        }
+        return messages;
+      },
+    });
+    const { end } = await session.send("go");
+    await pulled.promise;
+    expect(end?.reason).toBe("aborted");
+    await expect.poll(() => session.state.inbox.map((one) => one.message)).toEqual([userText("in between")]);
+    await session.send("again");
+    expect(delivered(session)).toEqual(["user: go", "user: again", "user: in between"]);
+    expect([session.state.inbox, isPaired(session.messages)]).toEqual([[], true]);
+  });
+
+  test("an abort while somebody is asked does not wait for the answer, keeps what the model said, and loses no message", async () => {
+    const asked = deferred();
+    const answer = deferred<readonly string[]>();
+    const session = await steerableSession("s", {
+      model: scripted([say("the answer"), say("more of it")]),
+      getFollowUpMessages: () => {
+        asked.resolve();
+        return answer.promise;
+      },
+    });
+    const running = session.send("go");
+    await asked.promise;
+    session.abort("enough");
+    const { end, messages } = await running;
+    expect([end?.reason, shortly(messages)]).toEqual(["aborted", ["user: go", "assistant: the answer"]]);
+    answer.resolve(["late"]);
+    await expect.poll(() => session.state.inbox.map((one) => one.message)).toEqual([userText("late")]);
+  });
+
+  test("options of the agent go through, and its fall-backs are asked after as well", async () => {
+    const followUps = source(["more"]);
+    const session = await steerableSession("s", {
+      model: scripted([fail("overloaded", { retryable: false }), fail("overloaded", { retryable: false })], {
+        id: "one",
+      }),
+      getFollowUpMessages: followUps.pull,
+      agent: { fallback: [scripted([say("here"), say("and here")], { id: "two" })], retry: { attempts: 1 } },
+    });
+    await session.send("go");
+    expect(shortly(session.messages)).toEqual([
+      "user: go",
+      "assistant: here",
+      "user: more",
+      "assistant: and here",
+    ]);
+  });
+
+  test("C1.7 C1.4 steering and follow-ups that a crash cut off are delivered by the next process, once", async () => {
+    const journal = memoryJournal();
+    const started = deferred();
+    const tools = (blocks: boolean): Tool[] => [
+      echo("look", {
+        execute: async () => {
+          started.resolve();
+          if (blocks) await new Promise(() => {});
+          return "look ran";
+        },
+      }),
+    ];
+    const first = await new Agent(
+      steerable({ model: scripted([calls([["look"], ["look"]])]), tools: tools(true), journal }),
+    ).open("s");
+    first.send("go").catch(() => {});
+    await started.promise;
+    first.steer("listen", "id-1");
+    first.followUp("and then", "id-2");
+    first.steer("listen", "id-1");
+    await expect.poll(() => journal.read("s").filter(({ type }) => type === "queued").length).toBe(3);
+    const model = scripted([say("I listened"), say("and did it")]);
+    const second = await new Agent(steerable({ model, tools: tools(false), journal })).open("s");
+    const { end } = await second.resume();
+    expect(end?.reason).toBe("completed");
+    expect(delivered(second)).toEqual(["user: go", "user: listen", "user: and then"]);
+    expect(second.state.inbox).toEqual([]);
+    expect(isPaired(second.messages)).toBe(true);
+  });
+
+  test("C1.4 a follow-up that was pulled before a crash is delivered by the next process, once", async () => {
+    const journal = memoryJournal();
+    const model = scripted([say("a"), stall()]);
+    const followUps = source(["more"], ["never"]);
+    const options = { model, journal, getFollowUpMessages: followUps.pull };
+    const first = await steerableSession("s", options);
+    first.send("go").catch(() => {});
+    await expect.poll(() => model.calls).toBe(2);
+    const second = await steerableSession("s", { model: scripted([say("b")]), journal });
+    await second.resume();
+    expect(delivered(second)).toEqual(["user: go", "user: more"]);
+  });
+});

@@ -1,0 +1,163 @@
+// What counts as saying the same thing without end, asked of the rule and its measure by themselves.
+
+import { defaultTexts, degenerateAnswers, type Part } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { repetition } from "../../src/rules/degenerate.ts";
+import { callOf } from "../loop/support.ts";
+import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
+
+describe("a repetition", () => {
+  test("is a unit of words that ends the text three times or more", () => {
+    expect(repetition("abcabcabc")).toStrictEqual({ unit: "abc", times: 3, length: 9 });
+    expect(repetition("once: abcabcabcabc \n")).toStrictEqual({ unit: "abc", times: 4, length: 12 });
+    expect(repetition("bcabcabcabc")).toStrictEqual({ unit: "abc", times: 3, length: 11 });
+    expect(repetition("yes, yes, yes, y")).toStrictEqual({ unit: "es, y", times: 3, length: 16 });
+    for (const text of ["", "a", "ab", "abab", "abcabcab", "abcabcabc, it ended"])
+      expect(repetition(text)).toBeUndefined();
+  });
+
+  test("is the largest of those that come as often", () => {
+    expect(repetition("abbbabbbabbb")).toStrictEqual({ unit: "abbb", times: 3, length: 12 });
+  });
+
+  test("is the one that comes most often", () => {
+    expect(repetition(`${"abc abc abc. ".repeat(3)}xyxyxyxyxy`)).toStrictEqual({
+      unit: "xy",
+      times: 5,
+      length: 10,
+    });
+    expect(repetition("xyxyxyz xyxyxyz xyxyxyz xyxyxyz ")).toStrictEqual({
+      unit: " xyxyxyz",
+      times: 3,
+      length: 31,
+    });
+  });
+
+  test("is found behind beginnings that almost go on with it", () => {
+    expect(repetition(`aabaab${"aab".repeat(1)}aaab${"aaab".repeat(3)}`)).toMatchObject({
+      unit: "aaab",
+      times: 4,
+    });
+    expect(repetition(`xaby${"aby".repeat(5)}ab`)).toMatchObject({ unit: "yab", times: 6 });
+  });
+
+  test("is a small one that comes often rather than a large one around it", () => {
+    expect(repetition("zxyxyxyxy".repeat(3))).toStrictEqual({ unit: "xy", times: 4, length: 8 });
+    expect(repetition("zxyxyxyxy".repeat(4))).toStrictEqual({ unit: "zxyxyxyxy", times: 4, length: 36 });
+  });
+
+  test("is found where its unit looks like the beginning of itself", () => {
+    expect(repetition("baaba".repeat(3))).toStrictEqual({ unit: "baaba", times: 3, length: 15 });
+  });
+
+  test("has two letters side by side: rulers and numbers are none", () => {
+    for (const unit of ["-", "a1", "| 0 |", "é "]) expect(repetition(unit.repeat(20))).toBeUndefined();
+    expect(repetition("éa".repeat(20))).toMatchObject({ times: 20 });
+  });
+
+  test("of a word of two letters is seen wherever it was cut off", () => {
+    expect(repetition("no, no, no, n")).toStrictEqual({ unit: "o, n", times: 3, length: 13 });
+    expect(repetition("aaaaaaaaaaaa")).toBeUndefined();
+  });
+
+  test("is the one that whoever tries every unit at every length finds as well", () => {
+    const slowly = (text: string): unknown => {
+      let best: { period: number; length: number } | undefined;
+      for (let length = 1; length <= text.length; length += 1) {
+        const end = text.slice(-length);
+        for (let period = 1; period * 3 <= length; period += 1)
+          if (end.startsWith(end.slice(period))) {
+            if (best === undefined || length / period >= best.length / best.period) best = { period, length };
+            break;
+          }
+      }
+      return best && { times: Math.floor(best.length / best.period), length: best.length };
+    };
+    const texts = ["a", "b"].flatMap((end) => {
+      let all = [end];
+      for (let length = 1; length < 11; length += 1)
+        all = [
+          ...all,
+          ...all.filter((one) => one.length === length).flatMap((one) => [`a${one}`, `b${one}`]),
+        ];
+      return all;
+    });
+    expect(texts).toHaveLength(4_094);
+    for (const text of texts) {
+      const found = repetition(text);
+      if (found === undefined) expect([undefined, "aaa", "bbb"]).toContain(slowly(text) && text.slice(-3));
+      else expect(slowly(text)).toStrictEqual({ times: found.times, length: found.length });
+    }
+  });
+
+  test("is looked for in the last 20,000 characters", () => {
+    expect(repetition("ab".repeat(15_000))).toStrictEqual({ unit: "ab", times: 10_000, length: 20_000 });
+  });
+});
+
+describe("an answer that ran into the output limit", () => {
+  const cut = stopOf("max_tokens");
+  const judged = (content: Part[], retries: number = 0, max?: number): unknown =>
+    judgementOf(degenerateAnswers(max), { turn: turnOf(cut, content) }, retries);
+  const thirty = "all work and no play makes it ";
+
+  test("repeating itself ten times, over 300 characters together, is asked for again once, and then is the end", () => {
+    const text = thirty.repeat(10);
+    const evidence = { part: "text", times: 10, unit: expect.stringMatching(/no play/), max: 1 };
+    // A blank at the end does not count, and is made up for by one at the beginning.
+    expect(judged([words(` ${text}`)])).toStrictEqual({
+      follows: { do: "ask_again", note: defaultTexts.degenerateAnswer() },
+      evidence: { ...evidence, retries: 0 },
+    });
+    expect(judged([words(` ${text}`)], 1)).toStrictEqual({
+      follows: {
+        do: "stop",
+        reason: "no_progress",
+        error: {
+          kind: "loop_detected",
+          message: expect.stringMatching(/repeated ".*" 10 times/),
+          retryable: false,
+        },
+      },
+      store: false,
+      evidence: { ...evidence, retries: 1 },
+    });
+    expect(judged([words(` ${text}`)], 1, 2)).toMatchObject({ follows: { do: "ask_again" } });
+  });
+
+  test("repeating itself less often or for less is left alone", () => {
+    expect(judged([words(thirty.repeat(10))])).toBeUndefined();
+    expect(judged([words("all play and no work makes it well, too. ".repeat(9))])).toBeUndefined();
+    expect(judged([words("play ".repeat(59))])).toBeUndefined();
+    expect(judged([])).toBeUndefined();
+  });
+
+  test("is looked at part by part, the model's thoughts among them", () => {
+    const play = "play ".repeat(100);
+    expect(judged([words("so"), { type: "reasoning", text: play }])).toMatchObject({
+      evidence: { part: "reasoning" },
+    });
+    expect(judged([{ type: "refusal", text: play }])).toBeUndefined();
+  });
+
+  test("tells no more of the unit than its beginning", () => {
+    const unit = Array.from({ length: 60 }, (_, at) => `w${at} and`).join(" ");
+    const said = judged([words(unit.repeat(12))]) as { evidence: { unit: string } };
+    expect(said.evidence.unit).toHaveLength(100);
+  });
+
+  test("with calls is no such answer, nor is one that ended by itself", () => {
+    const play = [words("play ".repeat(100))];
+    const rule = degenerateAnswers();
+    expect(judgementOf(rule, { turn: turnOf(cut, play, [callOf("5.0")]) })).toBeUndefined();
+    expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), play) })).toBeUndefined();
+    expect(judgementOf(rule, {})).toBeUndefined();
+    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 2]);
+  });
+
+  test("is counted over the whole run", () => {
+    const one = judgedBy("degenerate_answers");
+    const note = { type: "noted", rule: "degenerate_answers", text: "", evidence: {} };
+    expect(afterAll(degenerateAnswers(), [one, judgedBy("act"), note, one])).toBe(2);
+  });
+});

@@ -1,0 +1,396 @@
+// Limits: when a run has used what it may, and what it may still give away. Asked of the rules by themselves.
+
+import {
+  type Amounts,
+  budget,
+  deadline,
+  emptyState,
+  maxSteps,
+  RondoError,
+  type Run,
+  type RunOptions,
+  type RunView,
+  type Spent,
+  type State,
+  stopWhen,
+  userText,
+} from "@rondo/core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { overspent } from "../../src/rules/limits.ts";
+import { tree } from "../../src/rules/tree.ts";
+import { acting, callOf, options, recordOf, stateOf, toolOf } from "../loop/support.ts";
+import { afterAll, judgementOf, stopOf, texts, turnOf } from "./support.ts";
+
+const spend = (change: Partial<Run["spend"]> = {}): Run["spend"] => ({
+  usage: {},
+  tokens: 0,
+  usd: 0,
+  uncounted: 0,
+  ...change,
+});
+const spent = (change: Partial<Spent> = {}): Spent => ({
+  usage: {},
+  tokens: 0,
+  usd: 0,
+  uncounted: 0,
+  modelCalls: 0,
+  agents: 0,
+  ...change,
+});
+const startedAt = 1_000;
+/** A run that started at 1,000, looked at so much later. */
+const after = (ms: number, run: Partial<Run> = {}): State =>
+  stateOf({ startedAt, ...run }, { now: startedAt + ms });
+
+describe("the step limit", () => {
+  const decided = (steps: number, ...given: Parameters<typeof maxSteps>): unknown =>
+    maxSteps(...given).decide?.(undefined, stateOf({ steps }));
+
+  test("lands the run once its answers are used", () => {
+    expect(decided(2, 3)).toBeUndefined();
+    const landing = { do: "land", reason: "max_steps" };
+    expect(decided(3, 3)).toStrictEqual({ ...landing, evidence: { steps: 3, max: 3 } });
+    expect(decided(4, 3)).toStrictEqual({ ...landing, evidence: { steps: 4, max: 3 } });
+    expect(maxSteps(1).decide?.(undefined, emptyState)).toBeUndefined();
+    expect(maxSteps(3)).toMatchObject({ name: "max_steps", version: 1 });
+  });
+
+  test("ends the run at once where it is to, or with an error in the words given", () => {
+    const evidence = { steps: 3, max: 3 };
+    const end = { do: "stop", reason: "max_steps", evidence };
+    const error = { kind: "loop_detected", retryable: false };
+    expect(decided(3, 3, { onLimit: "stop" })).toStrictEqual(end);
+    expect(decided(3, 3, { onLimit: "refuse_tools" })).toStrictEqual(end);
+    expect(decided(3, 3, { onLimit: "land" })).toMatchObject({ do: "land" });
+    expect(decided(3, 3, { onLimit: "error" })).toStrictEqual({
+      ...end,
+      error: { ...error, message: "the run reached its limit of 3 steps without completing" },
+    });
+    expect(decided(3, 3, { onLimit: "error", message: "no more" })).toStrictEqual({
+      ...end,
+      error: { ...error, message: "no more" },
+    });
+  });
+
+  test("refuses the calls of the last answer where it is to", () => {
+    const turn = turnOf(stopOf("tool_use"), [], [callOf("5.0")]);
+    const rule = maxSteps(3, { onLimit: "refuse_tools" });
+    const judged = judgementOf(rule, { turn, steps: 2 });
+    expect(judged).toStrictEqual({
+      follows: { do: "stop", reason: "max_steps" },
+      evidence: { steps: 3, max: 3 },
+      answerAll: { code: "limit", text: expect.any(Function) },
+    });
+    expect(judged?.answerAll?.text(callOf("5.0"))).toBe(texts.limitRefusal("write", "at most 3 steps"));
+    expect(judgementOf(rule, { turn, steps: 1 })).toBeUndefined();
+    expect(judgementOf(rule, { steps: 2 })).toBeUndefined();
+    expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn")), steps: 2 })).toBeUndefined();
+    expect(rule.judge?.(undefined, emptyState, texts)).toBeUndefined();
+    expect(judgementOf(maxSteps(3), { turn, steps: 2 })).toBeUndefined();
+  });
+
+  test("is a whole number of at least 1, or 0 where nothing is to be asked at all", () => {
+    for (const onLimit of ["error", "stop"] as const) {
+      expect(decided(0, 0, { onLimit })).toMatchObject({ do: "stop" });
+      expect(() => maxSteps(-1, { onLimit })).toThrow(
+        "maxSteps: option max: a whole number of at least 0 is needed, not -1",
+      );
+    }
+    for (const onLimit of ["land", "refuse_tools"] as const)
+      expect(() => maxSteps(0, { onLimit })).toThrow(/a whole number above 0 is needed, not 0/);
+    expect(() => maxSteps(1.5)).toThrow(/not 1.5/);
+    expect(maxSteps(1)).toBeDefined();
+  });
+});
+
+describe("what is spent", () => {
+  test("lands the run when the tokens are", () => {
+    expect(overspent(spent({ tokens: 9 }), { tokens: 10 })).toBeUndefined();
+    for (const tokens of [10, 11])
+      expect(overspent(spent({ tokens, uncounted: 2 }), { tokens: 10 })).toStrictEqual({
+        do: "land",
+        reason: "token_budget",
+        evidence: { tokens, max: 10, uncountedCalls: 2 },
+      });
+  });
+
+  test("lands the run when the money is, or when nobody knows what it is", () => {
+    const { usd: _usd, ...unknown } = spent({ uncounted: 3 });
+    expect(overspent(spent({ usd: 0.9 }), { usd: 1 })).toBeUndefined();
+    expect(overspent(unknown, {})).toBeUndefined();
+    for (const usd of [1, 2])
+      expect(overspent(spent({ usd }), { usd: 1 })).toStrictEqual({
+        do: "land",
+        reason: "cost_budget",
+        evidence: { usd, max: 1 },
+      });
+    expect(overspent(unknown, { usd: 1 })).toStrictEqual({
+      do: "land",
+      reason: "cost_budget",
+      evidence: { usd: "unknown", max: 1, uncountedCalls: 3 },
+    });
+  });
+
+  test("lands the run while there is a model call left to land with", () => {
+    expect(overspent(spent({ modelCalls: 3 }), { modelCalls: 5 })).toBeUndefined();
+    for (const modelCalls of [4, 5])
+      expect(overspent(spent({ modelCalls }), { modelCalls: 5 })).toStrictEqual({
+        do: "land",
+        reason: "max_steps",
+        evidence: { modelCalls, max: 5 },
+      });
+    expect(overspent(spent({ tokens: 99, usd: 99, modelCalls: 99 }), {})).toBeUndefined();
+  });
+});
+
+describe("a budget", () => {
+  const decided = (limits: Parameters<typeof budget>[0], state: State): unknown =>
+    budget(limits).decide?.(undefined, state);
+  const below = spent({ tokens: 60, usd: 6, modelCalls: 3, agents: 1 });
+
+  test("counts what sub-agents spent with the run's own", () => {
+    const state = stateOf({ spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
+    expect(decided({ tokens: 101, usd: 11, modelCalls: 7 }, state)).toBeUndefined();
+    expect(decided({ tokens: 100 }, state)).toMatchObject({ reason: "token_budget" });
+    expect(decided({ usd: 10 }, state)).toMatchObject({ reason: "cost_budget" });
+    expect(decided({ modelCalls: 6 }, state)).toMatchObject({ evidence: { modelCalls: 5, max: 6 } });
+    expect(decided({ tokens: 1 }, emptyState)).toBeUndefined();
+    expect(budget({})).toMatchObject({ name: "budget", version: 1 });
+  });
+
+  test("of the run's own calls leaves out what sub-agents spent", () => {
+    const state = stateOf({ spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
+    expect(decided({ own: { tokens: 41, usd: 4.5 } }, state)).toBeUndefined();
+    expect(decided({ own: { tokens: 40 } }, state)).toMatchObject({ evidence: { tokens: 40, max: 40 } });
+    expect(decided({ own: { usd: 4 } }, state)).toMatchObject({ evidence: { usd: 4, max: 4 } });
+    const alone = stateOf({ spend: spend({ tokens: 100, usd: 10, uncounted: 1 }) });
+    expect(decided({ own: { tokens: 100 } }, alone)).toMatchObject({
+      evidence: { tokens: 100, uncountedCalls: 1 },
+    });
+    expect(decided({ own: { usd: 10 } }, alone)).toMatchObject({ evidence: { usd: 10 } });
+    const unknown = stateOf({ spend: spend({ usd: undefined }) });
+    expect(decided({ own: { usd: 10 } }, unknown)).toMatchObject({ evidence: { usd: "unknown" } });
+    expect(decided({ tokens: 100, own: { usd: 1 } }, alone)).toMatchObject({ reason: "token_budget" });
+  });
+
+  test("of time lands the run when it has passed, and cancels what is in flight", () => {
+    expect(decided({ ms: 500 }, after(499))).toBeUndefined();
+    for (const ms of [500, 501])
+      expect(decided({ ms: 500 }, after(ms))).toStrictEqual({
+        do: "land",
+        reason: "deadline",
+        evidence: { ms, max: 500 },
+        cancel: true,
+      });
+    expect(decided({ tokens: 1 }, after(9_999))).toBeUndefined();
+    expect(budget({ ms: 500 }).wakeAt?.(undefined, after(0))).toBe(1_500);
+    expect(budget({ ms: 500 }).wakeAt?.(undefined, emptyState)).toBeUndefined();
+    expect(budget({ tokens: 1 }).wakeAt?.(undefined, after(0))).toBeUndefined();
+  });
+
+  test("leaves what is not spent, and keeps a model call to land with", () => {
+    const state = after(7, { spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
+    const left = (limits: Parameters<typeof budget>[0]): unknown => budget(limits).left?.(undefined, state);
+    expect(left({ tokens: 150, usd: 12, ms: 500, modelCalls: 9 })).toStrictEqual({
+      tokens: 50,
+      usd: 2,
+      modelCalls: 3,
+      until: 1_500,
+    });
+    expect(left({})).toStrictEqual({});
+    expect(left({ tokens: 150 })).toStrictEqual({ tokens: 50 });
+    expect(left({ own: { tokens: 5 } })).toStrictEqual({});
+  });
+
+  test("in money is refused before the run where a model has no price", () => {
+    const facts = (...prices: boolean[]): RunOptions =>
+      options({
+        models: prices.map((known, at) => ({
+          id: `m${at}`,
+          origin: { api: "a", provider: "p", model: "m" },
+          facts: known ? { price: { input: 1, output: 1 } } : {},
+        })) as RunOptions["models"],
+      });
+    expect(budget({ usd: 1 }).verify?.(facts(true, false, false))).toMatch(/none is known for m1, m2:/);
+    expect(budget({ own: { usd: 1 } }).verify?.(facts(false))).toMatch(/for m0:/);
+    expect(budget({ usd: 1 }).verify?.(facts(true))).toBeUndefined();
+    expect(budget({ tokens: 1, own: { tokens: 1 } }).verify?.(facts(false))).toBeUndefined();
+  });
+
+  test("is made of numbers above 0", () => {
+    expect(() => budget({ tokens: 0 })).toThrow("budget: option tokens: a number above 0 is needed, not 0");
+    expect(() => budget({ own: { usd: -1 } })).toThrow(
+      "budget: option own.usd: a number above 0 is needed, not -1",
+    );
+    expect(() => budget({ ms: "5" as never })).toThrow(
+      'budget: option ms: a number above 0 is needed, not "5"',
+    );
+    expect(() => budget({ modelCalls: Number.NaN })).toThrow(RondoError);
+    expect(() => budget({ token: 5 } as never)).toThrow(
+      "option token: there is no such option; did you mean tokens?",
+    );
+    expect(budget({ usd: 0.001 })).toBeDefined();
+  });
+});
+
+describe("a deadline", () => {
+  test("lands the run from its time on, and cancels what is in flight", () => {
+    for (const rule of [deadline(2_000), deadline(new Date(2_000))]) {
+      expect(rule).toMatchObject({ name: "deadline", version: 1 });
+      expect(rule.decide?.(undefined, stateOf({}, { now: 1_999 }))).toBeUndefined();
+      for (const now of [2_000, 2_001])
+        expect(rule.decide?.(undefined, stateOf({}, { now }))).toStrictEqual({
+          do: "land",
+          reason: "deadline",
+          evidence: { now, at: 2_000 },
+          cancel: true,
+        });
+      expect(rule.wakeAt?.(undefined, emptyState)).toBe(2_000);
+      expect(rule.left?.(undefined, emptyState)).toStrictEqual({ until: 2_000 });
+    }
+    for (const never of [new Date("never"), Number.POSITIVE_INFINITY, "tomorrow" as never])
+      expect(() => deadline(never)).toThrow(/deadline: option when: a Date, or milliseconds since 1970, is/);
+  });
+});
+
+describe("a stop rule that is a function", () => {
+  const seen: RunView[] = [];
+  const state = stateOf(
+    { startedAt, steps: 2, toolCalls: 3, lastText: "so", spend: spend({ tokens: 5, usd: 0.5 }) },
+    { now: 1_400 },
+  );
+  const decided = (said: string | boolean | undefined, of: State = state): unknown =>
+    stopWhen((run) => {
+      seen.push(run);
+      return said;
+    }, "mine").decide?.(undefined, of);
+
+  test("lands the run when it says so, with what it said", () => {
+    for (const said of ["enough", true, ""])
+      expect(decided(said)).toStrictEqual({
+        do: "land",
+        reason: "turn_stopped",
+        evidence: { steps: 2, said },
+      });
+    expect(decided(false)).toBeUndefined();
+    expect(decided(undefined)).toBeUndefined();
+  });
+
+  test("is told where the run is", () => {
+    decided(true);
+    const { messages, ...view } = seen.at(-1) as RunView;
+    expect(view).toStrictEqual({ steps: 2, toolCalls: 3, tokens: 5, usd: 0.5, ms: 400, lastText: "so" });
+    expect([...messages]).toStrictEqual([userText("task")]);
+  });
+
+  test("is asked from the first answer on", () => {
+    const before = seen.length;
+    expect(decided(true, stateOf({ steps: 0 }))).toBeUndefined();
+    expect(decided(true, emptyState)).toBeUndefined();
+    expect(seen).toHaveLength(before);
+    expect(decided(true, stateOf({ steps: 1 }))).toMatchObject({ do: "land" });
+  });
+
+  test("has the name it is given, or its own", () => {
+    const enough = (): boolean => true;
+    expect(stopWhen(enough)).toMatchObject({ name: "enough", version: 1 });
+    expect(stopWhen(enough, "mine").name).toBe("mine");
+    expect(stopWhen(() => true).name).toBe("stop_rule");
+    for (const none of [undefined, null, {}])
+      expect(() => stopWhen(none as never)).toThrow("stopWhen: options: a function is needed");
+  });
+});
+
+describe("in a tree of agents", () => {
+  const given = (amounts: Amounts, run: Partial<Run> = {}, now: number = 1_000): State =>
+    stateOf({ parent: { session: "p", call: "1.0", depth: 1, budget: amounts }, ...run }, { now });
+  const none = { refused: 0, turn: -1 };
+  let rule = tree(4);
+  beforeEach(() => {
+    rule = tree(4);
+  });
+
+  test("a run lands when what it was given is spent, or its time has come", () => {
+    const decided = (state: State): unknown => rule.decide?.(none, state);
+    expect(rule).toMatchObject({ name: "tree", version: 1 });
+    expect(decided(emptyState)).toBeUndefined();
+    expect(decided(stateOf())).toBeUndefined();
+    expect(decided(given({}))).toBeUndefined();
+    expect(
+      decided(given({ tokens: 5, until: 2_000 }, { spend: spend({ tokens: 4 }) }, 1_999)),
+    ).toBeUndefined();
+    expect(decided(given({ tokens: 5 }, { spend: spend({ tokens: 5 }) }))).toStrictEqual({
+      do: "land",
+      reason: "token_budget",
+      evidence: { tokens: 5, max: 5, uncountedCalls: 0, given: true },
+    });
+    for (const now of [2_000, 2_001])
+      expect(decided(given({ until: 2_000 }, {}, now))).toStrictEqual({
+        do: "land",
+        reason: "deadline",
+        evidence: { now, at: 2_000, given: true },
+        cancel: true,
+      });
+    expect(rule.wakeAt?.(none, given({ until: 2_000 }))).toBe(2_000);
+    for (const state of [emptyState, stateOf(), given({})])
+      expect(rule.wakeAt?.(none, state)).toBeUndefined();
+  });
+
+  test("a run leaves its sub-agents what it was given and has not spent, and so many of them", () => {
+    const left = (state: State): unknown => rule.left?.(none, state);
+    const below = spent({ agents: 1, modelCalls: 3 });
+    expect(left(stateOf())).toStrictEqual({ agents: 4 });
+    expect(left(stateOf({ below }))).toStrictEqual({ agents: 3 });
+    expect(left(given({}))).toStrictEqual({ agents: 4 });
+    expect(left(given({ agents: 9 }))).toStrictEqual({ agents: 4 });
+    expect(
+      left(
+        given(
+          { agents: 3, modelCalls: 9, tokens: 50, usd: 2, until: 2_000 },
+          { below, modelCalls: 2, spend: spend({ tokens: 20, usd: 0.5 }) },
+        ),
+      ),
+    ).toStrictEqual({ agents: 2, modelCalls: 3, tokens: 30, usd: 1.5, until: 2_000 });
+  });
+
+  test("a run that asks for sub-agents in vain in a second answer lands", () => {
+    const agent = callOf("5.0", { tool: toolOf("write", { agent: { maxDepth: 1 } }) });
+    const open = (seq: number, ...calls: (typeof agent)[]): State => {
+      const state = acting(calls);
+      return {
+        ...state,
+        run: { ...(state.run as Run), turn: { ...(state.run?.turn as NonNullable<Run["turn"]>), seq } },
+      };
+    };
+    const ended = (code?: string, call: string = "5.0"): object => ({
+      type: "tool_finished",
+      call,
+      result: { content: [], isError: true, ...(code === undefined ? {} : { code }) },
+    });
+    const first = afterAll(rule, [ended("limit"), ended("limit")], open(5, agent));
+    expect(first).toStrictEqual({ refused: 1, turn: 5 });
+    expect(rule.decide?.(first, stateOf())).toBeUndefined();
+    const second = afterAll(rule, [ended("limit")], open(7, agent), first);
+    expect(rule.decide?.(second, stateOf())).toStrictEqual({
+      do: "land",
+      reason: "tool_call_limit",
+      evidence: { refusedTurns: 2, max: 2 },
+    });
+    const unmoved = (fact: object, before: State): unknown => rule.fold?.(none, recordOf(fact), before);
+    expect(rule.init?.(emptyState)).toStrictEqual(none);
+    expect(unmoved(ended("threw"), open(5, agent))).toBe(none);
+    expect(unmoved(ended(), open(5, agent))).toBe(none);
+    expect(unmoved(ended("limit", "5.1"), open(5, agent))).toBe(none);
+    expect(unmoved(ended("limit"), open(5, callOf("5.0")))).toBe(none);
+    expect(unmoved(ended("limit", "5.1"), open(5, callOf("5.0"), { ...agent, key: "5.1" }))).toStrictEqual({
+      refused: 1,
+      turn: 5,
+    });
+    const { tool: _tool, ...unknown } = agent;
+    expect(unmoved(ended("limit"), open(5, unknown as typeof agent))).toBe(none);
+    expect(unmoved(ended("limit"), open(5, { ...agent, child: {} as never }))).toBe(none);
+    expect(unmoved(ended("limit"), stateOf())).toBe(none);
+    expect(unmoved(ended("limit"), emptyState)).toBe(none);
+    expect(unmoved({ type: "tool_started", call: "5.0", idempotencyKey: "k" }, open(5, agent))).toBe(none);
+  });
+});

@@ -1,0 +1,264 @@
+// Calls that bring nothing new: how they are counted, and what is done about them. Asked of the rule by itself.
+
+import { type Call, emptyState, type Rule, repeats, type State } from "@rondo/core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { acting, finished, recordOf, stateOf, toolOf } from "../loop/support.ts";
+import { afterAll, ended, look, peek, saying } from "./support.ts";
+
+describe("repeats", () => {
+  type Memory = Parameters<NonNullable<ReturnType<typeof repeats>["decide"]>>[0];
+  let rule = repeats();
+  beforeEach(() => {
+    rule = repeats();
+  });
+  /** What it remembers after calls that each came to something, one after the other. */
+  const after = (
+    made: readonly (readonly [call: Call, said: string])[],
+    of: Rule<Memory> = rule,
+    run: object = {},
+  ) =>
+    made.reduce<Memory>(
+      (memory, [call, said]) => afterAll(of, [ended(saying(said))], acting([call], run), memory),
+      of.init?.(emptyState) as Memory,
+    );
+  const times = (memory: Memory): number[] => [...memory.repeats.values()].map((one) => one.times);
+  const again = (count: number, call: Call = look, said: string = "so"): [Call, string][] =>
+    Array.from({ length: count }, () => [call, said]);
+
+  test("are the same call with the same outcome, whatever the order of its arguments", () => {
+    expect(rule).toMatchObject({ name: "repeats", version: 3 });
+    const one = { ...look, args: { a: 1, b: 2 } };
+    const turned = { ...look, args: { b: 2, a: 1 } };
+    expect(
+      times(
+        after([
+          [one, "so"],
+          [turned, "so"],
+        ]),
+      ),
+    ).toStrictEqual([2]);
+    expect(
+      times(
+        after([
+          [one, "so"],
+          [{ ...one, args: { a: 1 } }, "so"],
+        ]),
+      ),
+    ).toStrictEqual([1]);
+    expect(
+      times(
+        after([
+          [one, "so"],
+          [{ ...one, name: "peek" }, "so"],
+        ]),
+      ),
+    ).toStrictEqual([1]);
+  });
+
+  test("are those too that a hook answers in place of running them, and not what it makes of other results", () => {
+    const given = (hook: "beforeTool" | "afterTool", result?: object) =>
+      recordOf({ type: "hook_answered", hook, call: look.key, ...(result && { result }) } as never);
+    const seen = (...records: ReturnType<typeof given>[]): number[] =>
+      times(
+        records.reduce<Memory>(
+          (memory, record) => afterAll(rule, [record], acting([look]), memory),
+          rule.init?.(emptyState) as Memory,
+        ),
+      );
+    const result = saying("so");
+    expect(seen(given("beforeTool", result), given("beforeTool", result))).toStrictEqual([2]);
+    expect(seen(given("beforeTool"), given("afterTool", result))).toStrictEqual([]);
+  });
+
+  test("of calls that could not be read are told by what the model wrote", () => {
+    const unread = (rawArgs: string): Call => ({ ...look, args: {}, argsError: "cut off", rawArgs });
+    expect(
+      times(
+        after([
+          [unread('{"a'), "no"],
+          [unread('{"b'), "no"],
+        ]),
+      ),
+    ).toStrictEqual([1]);
+    expect(
+      times(
+        after([
+          [unread('{"a'), "no"],
+          [unread('{"a'), "no"],
+        ]),
+      ),
+    ).toStrictEqual([2]);
+    const read = (rawArgs: string): Call => ({ ...look, rawArgs });
+    expect(
+      times(
+        after([
+          [read("{}"), "no"],
+          [read("{ }"), "no"],
+        ]),
+      ),
+    ).toStrictEqual([2]);
+  });
+
+  const misfit = (text: string) => saying(text, { isError: true, code: "invalid_args" });
+  /** Calls that do not fit, each in the answer that its key names. */
+  const unfit = (...made: readonly (readonly [key: Call["key"], args: object, name?: string])[]): Memory =>
+    made.reduce<Memory>((memory, [key, args, name = "look"]) => {
+      const call = { ...look, key, name, args } as Call;
+      const said = misfit(`no: ${JSON.stringify(args)}`);
+      return afterAll(rule, [ended(said, key)], acting([call]), memory);
+    }, rule.init?.(emptyState) as Memory);
+
+  test("are calls of a tool whose arguments do not fit, whatever they are and whatever was said of them", () => {
+    const memory = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
+    expect(times(memory)).toStrictEqual([3]);
+    expect(times(unfit(["11.0", { a: 1 }], ["13.0", { b: 2 }]))).toStrictEqual([2]);
+    expect(times(unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }, "peek"]))).toStrictEqual([1]);
+    // The arguments that fit at last are something new.
+    const fits = afterAll(rule, [ended(saying("so"), "11.0")], acting([{ ...look, key: "11.0" }]), memory);
+    expect(times(fits)).toStrictEqual([1]);
+  });
+
+  test("are none within one answer: its calls were made before anybody could tell what was wrong", () => {
+    expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]))).toStrictEqual([1]);
+    expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["7.0", { a: 3 }]))).toStrictEqual([2]);
+    const fits = afterAll(
+      rule,
+      [ended(saying("so"), "7.1")],
+      acting([{ ...look, key: "7.1" }]),
+      unfit(["5.0", {}]),
+    );
+    const back = { ...look, key: "7.2", args: { a: 1 } } as Call;
+    expect(times(afterAll(rule, [ended(misfit("no"), "7.2")], acting([back]), fits))).toStrictEqual([1, 1]);
+  });
+
+  test("of arguments that do not fit are told of with the schema, unless that is long", () => {
+    const three = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
+    const withSchema = (inputSchema: object): unknown => {
+      const tool = toolOf("look");
+      const options = {
+        tools: [toolOf("peek"), { ...tool, definition: { ...tool.definition, inputSchema } }],
+      };
+      return rule.decide?.(three, { ...stateOf(), options } as unknown as State);
+    };
+    const told = (inputSchema: object): unknown => (withSchema(inputSchema) as { text: string }).text;
+    expect(told({ type: "object", required: ["x"] })).toBe(
+      '3 answers have called look with arguments that do not fit. They must fit this schema: {"type":"object","required":["x"]}. Call it with what fits, or do without it.',
+    );
+    const short =
+      "3 answers have called look with arguments that do not fit. Call it with what fits, or do without it.";
+    const sized = (chars: number): object => ({ type: "object", title: "x".repeat(chars - 28) });
+    expect(JSON.stringify(sized(2_000))).toHaveLength(2_000);
+    expect(told(sized(2_000))).toContain("They must fit this schema");
+    expect(told(sized(2_001))).toBe(short);
+    expect(rule.decide?.(three, emptyState)).toMatchObject({ do: "nudge", text: short });
+    const noTool = { ...stateOf(), options: { tools: [toolOf("peek")] } } as unknown as State;
+    expect(rule.decide?.(three, noTool)).toMatchObject({ text: short });
+  });
+
+  test("of a tool that was hidden for them go on counting when it is called all the same", () => {
+    const four = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }], ["11.0", { d: 4 }]);
+    const call = { ...look, key: "13.0", args: { e: 5 } } as Call;
+    const hidden = afterAll(
+      rule,
+      [ended(saying("gone"), "13.0")],
+      acting([call], { hidden: ["look"] }),
+      four,
+    );
+    expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 5 }]);
+  });
+
+  test("start again with anything new, and go on where two take turns", () => {
+    expect(times(after([...again(3), [look, "new"]]))).toStrictEqual([1]);
+    expect(times(after([...again(3), [look, "new"], ...again(1)]))).toStrictEqual([1, 1]);
+    const turns = [look, peek, look, peek, look].map((call): [Call, string] => [call, "so"]);
+    expect(times(after(turns))).toStrictEqual([2, 2]);
+  });
+
+  test("of a hidden tool go on counting where they were, whatever comes of them", () => {
+    const three = after(again(3));
+    const hidden = afterAll(rule, [ended(saying("gone"))], acting([look], { hidden: ["look"] }), three);
+    expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 4 }]);
+    const other = afterAll(rule, [ended(saying("gone"))], acting([peek], { hidden: ["peek"] }), three);
+    expect(times(other)).toStrictEqual([1]);
+  });
+
+  test("are none of tools that may repeat, of sub-agents, and of calls that are over or nobody made", () => {
+    const empty = rule.init?.(emptyState) as Memory;
+    const agent = { ...look, tool: toolOf("look", { agent: { maxDepth: 1 } }) };
+    const { tool: _tool, ...unknown } = look;
+    expect(
+      times(
+        after([
+          [unknown as Call, "so"],
+          [unknown as Call, "so"],
+        ]),
+      ),
+    ).toStrictEqual([2]);
+    const still = (fact: object, before: State, of: Rule<Memory> = rule): void =>
+      expect(of.fold?.(empty, recordOf(fact), before)).toBe(empty);
+    still(ended(), acting([agent]));
+    still(ended(), acting([finished("5.0")]));
+    still(ended(saying("so"), "5.1"), acting([look]));
+    still(ended(), stateOf());
+    still(ended(), emptyState);
+    still({ type: "tool_started", call: "5.0", idempotencyKey: "k" }, acting([look]));
+    still({ type: "noted", rule: "room", text: "", evidence: {} }, acting([look]));
+    still(ended(), acting([look]), repeats({ exempt: ["look"] }));
+  });
+
+  const decided = (memory: Memory, run: object = {}, of: Rule<Memory> = rule): unknown =>
+    of.decide?.(memory, stateOf(run));
+  const evidence = (count: number): object => ({ tool: "look", times: count, outcome: expect.any(String) });
+
+  test("are told of at three, hide the tool at four and land the run at five", () => {
+    expect(decided(after(again(2)))).toBeUndefined();
+    expect(decided(after(again(3)))).toStrictEqual({
+      do: "nudge",
+      text: expect.stringMatching(/^look has been called 3 times/),
+      evidence: evidence(3),
+    });
+    expect(decided(after(again(4)))).toStrictEqual({ do: "hide_tool", tool: "look", evidence: evidence(4) });
+    for (const count of [5, 6])
+      expect(decided(after(again(count)))).toStrictEqual({
+        do: "land",
+        reason: "no_progress",
+        evidence: evidence(count),
+      });
+  });
+
+  test("are told of once, and hide a tool once", () => {
+    const three = after(again(3));
+    const [outcome] = [...three.repeats.keys()];
+    const noted = (rule: string, of: unknown): object => ({
+      type: "noted",
+      rule,
+      text: "",
+      evidence: { outcome: of },
+    });
+    const told = (memory: Memory, ...facts: object[]): Memory => afterAll(rule, facts, stateOf(), memory);
+    expect(decided(told(three, noted("repeats", outcome), noted("repeats", "other")))).toBeUndefined();
+    expect(decided(told(three, noted("repeats", "other")))).toMatchObject({ do: "nudge" });
+    expect(decided(told(three, noted("mine", outcome)))).toMatchObject({ do: "nudge" });
+    expect(decided(told(three, { ...noted("repeats", outcome), type: "mode" }))).toMatchObject({
+      do: "nudge",
+    });
+    const four = after(again(4));
+    expect(decided(four, { hidden: ["look"] })).toBeUndefined();
+    expect(decided(four, { hidden: ["peek"] })).toMatchObject({ do: "hide_tool" });
+    expect(rule.decide?.(four, emptyState)).toBeUndefined();
+  });
+
+  test("of the second of two are seen as well", () => {
+    const mixed = [look, peek, peek, peek].map((call): [Call, string] => [call, "so"]);
+    expect(decided(after(mixed))).toMatchObject({ do: "nudge", evidence: { tool: "peek" } });
+  });
+
+  test("are borne as long as they are told to be", () => {
+    const patient = repeats({ nudgeAt: 1, hideAt: 6, landAt: 7 });
+    expect(decided(after(again(1), patient), {}, patient)).toMatchObject({ do: "nudge" });
+    expect(decided(after(again(5), patient), {}, patient)).toMatchObject({ do: "nudge" });
+    expect(decided(after(again(6), patient), {}, patient)).toMatchObject({ do: "hide_tool" });
+    expect(decided(after(again(7), patient), {}, patient)).toMatchObject({ do: "land" });
+    expect(decided(after(again(1)))).toBeUndefined();
+  });
+});

@@ -1,0 +1,345 @@
+import type {
+  AssistantMessage,
+  ContentPart,
+  Json,
+  JsonObject,
+  Message,
+  ModelRequest,
+  Part,
+  ToolDefinition,
+} from "@rondo/core";
+import { userText } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { checkBedrockRequest } from "../../../testkit/src/wire/rules/bedrock.ts";
+import type { Target, WireRequest } from "../../src/codec.ts";
+import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
+import { targetOf } from "../anthropic/feeding.ts";
+
+const claude = targetOf("bedrock-converse", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0");
+const weather: ToolDefinition = {
+  name: "weather",
+  description: "Weather",
+  inputSchema: { type: "object", properties: {} },
+};
+
+interface Sent {
+  wire: WireRequest;
+  body: JsonObject;
+  messages: { role: string; content: JsonObject[] }[];
+  codes: string[];
+}
+
+function send(messages: Message[], rest: Partial<ModelRequest> = {}, target: Target = claude): Sent {
+  const wire = bedrockConverse.encoder(target).encode({
+    messages,
+    tools: [],
+    toolChoice: "auto",
+    settings: { providerOptions: { bedrock: { cache: false } } },
+    ...rest,
+  });
+  const body = JSON.parse(wire.body) as JsonObject;
+  expect(checkBedrockRequest(body)).toEqual([]);
+  return { wire, body, messages: body.messages as never, codes: wire.warnings.map(({ code }) => code) };
+}
+
+const call = (id: string, name = "weather"): Part => ({
+  type: "tool_call",
+  id,
+  name,
+  args: { a: 1 },
+  rawArgs: '{"a":1}',
+});
+const answered = (content: Part[], origin = claude.origin): AssistantMessage => ({
+  role: "assistant",
+  content,
+  origin,
+  stop: { kind: "end_turn", wire: "end_turn" },
+});
+const result = (
+  callId: string,
+  content: ContentPart[] = [{ type: "text", text: "ok" }],
+  isError = false,
+): Message => ({
+  role: "tool",
+  callId,
+  name: "weather",
+  content,
+  isError,
+});
+
+describe("Converse messages", () => {
+  it("hold all results of an answer first, and what a person said after them, in one message", () => {
+    const { messages } = send([
+      userText("go"),
+      answered([call("A"), call("B")]),
+      result("B", [], true),
+      userText("hurry"),
+      result("A"),
+    ]);
+    expect(messages[1]?.content).toEqual([
+      { toolUse: { toolUseId: "A", name: "weather", input: { a: 1 } } },
+      { toolUse: { toolUseId: "B", name: "weather", input: { a: 1 } } },
+    ]);
+    expect(messages[2]).toEqual({
+      role: "user",
+      content: [
+        { toolResult: { toolUseId: "A", content: [{ text: "ok" }] } },
+        { toolResult: { toolUseId: "B", content: [{ text: "(no output)" }], status: "error" } },
+        { text: "hurry" },
+      ],
+    });
+  });
+
+  it("alternate, start with a user, hold no blank text and end with a user", () => {
+    const { messages } = send([
+      answered([{ type: "text", text: "hello" }]),
+      answered([
+        { type: "text", text: "\n" },
+        { type: "text", text: "again" },
+      ]),
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(messages[1]?.content).toEqual([{ text: "hello" }, { text: "again" }]);
+  });
+
+  it("keep ids that fit, and change others on both sides", () => {
+    const { messages } = send([
+      userText("go"),
+      answered([call("a.b:c-1"), call("call|1"), call("x".repeat(446))]),
+      result("call|1"),
+    ]);
+    const ids = messages[1]?.content.map((block) => (block.toolUse as JsonObject).toolUseId);
+    expect(ids?.[0]).toBe("a.b:c-1");
+    expect(messages[2]?.content.map((block) => (block.toolResult as JsonObject).toolUseId)).toEqual(ids);
+  });
+
+  it("carry reasoning to its own origin only", () => {
+    const content: Part[] = [
+      { type: "reasoning", text: "hm", opaque: { signature: "sig" } },
+      { type: "reasoning", text: "", opaque: { redacted: "cmVk" } },
+      { type: "reasoning", text: "unsigned" },
+      { type: "text", text: "cited", citations: [{ title: "t" }] },
+    ];
+    expect(send([userText("go"), answered(content), userText("y")]).messages[1]?.content).toEqual([
+      { reasoningContent: { reasoningText: { text: "hm", signature: "sig" } } },
+      { reasoningContent: { redactedContent: "cmVk" } },
+      { citationsContent: { content: [{ text: "cited" }], citations: [{ title: "t" }] } },
+    ]);
+    const elsewhere = { ...claude.origin, api: "anthropic-messages" };
+    expect(send([userText("go"), answered(content, elsewhere), userText("y")]).messages[1]?.content).toEqual([
+      { text: "cited" },
+    ]);
+  });
+
+  it("carry images, documents with a name and a text beside them, and videos; a web address becomes a note", () => {
+    const file = (mediaType: string, name?: string): ContentPart => ({
+      type: "file",
+      mediaType,
+      data: "aGk=",
+      ...(name === undefined ? {} : { name }),
+    });
+    const { messages, codes } = send([
+      {
+        role: "user",
+        content: [file("application/pdf", "my  report…(1).pdf"), file("image/png"), file("video/mp4")],
+      },
+      answered([call("A")]),
+      result("A", [
+        file("image/jpeg"),
+        { type: "file", mediaType: "image/png", url: "https://example.org/a.png" },
+      ]),
+    ]);
+    const [document, image, video, note] = messages[0]?.content ?? [];
+    expect(document).toMatchObject({ document: { format: "pdf", source: { bytes: "aGk=" } } });
+    expect((document?.document as JsonObject | undefined)?.name).toMatch(/^my report \(1\) pdf-[0-9a-f]{8}$/);
+    expect(image).toEqual({ image: { format: "png", source: { bytes: "aGk=" } } });
+    expect(video).toEqual({ video: { format: "mp4", source: { bytes: "aGk=" } } });
+    expect(note).toHaveProperty("text");
+    expect((messages[2]?.content[0]?.toolResult as JsonObject | undefined)?.content).toMatchObject([
+      { image: { format: "jpeg" } },
+      { text: expect.stringContaining("not shown") },
+    ]);
+    expect(codes).toEqual(["unsupported_file"]);
+  });
+
+  it("show blocks of the service's own to nobody else", () => {
+    const use: Part = {
+      type: "native",
+      kind: "server_tool_use",
+      opaque: { toolUse: { toolUseId: "s", name: "search", input: {}, type: "server_tool_use" } },
+    };
+    const found: Part = {
+      type: "native",
+      kind: "search_result",
+      opaque: { toolResult: { toolUseId: "s", content: [{ text: "f" }], type: "search_result" } },
+    };
+    const said: Part = { type: "text", text: "x" };
+    const sent = (origin: AssistantMessage["origin"]): JsonObject[] | undefined =>
+      send([userText("go"), answered([use, found, said], origin), userText("y")]).messages[1]?.content;
+    expect(sent(claude.origin)).toEqual([use.opaque, found.opaque, { text: "x" }]);
+    expect(sent({ ...claude.origin, model: "other" })).toEqual([{ text: "x" }]);
+  });
+
+  it("tell an error by status only to families that know one", () => {
+    const history = [
+      userText("go"),
+      answered([call("A")]),
+      result("A", [{ type: "text", text: "no" }], true),
+    ];
+    const llama = targetOf("bedrock-converse", "bedrock", "meta.llama3-1-70b-instruct-v1:0");
+    expect(send(history, {}, llama).messages[2]?.content[0]?.toolResult).not.toHaveProperty("status");
+  });
+});
+
+describe("Converse tools and settings", () => {
+  it("names the model in the path and settings in their members", () => {
+    const { wire, body, codes } = send([userText("go")], {
+      system: "be brief",
+      settings: {
+        maxOutputTokens: 100,
+        temperature: 0.5,
+        topK: 3,
+        stop: ["END"],
+        seed: 1,
+        providerOptions: {
+          bedrock: {
+            cache: false,
+            guardrailConfig: { guardrailIdentifier: "g", guardrailVersion: "1" },
+            bogus: 1,
+          },
+        },
+      },
+    });
+    expect(wire.path).toBe("/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream");
+    expect(body).toMatchObject({
+      system: [{ text: "be brief" }],
+      inferenceConfig: { maxTokens: 100, temperature: 0.5, stopSequences: ["END"] },
+      additionalModelRequestFields: { top_k: 3 },
+      guardrailConfig: { guardrailIdentifier: "g" },
+    });
+    expect(codes).toEqual(["unsupported_option", "unsupported_setting"]);
+    expect(send([userText("go")], {}, { ...claude, stream: false }).wire.path).toMatch(/\/converse$/);
+  });
+
+  it.each([
+    ["auto", undefined],
+    ["any", { any: {} }],
+    [{ tool: "weather" }, { tool: { name: "weather" } }],
+  ] as const)("tool choice %o", (toolChoice, sent) => {
+    const { body } = send([userText("go")], { tools: [weather], toolChoice });
+    expect((body.toolConfig as JsonObject).toolChoice).toEqual(sent);
+  });
+
+  it("leaves tools out when none may be called, unless the history needs them", () => {
+    expect(send([userText("go")], { tools: [weather], toolChoice: "none" }).body).not.toHaveProperty(
+      "toolConfig",
+    );
+    const history = [userText("go"), answered([call("A")]), result("A")];
+    const kept = send(history, { tools: [weather], toolChoice: "none" });
+    expect(kept.body).toHaveProperty("toolConfig");
+    expect(kept.codes).toEqual(["tool_choice_none"]);
+    expect((send(history).body.toolConfig as { tools: Json[] }).tools).toMatchObject([
+      { toolSpec: { name: "weather", inputSchema: { json: { type: "object" } } } },
+    ]);
+  });
+
+  it("tells Claude, Nova and gpt-oss to reason in the words of each, and others with a warning", () => {
+    const fields = (model: string, toolChoice: ModelRequest["toolChoice"] = "auto"): Sent =>
+      send(
+        [userText("go")],
+        { tools: [weather], toolChoice, settings: { reasoning: "high" } },
+        targetOf("bedrock-converse", "bedrock", model),
+      );
+    const forced = fields(claude.origin.model, "any");
+    expect(forced.body.additionalModelRequestFields).toEqual({
+      thinking: { type: "enabled", budget_tokens: 24000 },
+    });
+    expect(forced.codes).toEqual(["tool_choice_downgraded"]);
+    expect(fields("anthropic.claude-opus-4-6-v1").body.additionalModelRequestFields).toEqual({
+      thinking: { type: "adaptive" },
+      output_config: { effort: "high" },
+    });
+    expect(fields("us.amazon.nova-2-lite-v1:0").body.additionalModelRequestFields).toEqual({
+      reasoningConfig: { type: "enabled", maxReasoningEffort: "high" },
+    });
+    expect(fields("openai.gpt-oss-120b-1:0").body.additionalModelRequestFields).toEqual({
+      reasoning_effort: "high",
+    });
+    expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
+  });
+
+  it("asks a Nova that reasons as hard as it can for no limit and no sampling, with a warning each", () => {
+    const at = (reasoning: "high" | "medium"): Sent =>
+      send(
+        [userText("go")],
+        { settings: { reasoning, maxOutputTokens: 100, temperature: 0.5, topP: 0.9, stop: ["END"] } },
+        targetOf("bedrock-converse", "bedrock", "us.amazon.nova-2-lite-v1:0"),
+      );
+    expect(at("high").body.inferenceConfig).toEqual({ stopSequences: ["END"] });
+    expect(at("high").codes).toEqual(Array(3).fill("unsupported_setting"));
+    expect(at("medium").body.inferenceConfig).toEqual({
+      maxTokens: 100,
+      temperature: 0.5,
+      topP: 0.9,
+      stopSequences: ["END"],
+    });
+  });
+
+  it("holds the answer to a schema where the model can be", () => {
+    const outputSchema: JsonObject = { type: "object", properties: {} };
+    const { body } = send([userText("go")], { outputSchema });
+    expect(body.outputConfig).toEqual({
+      textFormat: {
+        type: "json_schema",
+        structure: {
+          jsonSchema: {
+            name: "output",
+            schema: '{"type":"object","properties":{},"additionalProperties":false}',
+          },
+        },
+      },
+    });
+    expect(
+      send([userText("go")], { outputSchema }, targetOf("bedrock-converse", "bedrock", "meta.llama3")).codes,
+    ).toEqual(["no_native_output"]);
+  });
+
+  it("sets cache points where the family takes them, the caller's counted", () => {
+    const history = [userText("go"), answered([call("A")]), result("A"), answered([call("B")]), result("B")];
+    const points = ({ wire }: Sent): number => wire.body.split('{"cachePoint"').length - 1;
+    const settings = {};
+    const sent = send(history, { system: "s", tools: [weather], settings });
+    expect(points(sent)).toBe(4);
+    expect(sent.messages.at(-1)?.content.at(-1)).toEqual({ cachePoint: { type: "default" } });
+    expect(
+      points(
+        send(
+          history,
+          { system: "s", tools: [weather], settings },
+          targetOf("bedrock-converse", "bedrock", "amazon.nova-pro-v1:0"),
+        ),
+      ),
+    ).toBe(3);
+    expect(
+      points(
+        send(
+          history,
+          { system: "s", tools: [weather], settings },
+          targetOf("bedrock-converse", "bedrock", "meta.llama3"),
+        ),
+      ),
+    ).toBe(0);
+    const own: ContentPart = {
+      type: "text",
+      text: "a",
+      opaque: { cache_control: { type: "ephemeral", ttl: "1h" } },
+    };
+    const mine = send([{ role: "user", content: [own, own, own] }, ...history.slice(1)], {
+      system: "s",
+      tools: [weather],
+      settings,
+    });
+    expect(points(mine)).toBe(4);
+    expect(mine.messages[0]?.content[1]).toEqual({ cachePoint: { type: "default", ttl: "1h" } });
+  });
+});

@@ -1,0 +1,164 @@
+// Thinking and channels that stand in the content, however they are cut.
+
+import type { AssistantMessage, JsonObject, Origin, Part } from "@rondo/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Say, ThinkSplitter } from "../../src/codecs/openai-chat/think.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+
+const origin: Origin = { api: "openai-chat", provider: "test", model: "m" };
+
+function decode(pieces: readonly string[], compat: JsonObject, more: JsonObject = {}): AssistantMessage {
+  const decoder = openaiChat.decoder({ origin, facts: {}, compat: compat as never }, () => {});
+  const push = (delta: JsonObject, finish_reason: string | null = null): void =>
+    decoder.push({
+      event: undefined,
+      data: JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] }),
+    });
+  if (Object.keys(more).length > 0) push(more);
+  for (const content of pieces) push({ content });
+  push({}, "stop");
+  return decoder.end();
+}
+
+function shape(message: AssistantMessage): string[] {
+  return message.content.map((part: Part) =>
+    part.type === "text" || part.type === "reasoning"
+      ? `${part.type}: ${part.text}`
+      : part.type === "tool_call"
+        ? `call: ${part.name}(${part.rawArgs})`
+        : part.type,
+  );
+}
+
+/** Every way to cut a short text in three, and one character at a time. */
+function cuts(text: string): string[][] {
+  const all: string[][] = [[text], [...text]];
+  for (let a = 1; a < text.length; a++)
+    for (let b = a; b < text.length; b++) all.push([text.slice(0, a), text.slice(a, b), text.slice(b)]);
+  return all;
+}
+
+describe("thinking in the content", () => {
+  it.each<[string, string, JsonObject, string[]]>([
+    ["a block that opens the answer", "<think>a<b</think>\n\nc", {}, ["reasoning: a<b", "text: c"]],
+    ["white space before it", " \n<think>a</think>b", {}, ["reasoning: a", "text: b"]],
+    ["a block of nothing", "<think>\n\n</think>\n\nb", {}, ["text: b"]],
+    [
+      "only the first block",
+      "<think>a</think>b<think>c</think>",
+      {},
+      ["reasoning: a", "text: b<think>c</think>"],
+    ],
+    ["a tag in the middle is text", "see <think>a</think>", {}, ["text: see <think>a</think>"]],
+    ["what only begins like a tag", "<thin line", {}, ["text: <thin line"]],
+    ["what ends like a tag", "<think>a</thin", {}, ["reasoning: a</thin"]],
+    ["a block that never ends", "<think>a", {}, ["reasoning: a"]],
+    ["Mistral's own tags", "[THINK]a[/THINK]b", {}, ["reasoning: a", "text: b"]],
+    ["white space alone", " \n ", {}, ["text:  \n "]],
+    ["inside from the start", "a</think>b", { thinkTags: "starts_inside" }, ["reasoning: a", "text: b"]],
+    [
+      "inside, and said again",
+      "<think>a</think>b",
+      { thinkTags: "starts_inside" },
+      ["reasoning: a", "text: b"],
+    ],
+    ["nothing is looked for", "<think>a</think>b", { thinkTags: "none" }, ["text: <think>a</think>b"]],
+  ])("%s", (_, content, compat, expected) => {
+    for (const pieces of cuts(content))
+      expect(shape(decode(pieces, { thinkTags: "leading", ...compat }))).toEqual(expected);
+  });
+
+  it("is not looked for where the server tells reasoning apart itself", () => {
+    const message = decode(["a</think>b"], { thinkTags: "starts_inside" }, { reasoning_content: "r" });
+    expect(shape(message)).toEqual(["reasoning: r", "text: a</think>b"]);
+  });
+
+  it("neither loses nor invents a character, however it is cut", () => {
+    const texts = fc
+      .array(fc.constantFrom("<think>", "</think>", "<", "think>", "</", "a", " ", "\n"), { maxLength: 12 })
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(40), { maxLength: 6 }), fc.boolean(), (text, at, inside) => {
+        const run = (pieces: readonly string[]): { text: string; reasoning: string } => {
+          const told = { text: "", reasoning: "" };
+          const say: Say = (kind, more) => {
+            told[kind] += more;
+          };
+          const splitter = new ThinkSplitter(say, inside);
+          for (const piece of pieces) splitter.push(piece);
+          splitter.end();
+          return told;
+        };
+        const marks = [0, ...at.filter((one) => one < text.length).sort((a, b) => a - b), text.length];
+        const pieces = marks.slice(1).map((end, index) => text.slice(marks[index], end));
+        const whole = run([text]);
+        expect(run(pieces)).toEqual(whole);
+        const solid = (given: string): string => given.replace(/\s/g, "");
+        const opened = /^\s*<think>/.test(text);
+        const kept = solid(whole.reasoning + whole.text);
+        if (!opened && !inside) expect(whole).toEqual({ text, reasoning: "" });
+        else {
+          const body = opened ? text.replace(/^\s*<think>/, "") : text;
+          expect(kept).toBe(solid(body.replace("</think>", "")));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is found with work that grows with the text, not with its square", () => {
+    let told = 0;
+    const splitter = new ThinkSplitter((_, text) => {
+      told += text.length;
+    }, false);
+    const piece = "</thin".repeat(4);
+    splitter.push("<think>");
+    for (let count = 0; count < 20_000; count++) splitter.push(piece);
+    splitter.push("</think>x");
+    splitter.end();
+    // What is held back is told once, and never more than a tag of it is looked at again.
+    expect(told).toBe(20_000 * piece.length + 1);
+  });
+});
+
+describe("channels of gpt-oss in the content", () => {
+  const full =
+    "<|channel|>analysis<|message|>Think.<|end|><|start|>assistant<|channel|>final<|message|>Done.<|return|>";
+  it.each<[string, string, string[]]>([
+    ["become reasoning and text", full, ["reasoning: Think.", "text: Done."]],
+    [
+      "become a call of the tool",
+      '<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":"<b"}<|call|>',
+      ['call: f({"a":"<b"})'],
+    ],
+    [
+      "become a call where the recipient stands first",
+      "<|start|>assistant to=functions.f<|channel|>commentary<|message|>{}",
+      ["call: f({})"],
+    ],
+    [
+      "that come late are text",
+      "I write <|channel|>final<|message|>x",
+      ["text: I write <|channel|>final<|message|>x"],
+    ],
+    ["leave no token at the end", "Done.<|return|>", ["text: Done."]],
+    ["keep a token that is not at the end", "Done.<|return|> ok", ["text: Done.<|return|> ok"]],
+    ["keep what only looks like one", "<|chan", ["text: <|chan"]],
+  ])("%s", (_, content, expected) => {
+    for (const pieces of cuts(content).filter((__, at) => at % 7 < 2))
+      expect(shape(decode(pieces, { harmony: true }))).toEqual(expected);
+  });
+
+  it("give way to calls that are told as calls", () => {
+    const leaked = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
+    const message = decode(
+      [leaked],
+      { harmony: true },
+      {
+        tool_calls: [{ index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+      },
+    );
+    expect(shape(message)).toEqual(["call: f({})"]);
+  });
+});

@@ -1,0 +1,182 @@
+// What a refusal teaches of a Gemini: asked once the wrong way, and never again (F134).
+
+import { Agent, type FilePart, type Tool, tool } from "@rondo/core";
+import { call, say } from "@rondo/testkit";
+import { checkGoogleRequest, raw } from "@rondo/testkit/wire";
+import { describe, expect, it } from "vitest";
+import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
+import { google } from "../../src/index.ts";
+import { serve } from "../end-to-end/stack.ts";
+
+const body = (message: string): string =>
+  JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+const refused = (message: string): ReturnType<typeof raw> =>
+  raw(body(message), { status: 400, headers: { "content-type": "application/json" } });
+
+const look = (execute: () => unknown): Tool =>
+  tool({ name: "look", description: "Looks", inputSchema: { type: "object" }, effect: "read", execute });
+
+describe("a refusal of a Gemini's", () => {
+  const told = (message: string, model: string, compat: object = {}): object | undefined =>
+    googleGenerativeAi.learned?.(
+      { status: 400, header: () => null, body: body(message) },
+      {
+        origin: { api: "google-generative-ai", provider: "google", model },
+        facts: {},
+        compat: compat as never,
+      },
+    );
+  const vertex = (words: string): string =>
+    `Unable to submit request because ${words} Learn more: https://cloud.google.com/vertex-ai`;
+
+  it.each<[string, string, object]>([
+    [
+      "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.",
+      "gemini-3.7-flash",
+      { lacksLevels: ["MINIMAL"] },
+    ],
+    [
+      vertex("thinking_level MEDIUM is not supported by this model."),
+      "gemini-3.1-pro",
+      { lacksLevels: ["MINIMAL", "MEDIUM"] },
+    ],
+    [
+      vertex("thinking_level is not supported by this model.."),
+      "gemini-flash-latest",
+      { thinking: "budget" },
+    ],
+    ["Thinking level is not supported for this model.", "gemini-3-flash", { thinking: "budget" }],
+    ["Thinking budget is not supported for this model.", "gemini-2.5-flash", { thinking: "level" }],
+    [vertex("thinking is not supported by this model."), "gemini-3-flash", { thinking: "none" }],
+    [
+      vertex("thinking is not configurable in this model; please remove the thinking_config setting."),
+      "gemini-2.5-pro",
+      { thinking: "none" },
+    ],
+    [
+      "Invalid JSON payload received. Unknown name \"thinkingConfig\" at 'generation_config': Cannot find field.",
+      "gemini-3-flash",
+      { thinking: "none" },
+    ],
+    [
+      "Budget 0 is invalid. This model only works in thinking mode.",
+      "tunedModels/mine",
+      { alwaysThinks: true },
+    ],
+    [
+      vertex("The model does not support setting thinking_budget to 0."),
+      "gemini-2.5-flash",
+      { alwaysThinks: true },
+    ],
+    ["Penalty is not enabled for models/gemini-2.5-flash", "gemini-2.5-flash", { penalties: false }],
+    [
+      "Developer instruction is not enabled for models/gemma-3-27b-it",
+      "gemma-3-27b-it",
+      { systemRole: "user" },
+    ],
+    [
+      "Invalid JSON payload received. Unknown name \"parametersJsonSchema\" at 'tools[0].function_declarations[0]': Cannot find field.",
+      "gemini-2.5-flash",
+      { schemas: "openapi" },
+    ],
+    [
+      "Invalid JSON payload received. Unknown name \"responseJsonSchema\" at 'generation_config': Cannot find field.",
+      "gemini-3-flash",
+      { schemas: "openapi" },
+    ],
+    [
+      vertex("the mime_type: video/text/timestamp is not supported in `function_response.parts`."),
+      "gemini-3-flash",
+      { mediaInResults: false },
+    ],
+  ])("teaches a quirk, once: %s", (message, model, quirk) => {
+    expect(told(message, model)).toEqual(quirk);
+    expect(told(message, model, { ...quirk, resultKey: "result" })).toBeUndefined();
+    expect(told(message, model, { resultKey: "result" })).toEqual({ resultKey: "result", ...quirk });
+  });
+
+  it.each([
+    "You can only set only one of thinking budget and thinking level.",
+    "The thinking budget (52428) is invalid.",
+    "Function calling is not enabled for models/gemma-3-27b-it",
+    "Request contains an invalid argument.",
+  ])("teaches nothing else: %s", (message) => {
+    expect(told(message, "gemini-3-flash")).toBeUndefined();
+  });
+});
+
+describe("a Gemini that is known better", () => {
+  const config = (request: { body: unknown } | undefined): { [name: string]: unknown } =>
+    ((request?.body ?? {}) as { generationConfig?: { [name: string]: unknown } }).generationConfig ?? {};
+  const model = (url: string, name: string): ReturnType<typeof google> =>
+    google(name, { apiKey: "k", baseURL: url });
+
+  it("thinks at the next level that there is, and is not asked for the other again", async () => {
+    const wire = await serve([
+      refused(
+        "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.",
+      ),
+      say("one"),
+      say("two"),
+    ]);
+    const agent = new Agent({ model: model(wire.url, "gemini-3.7-flash"), settings: { reasoning: "off" } });
+    expect((await agent.run("go")).text).toBe("one");
+    expect((await agent.run("go")).text).toBe("two");
+    expect(wire.requests.map((request) => config(request).thinkingConfig)).toEqual([
+      { thinkingLevel: "MINIMAL" },
+      { thinkingLevel: "LOW" },
+      { thinkingLevel: "LOW" },
+    ]);
+  });
+
+  it("is sent no penalties", async () => {
+    const wire = await serve([refused("Penalty is not enabled for models/gemini-2.5-flash"), say("done")]);
+    const agent = new Agent({
+      model: model(wire.url, "gemini-2.5-flash"),
+      settings: { frequencyPenalty: 0.5, presencePenalty: 0.5, temperature: 0.5 },
+    });
+    expect((await agent.run("go")).end?.reason).toBe("completed");
+    expect(config(wire.requests[1])).toEqual({ temperature: 0.5 });
+  });
+
+  it("hears its system prompt from the user where it takes none, at the head of every request", async () => {
+    const wire = await serve([
+      refused("Developer instruction is not enabled for models/gemma-3-27b-it"),
+      call("look"),
+      say("done"),
+    ]);
+    const agent = new Agent({
+      model: model(wire.url, "gemma-3-27b-it"),
+      system: "Be short.",
+      tools: [look(() => "ok")],
+    });
+    expect((await agent.run("go")).text).toBe("done");
+    const [, second, third] = wire.requests.map(({ body: sent }) => sent as { contents: unknown[] });
+    expect(second).not.toHaveProperty("systemInstruction");
+    expect(second?.contents).toEqual([
+      { role: "user", parts: [{ text: "Be short." }] },
+      { role: "user", parts: [{ text: "go" }] },
+    ]);
+    expect(third?.contents.slice(0, 2)).toEqual(second?.contents);
+    expect(checkGoogleRequest(third)).toEqual([]);
+  });
+
+  it("is given what a tool returned in a turn of the user's where it takes none in a result", async () => {
+    const picture: FilePart = { type: "file", mediaType: "video/mp4", data: "AAAA" };
+    const wire = await serve([
+      call("look"),
+      refused(
+        "Unable to submit request because the mime_type: video/mp4 is not supported in `function_response.parts`.",
+      ),
+      say("done"),
+    ]);
+    const agent = new Agent({
+      model: google("gemini-3-flash", { apiKey: "k", baseURL: wire.url, facts: { accepts: ["video/*"] } }),
+      tools: [look(() => [picture])],
+    });
+    expect((await agent.run("go")).text).toBe("done");
+    const { contents: turns } = (wire.requests.at(-1)?.body ?? {}) as { contents: { parts: object[] }[] };
+    expect(JSON.stringify(turns.at(-2))).not.toContain("inlineData");
+    expect(turns.at(-1)?.parts.at(-1)).toEqual({ inlineData: { mimeType: "video/mp4", data: "AAAA" } });
+  });
+});

@@ -1,0 +1,105 @@
+import { Agent, type JsonObject, type SchemaLike, tool } from "@rondo/core";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import type { LlamaLibrary } from "../../src/index.ts";
+import { llama } from "../../src/index.ts";
+import { ask, hear } from "../prompted/model.ts";
+import { errorFrom } from "../transport/loopback.ts";
+
+it("llama costs nothing until it is called, and then says which package it needs", async () => {
+  const model = llama({ modelPath: "/models/Qwen3-4B-Q4_K_M.gguf" });
+  expect([model.id, model.origin.api, model.facts?.tools]).toEqual(["llama/Qwen3-4B-Q4_K_M", "llama", true]);
+  const error = await errorFrom(hear(model, ask));
+  expect([error.kind, error.retryable]).toEqual(["capability", false]);
+  expect(error.message).toContain("npm install node-llama-cpp");
+  await model.dispose();
+});
+
+/** The library, as far as it makes grammars: it keeps the schemas, and its model says always the same. */
+function played(text: string): { library: () => Promise<LlamaLibrary>; schemas: JsonObject[] } {
+  const schemas: JsonObject[] = [];
+  class LlamaChat {
+    readonly chatWrapper = { generateContextState: () => ({ contextText: { tokenize: () => [] } }) };
+    generateResponse = () =>
+      Promise.resolve({ response: text, fullResponse: [text], metadata: { stopReason: "eogToken" } });
+    dispose(): void {}
+  }
+  const weights = {
+    trainContextSize: 4_096,
+    tokenizer: {},
+    createContext: async () => ({ contextSize: 4_096, getSequence: () => ({}) }),
+    dispose: async () => {},
+  };
+  const getLlama = async () => ({
+    loadModel: async () => weights,
+    createGrammarForJsonSchema: async (schema: JsonObject) => {
+      schemas.push(schema);
+      return {};
+    },
+    dispose: async () => {},
+  });
+  return { library: async () => ({ getLlama, LlamaChat }) as unknown as LlamaLibrary, schemas };
+}
+
+/** Words of a schema that the library's grammars do not know: it makes nothing of a node that has no other. */
+const unknownTo = (schema: unknown): string[] => {
+  if (typeof schema !== "object" || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap(unknownTo);
+  const own = Object.keys(schema).filter((word) => ["anyOf", "allOf", "$ref", "$defs", "not"].includes(word));
+  return [...own, ...Object.values(schema).flatMap(unknownTo)];
+};
+
+it.each<[string, SchemaLike, string, unknown]>([
+  ["null", z.object({ zip: z.string().nullable() }), '{"zip":null}', { zip: null }],
+  ["alternatives", z.object({ at: z.union([z.string(), z.number()]) }), '{"at":1}', { at: 1 }],
+  [
+    "a member that may be absent",
+    z.object({ city: z.string(), zip: z.string().optional() }),
+    '{"city":"Rome","zip":null}',
+    { city: "Rome" },
+  ],
+  ["a list at its top", z.array(z.string()), '{"value":["Rome"]}', ["Rome"]],
+  ["a tuple", z.object({ at: z.tuple([z.string(), z.number()]) }), '{"at":["x",1]}', { at: ["x", 1] }],
+  [
+    "what holds itself",
+    {
+      type: "object",
+      properties: { kids: { type: "array", items: { $ref: "#" } } },
+      required: ["kids"],
+      additionalProperties: false,
+    },
+    '{"kids":[]}',
+    { kids: [] },
+  ],
+])("a typed output with %s is held to by a grammar that can be made", async (_, output, text, value) => {
+  const { library, schemas } = played(text);
+  const agent = new Agent({ model: llama({ modelPath: "/m.gguf", library }), output });
+  expect((await agent.run("where?")).output).toEqual(value);
+  expect(schemas).toHaveLength(1);
+  expect(unknownTo(schemas[0])).toEqual([]);
+});
+
+it("tools are held to by the protocol's grammar, however many there are", async () => {
+  const { library, schemas } = played('{"response":"done"}');
+  const many = Array.from({ length: 60 }, (_, at) =>
+    tool({
+      name: `t${at}`,
+      description: "",
+      inputSchema: z.object(Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${n}`, z.string()]))),
+      execute: () => "",
+    }),
+  );
+  const agent = new Agent({ model: llama({ modelPath: "/m.gguf", library }), tools: many });
+  expect((await agent.run("go")).text).toBe("done");
+  expect((schemas[0] as { oneOf: JsonObject[] }).oneOf).toHaveLength(61);
+  expect(JSON.stringify(schemas[0])).toContain('"p9":{"type":"string"}');
+});
+
+it("llama names the option that it has not, or that is missing, in place of failing over it", () => {
+  const given = (options: unknown) => () => llama(options as Parameters<typeof llama>[0]);
+  expect(given({ model: "/m.gguf" })).toThrow(
+    "llama: option model: there is no such option; did you mean modelPath?",
+  );
+  expect(given({})).toThrow("llama: option modelPath: a text is needed");
+  expect(given("/m.gguf")).toThrow('an object is needed, not "/m.gguf"');
+});

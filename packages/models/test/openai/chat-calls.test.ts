@@ -1,0 +1,329 @@
+import type { AssistantMessage, Json, ToolCallPart } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { nameTable } from "../../src/codecs/openai/names.ts";
+import { called, calls, callsOf, chunk, finish, fn, type Loose, read } from "./chat-chunks.ts";
+import { target } from "./corpus.ts";
+
+describe("which call a fragment belongs to", () => {
+  const whole = (list: (Loose | string)[]): AssistantMessage =>
+    read([...list, finish("tool_calls"), "[DONE]"]);
+
+  test("a whole call in one delta without index and type (F067)", () => {
+    const message = read([
+      chunk(
+        { content: null, tool_calls: [{ id: "gSIMJiOkT", function: fn("weather", '{"location":"SF"}') }] },
+        { finish_reason: "tool_calls" },
+      ),
+      "[DONE]",
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "gSIMJiOkT", name: "weather", args: { location: "SF" } }]);
+  });
+
+  test("two calls that both say index 0 are two calls (F068)", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("get_weather", '{"city":"Paris"}') }),
+      calls({ index: 0, id: "b", function: fn("get_time", "{}") }),
+    ]);
+    expect(called(message)).toEqual([
+      ["get_weather", { city: "Paris" }],
+      ["get_time", {}],
+    ]);
+  });
+
+  test("two nameless-id calls under index 0 are told apart by the name after whole arguments", () => {
+    const message = whole([
+      calls({ index: 0, function: fn("f", '{"a":1}') }),
+      calls({ index: 0, function: fn("f", '{"a":2}') }),
+    ]);
+    expect(called(message)).toEqual([
+      ["f", { a: 1 }],
+      ["f", { a: 2 }],
+    ]);
+    expect(new Set(callsOf(message).map((call) => call.id)).size).toBe(2);
+  });
+
+  test("calls that share one id and stand in deltas of their own are calls of their own (F052)", () => {
+    const pair = (more: Loose): Loose[] =>
+      ['{"a":1}', '{"a":2}'].map((args) => calls({ ...more, id: "c", function: fn("f", args) }));
+    for (const list of [pair({}), pair({ index: 0 })])
+      expect(called(whole(list))).toEqual([
+        ["f", { a: 1 }],
+        ["f", { a: 2 }],
+      ]);
+  });
+
+  test("a whole call that is told once more is one call (F085)", () => {
+    const again = calls({ index: 0, id: "c", function: fn("f", '{"a":1}') });
+    expect(called(whole([again, again]))).toEqual([["f", { a: 1 }]]);
+  });
+
+  test("an empty object before the arguments proper is no call, also under one id (F074)", () => {
+    const message = whole([
+      calls({ index: 0, id: "c", function: fn("f", "{}") }),
+      calls({ index: 0, id: "c", function: fn("f", '{"a":1}') }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ name: "f", argsError: expect.stringContaining("JSON") }]);
+  });
+
+  test("fragments with an id each belong to the call that was opened with its name", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      calls({ index: 0, id: "b", function: { arguments: '{"a"' } }),
+      calls({ index: 0, id: "c", function: { name: "", arguments: ":1}" } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each(["null", "None"])("the word %s for a name names nothing", (name) => {
+    const message = whole([
+      calls({ index: 0, id: "c", type: "FUNCTION", function: fn("f", '{"a":') }),
+      calls({ index: 0, id: "", type: "FUNCTION", function: fn(name, "1}") }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
+  });
+
+  test.each([
+    ["in one piece", ['{"a":{"b":1}}']],
+    ["in pieces", ['{"a":{"b"', ":1}", "}"]],
+  ])("arguments that came %s and come again as a whole came once (F085)", (_, pieces) => {
+    const more = [...pieces, pieces.join("")].map((args) =>
+      calls({ index: 0, function: { arguments: args } }),
+    );
+    expect(called(whole([calls({ index: 0, id: "c", function: fn("f", "") }), ...more]))).toEqual([
+      ["f", { a: { b: 1 } }],
+    ]);
+  });
+
+  test("arguments under a number of their own are of the call that waits for them", () => {
+    const message = whole([
+      calls({ index: 1, id: "c", function: fn("f", "") }),
+      calls({ index: 0, function: { arguments: '{"a":1}' } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
+  });
+
+  test("arguments under the number of a call that is whole are of the one after it", () => {
+    const piece = (args: string): Loose => calls({ index: 0, function: { arguments: args } });
+    const list = [
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      piece('{"a":'),
+      piece("1}"),
+      piece(" "),
+      calls({ index: 1, id: "b", function: fn("g", "") }),
+      piece('{"b":'),
+      piece("{}"),
+      piece("}"),
+    ];
+    expect(called(whole(list))).toEqual([
+      ["f", { a: 1 }],
+      ["g", { b: {} }],
+    ]);
+  });
+
+  test.each([
+    ["in pieces", ["get_", "weather"], [["get_weather", {}]]],
+    ["in pieces, one of which is a tool", ["get", "_weather"], [["get_weather", {}]]],
+    ["that grows", ["get_", "get_weather"], [["get_weather", {}]]],
+    ["again and again", ["get_weather", "get_weather"], [["get_weather", {}]]],
+    [
+      "of another tool",
+      ["get", "get_weather"],
+      [
+        ["get", {}],
+        ["get_weather", {}],
+      ],
+    ],
+  ])("a name that comes %s", (_, names, want) => {
+    const to = target("openai-chat");
+    for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
+    const list = names.map((name) => calls({ index: 0, function: { name } }));
+    expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
+  });
+
+  test.each([
+    ["without a wrapping", { name: "f", arguments: { a: 1 } }],
+    ["with parameters", { function: { name: "f", parameters: { a: 1 } } }],
+  ])("a call %s", (_, call) => {
+    expect(called(whole([calls({ id: "c", ...call })]))).toEqual([["f", { a: 1 }]]);
+  });
+
+  test.each([" ", "null", '""', "\n"])("arguments that say nothing, as in %j, are none (F086)", (args) => {
+    expect(called(whole([calls({ index: 0, id: "c", function: fn("f", args) })]))).toEqual([["f", {}]]);
+  });
+
+  test.each([" f ", "\nf", "f\n"])(
+    "blanks that a parser left on a name, as in %j, are no part of it",
+    (name) => {
+      expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
+    },
+  );
+
+  test("an index is a key and no position (F069)", () => {
+    const message = whole([
+      calls({ index: 1, id: "x", function: fn("read", "") }),
+      calls({ index: 1, function: { arguments: '{"p":1}' } }),
+    ]);
+    expect(called(message)).toEqual([["read", { p: 1 }]]);
+  });
+
+  test("fragments of two calls may interleave (F070)", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("f", "") }, { index: 1, id: "b", function: fn("g", "") }),
+      calls({ index: 0, function: { arguments: '{"a"' } }),
+      calls({ index: 1, function: { arguments: '{"b"' } }),
+      calls({ index: 0, function: { arguments: ":1}" } }),
+      calls({ index: 1, function: { arguments: ":2}" } }),
+    ]);
+    expect(called(message)).toEqual([
+      ["f", { a: 1 }],
+      ["g", { b: 2 }],
+    ]);
+  });
+
+  test("id and name repeated in every fragment are said once (F071)", () => {
+    const message = whole(
+      ['{"a', '":1', "}"].map((piece) =>
+        calls({ index: 0, id: "a", type: "function", function: fn("f", piece) }),
+      ),
+    );
+    expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
+  });
+
+  test("a later empty name erases nothing (F072)", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("f", "") }),
+      calls({ index: 0, function: fn("", '{"q":"x"}') }),
+    ]);
+    expect(called(message)).toEqual([["f", { q: "x" }]]);
+  });
+
+  test("arguments may come before the name (F073)", () => {
+    const message = whole([
+      calls({ function: { arguments: '{"a":1}' } }),
+      calls({ id: "call_1", type: "function", function: { name: "f" } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "call_1", name: "f", args: { a: 1 } }]);
+  });
+
+  test("several unnumbered calls in one list are several calls, ids or not (F053)", () => {
+    const message = read([
+      chunk(
+        {
+          tool_calls: [
+            { id: "", function: fn("f", "{}") },
+            { id: "", function: fn("f", "{}") },
+            { id: "", function: fn("g", "") },
+          ],
+        },
+        { finish_reason: "stop" },
+      ),
+      "[DONE]",
+    ]);
+    expect(called(message)).toEqual([
+      ["f", {}],
+      ["f", {}],
+      ["g", {}],
+    ]);
+    expect(new Set(callsOf(message).map((call) => call.id)).size).toBe(3);
+    expect(callsOf(message).every((call) => call.id !== "")).toBe(true);
+  });
+
+  test("two calls with one id get ids of their own (F052)", () => {
+    const message = whole([
+      calls({ index: 0, id: "call_0", function: fn("f", '{"l":"A"}') }),
+      calls({ index: 1, id: "call_0", function: fn("f", '{"l":"B"}') }),
+    ]);
+    expect(called(message)).toEqual([
+      ["f", { l: "A" }],
+      ["f", { l: "B" }],
+    ]);
+    expect(callsOf(message)[0]!.id).toBe("call_0");
+    expect(callsOf(message)[1]!.id).not.toBe("call_0");
+  });
+
+  test("an id that changes in every fragment does not break a call in two", () => {
+    const message = whole([
+      calls({ index: 0, id: "r1", function: fn("f", '{"a"') }),
+      calls({ index: 0, id: "r2", function: { arguments: ":1}" } }),
+    ]);
+    expect(callsOf(message)).toMatchObject([{ id: "r1", args: { a: 1 } }]);
+  });
+
+  test("a call is judged only when all of it is there: a whole prefix is never run (F074)", () => {
+    const message = whole([
+      calls({ index: 0, id: "a", function: fn("rm", '{"path":"/tmp"}') }),
+      calls({ index: 0, function: { arguments: ' {"path":"/tmp/x"}' } }),
+    ]);
+    expect(callsOf(message)[0]!.argsError).toMatch(/not valid JSON/);
+  });
+
+  test("the legacy function_call is a call with an id of its own (F010)", () => {
+    const message = read([
+      chunk({ function_call: { name: "f", arguments: '{"a"' } }),
+      chunk({ function_call: { arguments: ":1}" } }),
+      finish("function_call"),
+      "[DONE]",
+    ]);
+    expect(message.stop).toEqual({ kind: "tool_use", wire: "tool_use", raw: "function_call" });
+    expect(callsOf(message)).toMatchObject([{ name: "f", args: { a: 1 } }]);
+    expect(callsOf(message)[0]!.id).not.toBe("");
+  });
+
+  test("a call without a name is marked and cannot run (F066)", () => {
+    const message = whole([calls({ index: 0, id: "a", function: { arguments: "{}" } })]);
+    expect(callsOf(message)[0]!.argsError).toMatch(/no name/);
+  });
+
+  test("control tokens are cut off a name (F064)", () => {
+    const message = whole([calls({ index: 0, id: "a", function: fn("weather<|channel|>commentary", "{}") })]);
+    expect(called(message)).toEqual([["weather", {}]]);
+  });
+
+  test("members of a call that mean nothing to us are kept for its own origin (F110)", () => {
+    const message = whole([
+      calls({
+        index: 0,
+        id: "a",
+        function: fn("f", "{}"),
+        extra_content: { google: { thought_signature: "Cv" } },
+      }),
+    ]);
+    expect(callsOf(message)[0]!.opaque).toEqual({ extra_content: { google: { thought_signature: "Cv" } } });
+  });
+});
+
+describe("arguments", () => {
+  const of = (args: Json): ToolCallPart =>
+    callsOf(
+      read([
+        calls({ index: 0, id: "a", function: { name: "f", arguments: args } }),
+        finish("tool_calls"),
+        "[DONE]",
+      ]),
+    )[0]!;
+
+  test.each([
+    ["nothing", "", {}],
+    ["null", null, {}],
+    ["an object (F087)", { city: "Paris" }, { city: "Paris" }],
+    ["an object encoded twice (F088)", JSON.stringify('{"city":"Paris"}'), { city: "Paris" }],
+  ])("%s is read as what it means", (_, given, meant) => {
+    expect(of(given as Json)).toMatchObject({ args: meant });
+    expect(of(given as Json).argsError).toBeUndefined();
+  });
+
+  test.each([
+    ["two objects", "{}{}"],
+    ["trailing junk", '{"a":1}</tool_call>'],
+    ["a list", "[1]"],
+    ["prose", "Dave"],
+    ["half", '{"a":'],
+  ])("%s is no call that runs (F090, F095)", (_, given) => {
+    expect(of(given)).toMatchObject({ args: {}, rawArgs: given });
+    expect(of(given).argsError).toBeTypeOf("string");
+  });
+
+  test("the text of large numbers is kept (F093)", () => {
+    expect(of('{"id":2512292042121000001}').rawArgs).toBe('{"id":2512292042121000001}');
+  });
+});

@@ -1,0 +1,329 @@
+import type { Json, JsonObject, Message, ModelRequest, Part, Settings } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import type { Target } from "../../src/codec.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { chatOrigin } from "./conversations.ts";
+import {
+  assistant,
+  call,
+  chat,
+  chatBody,
+  image,
+  type Loose,
+  request,
+  result,
+  tools,
+  user,
+} from "./requests.ts";
+
+describe("Chat Completions requests", () => {
+  test("images of results come after all results of the turn, as a user's (F117)", () => {
+    const { messages } = chatBody([
+      user("shot"),
+      assistant([call("a"), call("b")]),
+      result("a", [image as never]),
+      result("b"),
+      user("and?"),
+    ]);
+    expect(messages.map((message) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "user",
+      "user",
+    ]);
+    expect(messages[4]!.content).toMatchObject([
+      { type: "text" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+    ]);
+    expect(messages[2]!.content).toMatch(/file of this result/);
+  });
+
+  test("arguments go out as written when they are an object, else empty (F093, F095, F097)", () => {
+    const { messages } = chatBody([
+      user("go"),
+      assistant([
+        call("a", { rawArgs: '{"id":2512292042121000001}', args: { id: 1 } }),
+        call("b", { rawArgs: '{"a":', argsError: "cut" }),
+        call("c", { rawArgs: JSON.stringify('{"a":1}'), args: { a: 1 } }),
+        call("d", { rawArgs: "" }),
+      ]),
+      ...["a", "b", "c", "d"].map((id) => result(id)),
+    ]);
+    const sent = (messages[1]!.tool_calls as Loose[]).map((one) => (one.function as Loose).arguments);
+    expect(sent).toEqual(['{"id":2512292042121000001}', "{}", '{"a":1}', "{}"]);
+  });
+
+  test("blank messages are left out, and calls without text have null or empty content (F122, F123, F125)", () => {
+    const history = [
+      user("go"),
+      assistant([{ type: "text", text: " \n" }]),
+      assistant([{ type: "reasoning", text: "hm" }]),
+      assistant([call("a")]),
+      result("a", []),
+    ];
+    expect(chatBody(history).messages.slice(1)).toMatchObject([
+      { role: "assistant", content: null },
+      { role: "tool", content: "(no output)" },
+    ]);
+    const empty = chatBody(history, { nullContent: false }).messages;
+    expect(empty[1]).toMatchObject({ content: "" });
+    expect(chatBody([user("go"), assistant([{ type: "text", text: "x" }]), user("")]).messages[1]).toEqual({
+      role: "assistant",
+      content: "x",
+    });
+  });
+
+  test("foreign ids become nine letters on both sides, and stay distinct (F055)", () => {
+    const ids = Array.from({ length: 20_000 }, (_, at) => `toolu_01AbmHJypDhKqBF7NKdRPJ${at}`);
+    const { messages } = chatBody(
+      [user("go"), assistant(ids.map((id) => call(id))), ...ids.map((id) => result(id))],
+      { idForm: "mistral9" },
+    );
+    const sent = (messages[1]!.tool_calls as Loose[]).map((one) => one.id);
+    expect(new Set(sent).size).toBe(ids.length);
+    expect(messages.slice(2).map((message) => message.tool_call_id)).toEqual(sent);
+    expect(sent[0]).toMatch(/^[a-zA-Z0-9]{9}$/);
+  });
+
+  test("reasoning goes back only in the field asked for, to its own model, on tool turns (F104, F105)", () => {
+    const think: Part = {
+      type: "reasoning",
+      text: "hm",
+      opaque: { reasoning_details: [{ type: "reasoning.text", text: "hm" }] },
+    };
+    const history = (origin = chatOrigin): Message[] => [
+      user("go"),
+      assistant([think, call("a")], origin),
+      result("a"),
+      assistant([think, { type: "text", text: "done" }], origin),
+      user("more"),
+    ];
+    const fields = (compat: JsonObject, origin = chatOrigin): unknown[] =>
+      chatBody(history(origin), compat)
+        .messages.filter((message) => message.role === "assistant")
+        .map(({ reasoning, reasoning_content, reasoning_details }) => ({
+          reasoning,
+          reasoning_content,
+          reasoning_details,
+        }));
+    const none = { reasoning: undefined, reasoning_content: undefined, reasoning_details: undefined };
+    const other = { ...chatOrigin, provider: "deepseek" };
+    expect(fields({})).toEqual([none, none]);
+    expect(fields({ echoReasoning: "reasoning_content" })).toEqual([
+      { ...none, reasoning_content: "hm" },
+      none,
+    ]);
+    expect(fields({ echoReasoning: "reasoning", echoReasoningOn: "all" })).toEqual([
+      { ...none, reasoning: "hm" },
+      { ...none, reasoning: "hm" },
+    ]);
+    expect(fields({ echoReasoning: "reasoning_details" })).toEqual(
+      [1, 2].map(() => ({ ...none, reasoning_details: think.opaque?.reasoning_details })),
+    );
+    expect(fields({ echoReasoning: "reasoning_content" }, other)).toEqual([none, none]);
+    expect(fields({ echoReasoning: "reasoning_content", reasoningFill: " " }, other)).toEqual([
+      { ...none, reasoning_content: " " },
+      none,
+    ]);
+  });
+
+  test("a bridge stands between results and a user's word where the server wants one (F046, F127)", () => {
+    const mistral = { idForm: "mistral9", bridgeToolUser: true, noAssistantLast: true };
+    expect(
+      chatBody(
+        [user("go"), assistant([call("call_1")]), result("call_1"), user("stop that")],
+        mistral,
+      ).messages.map((message) => message.role),
+    ).toEqual(["user", "assistant", "tool", "assistant", "user"]);
+    expect(
+      chatBody([user("go"), assistant([{ type: "text", text: "x" }])], mistral).messages.at(-1)!.role,
+    ).toBe("user");
+  });
+
+  test("tool schemas are made ones that are accepted, and strict only where it is safe (F136, F140, F141)", () => {
+    const body = chatBody([user("go")], { strictTools: true }, { tools });
+    const sent = (body.tools as Loose[]).map((tool) => tool.function as Loose);
+    expect(sent.map((fn) => fn.strict)).toEqual([true, undefined, undefined, undefined]);
+    expect(sent[3]!.parameters).toEqual({ type: "object", properties: { a: { type: "string" }, b: {} } });
+    expect(chatBody([user("go")], {}, { tools }).tools).not.toMatchObject([{ function: { strict: true } }]);
+  });
+
+  test("a name that was changed on the way out is changed back on the way in (F059, F060)", () => {
+    const to = chat({}, { origin: { ...chatOrigin } });
+    const body = JSON.parse(openaiChat.encoder(to).encode(request([user("go")], { tools })).body) as {
+      tools: { function: { name: string } }[];
+    };
+    const names = body.tools.map((tool) => tool.function.name);
+    expect(new Set(names).size).toBe(4);
+    for (const [at, name] of names.entries()) {
+      const answer = {
+        choices: [
+          {
+            index: 0,
+            finish_reason: "tool_calls",
+            message: { tool_calls: [{ id: "a", function: { name, arguments: "{}" } }] },
+          },
+        ],
+      };
+      expect(openaiChat.decodeWhole(answer, to, () => {}).content).toMatchObject([{ name: tools[at]!.name }]);
+    }
+  });
+
+  test("a name goes out with a letter first, as Kimi and Gemini want it, and the same in tools, calls and the choice", () => {
+    const name = "21st_magic";
+    const odd: ModelRequest["tools"][number] = {
+      name,
+      description: "D.",
+      inputSchema: { type: "object", properties: {} },
+    };
+    const body = chatBody(
+      [user("x"), assistant([call("a", { name })]), result("a")],
+      {},
+      {
+        tools: [odd, { ...odd, name: "_x" }, { ...odd, name: "-x" }],
+        toolChoice: { tool: name },
+      },
+    );
+    const sent = (body.tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+    expect(new Set(sent).size).toBe(3);
+    for (const out of sent) expect(out).toMatch(/^tool_[\w-]+$/);
+    expect(body.tool_choice).toMatchObject({ function: { name: sent[0] } });
+    expect(body.messages[1]!.tool_calls).toMatchObject([{ function: { name: sent[0] } }]);
+  });
+
+  test("tool choice, parallel calls and an empty list of tools", () => {
+    const choice = (toolChoice: ModelRequest["toolChoice"], compat: JsonObject = {}): Json | undefined =>
+      chatBody([user("x")], compat, { tools, toolChoice }).tool_choice;
+    expect(choice("auto")).toBeUndefined();
+    expect(choice("none")).toBe("none");
+    expect(choice("any")).toBe("required");
+    expect(choice("any", { toolChoiceAny: "any" })).toBe("any");
+    expect(choice({ tool: "read_file" })).toEqual({ type: "function", function: { name: "read_file" } });
+    expect(
+      chatBody([user("x")], {}, { tools, settings: { parallelToolCalls: false } }).parallel_tool_calls,
+    ).toBe(false);
+    const none = chatBody([user("x")], {}, { toolChoice: "any", settings: { parallelToolCalls: false } });
+    expect(Object.keys(none)).not.toContain("tools");
+    expect(Object.keys(none)).not.toContain("tool_choice");
+    const many = Array.from({ length: 129 }, (_, at) => ({ ...tools[0]!, name: `t${at}` }));
+    expect(() => openaiChat.encoder(chat()).encode(request([user("x")], { tools: many }))).toThrow(
+      expect.objectContaining({ kind: "capability", retryable: false }),
+    );
+    expect(() =>
+      openaiChat.encoder(chat({ maxTools: 0 })).encode(request([user("x")], { tools: many })),
+    ).not.toThrow();
+  });
+
+  test("settings go out under the server's own names, and what it lacks is said", () => {
+    const settings: Settings = {
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 5,
+      maxOutputTokens: 100,
+      stop: ["END"],
+      seed: 7,
+      frequencyPenalty: 0.1,
+      presencePenalty: 0.2,
+      reasoning: "high",
+      providerOptions: { test: { prompt_cache_key: "k", bogus: 1, messages: [] }, other: { user: "u" } },
+    };
+    const encode = (compat: JsonObject, more: Partial<Target> = {}): { body: Loose; codes: string[] } => {
+      const wire = openaiChat.encoder(chat(compat, more)).encode(request([user("x")], { settings }));
+      return { body: JSON.parse(wire.body) as Loose, codes: wire.warnings.map((warning) => warning.code) };
+    };
+    const plain = encode({});
+    expect(plain.body).toMatchObject({
+      model: "m",
+      stream: true,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      stop: ["END"],
+      seed: 7,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      reasoning_effort: "high",
+      prompt_cache_key: "k",
+    });
+    expect(plain.codes).toEqual(["unknown_option", "unknown_option", "unsupported_setting"]);
+    const other = encode(
+      {
+        maxTokensField: "max_tokens",
+        seedField: "random_seed",
+        topK: true,
+        streamUsage: false,
+        omit: ["frequency_penalty"],
+        options: ["bogus"],
+        reasoningParam: "reasoning",
+      },
+      { stream: false },
+    );
+    expect(other.body).toMatchObject({
+      max_tokens: 100,
+      random_seed: 7,
+      top_k: 5,
+      bogus: 1,
+      reasoning: { effort: "high" },
+    });
+    for (const absent of [
+      "max_completion_tokens",
+      "seed",
+      "frequency_penalty",
+      "stream",
+      "stream_options",
+      "reasoning_effort",
+    ])
+      expect(Object.keys(other.body)).not.toContain(absent);
+    expect(other.codes).toEqual(["unknown_option", "unsupported_setting"]);
+    expect(encode({ reasoningParam: "thinking" }).body.thinking).toEqual({ type: "enabled" });
+    expect(encode({ reasoningParam: "enable_thinking" }).body.enable_thinking).toBe(true);
+    expect(encode({ reasoningParam: "none" }).codes).toContain("unsupported_setting");
+  });
+
+  test("an output schema is asked for natively, strictly only where it is safe", () => {
+    const strict = tools[0]!.inputSchema;
+    const format = (outputSchema: JsonObject, compat: JsonObject = {}): Json | undefined =>
+      chatBody([user("x")], compat, { outputSchema }).response_format;
+    expect(format(strict)).toEqual({
+      type: "json_schema",
+      json_schema: { name: "response", schema: strict, strict: true },
+    });
+    expect(format({ type: "object", properties: { a: {} } })).toMatchObject({
+      json_schema: { strict: false },
+    });
+    expect(format(strict, { structuredOutput: "json_object" })).toEqual({ type: "json_object" });
+    expect(format(strict, { structuredOutput: "none" })).toBeUndefined();
+  });
+
+  test("files go out in the form that is taken, or as a note", () => {
+    const file = (mediaType: string, more: object): Message => ({
+      role: "user",
+      content: [{ type: "file", mediaType, ...more }],
+    });
+    const sent = (message: Message): unknown => chatBody([message]).messages[0]!.content;
+    expect(sent(file("audio/wav", { data: "AA==" }))).toEqual([
+      { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
+    ]);
+    expect(sent(file("audio/ogg", { data: "AA==" }))).toMatch(/left out/);
+    expect(sent(file("application/pdf", { data: "AA==", name: "a.pdf" }))).toEqual([
+      { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA==" } },
+    ]);
+    expect(sent(file("application/pdf", { url: "https://a/b.pdf" }))).toMatch("https://a/b.pdf");
+    expect(sent(file("text/plain", { data: "w6k=" }))).toMatch(/\né$/);
+    expect(sent(file("image/png", { data: { blob: "x", bytes: 1 } }))).toMatch(/not loaded/);
+    expect(sent(file("image/png", { url: "https://a/b.png", opaque: { detail: "low" } }))).toEqual([
+      { type: "image_url", image_url: { url: "https://a/b.png", detail: "low" } },
+    ]);
+  });
+
+  test("what a model does not see is said in words, not sent", () => {
+    const to = chat({}, { facts: { accepts: ["application/pdf"] } });
+    const wire = openaiChat.encoder(to).encode(request([{ role: "user", content: [image as never] }]));
+    expect(wire.body).not.toContain("image_url");
+    expect(wire.body).toContain("does not take it");
+    expect(wire.warnings).toMatchObject([{ code: "file_left_out" }]);
+  });
+});

@@ -1,0 +1,310 @@
+import type { AssistantMessage, Json, JsonObject, Message, Settings } from "@rondo/core";
+import { type ChatRules, checkOpenaiChatRequest, checkOpenaiResponsesRequest } from "@rondo/testkit";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Target } from "../../src/codec.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../../src/codecs/openai-responses.ts";
+import { conversations } from "./conversations.ts";
+import { decodeStream } from "./corpus.ts";
+import { chat, type Loose, request, responses, responsesBody, result, tools, user } from "./requests.ts";
+
+describe("every canonical conversation is a request the server takes", () => {
+  const rows: [string, JsonObject, ChatRules][] = [
+    ["OpenAI", {}, {}],
+    [
+      "a Mistral",
+      {
+        idForm: "mistral9",
+        bridgeToolUser: true,
+        noAssistantLast: true,
+        nullContent: false,
+        toolChoiceAny: "any",
+      },
+      { mistral: true, refusedFields: ["reasoning_content", "reasoning", "reasoning_details"] },
+    ],
+    [
+      "a Groq",
+      {},
+      { stringContent: true, refusedFields: ["reasoning_content", "reasoning", "reasoning_details"] },
+    ],
+    ["an xAI", { nullContent: false }, { noEmptyContent: true }],
+    ["a template", { alternate: true, systemRole: "user", systemFirstOnly: true }, { alternate: true }],
+    ["a DeepSeek", { echoReasoning: "reasoning_content", reasoningFill: "" }, {}],
+    ["an OpenRouter", { echoReasoning: "reasoning_details" }, {}],
+  ];
+
+  test.each(rows)("%s", (_, compat, rules) => {
+    fc.assert(
+      fc.property(conversations, fc.boolean(), (messages, withTools) => {
+        const { body } = openaiChat
+          .encoder(chat(compat))
+          .encode(request([user("go"), ...messages], { system: "be brief", tools: withTools ? tools : [] }));
+        expect(checkOpenaiChatRequest(body, rules)).toEqual([]);
+      }),
+    );
+  });
+
+  test.each([
+    ["stateless", false],
+    ["stored", true],
+  ])("Responses, %s", (_, store) => {
+    fc.assert(
+      fc.property(conversations, fc.boolean(), (messages, withTools) => {
+        const settings: Settings = { providerOptions: { test: { store } } };
+        const { body } = openaiResponses.encoder(responses()).encode(
+          request([user("go"), ...messages], {
+            system: "be brief",
+            tools: withTools ? tools : [],
+            settings,
+          }),
+        );
+        expect(checkOpenaiResponsesRequest(body)).toEqual([]);
+      }),
+    );
+  });
+
+  test("a request begins with the bytes of the one before it", () => {
+    fc.assert(
+      fc.property(conversations, (messages) => {
+        // A request goes out where an answer is due: after a user's word or after all results.
+        const ends = messages.flatMap((message, at) => (at > 0 && message.role === "assistant" ? [at] : []));
+        for (const encoder of [openaiChat.encoder(chat()), openaiResponses.encoder(responses())]) {
+          let last = "";
+          for (const end of [...ends, messages.length]) {
+            const { body } = encoder.encode(request(messages.slice(0, end), { tools }));
+            expect(body.startsWith(last)).toBe(true);
+            last = body.slice(0, -"]}".length);
+          }
+        }
+      }),
+    );
+  });
+
+  test("an encoder says of any history what a fresh one says, whatever it said before", () => {
+    const rows: [typeof openaiChat, Target][] = [
+      [openaiChat, chat()],
+      [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
+      [openaiResponses, responses()],
+    ];
+    const turns = fc.array(
+      fc.record({ keep: fc.nat(30), drop: fc.option(fc.nat(30)), system: fc.constantFrom("S", "T") }),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(conversations, turns, (messages, steps) => {
+        for (const [codec, to] of rows) {
+          const used = codec.encoder(to);
+          for (const { keep, drop, system } of steps) {
+            const part = messages.slice(0, keep).filter((_, at) => at !== drop);
+            const asked = request(part, { system });
+            expect(used.encode(asked).body).toBe(codec.encoder(to).encode(asked).body);
+          }
+        }
+      }),
+    );
+  });
+
+  test("a message is encoded once, and a fresh encoder says the same", () => {
+    let reads = 0;
+    const counted = user("hello");
+    const watched = new Proxy(counted, {
+      get(of, member) {
+        if (member === "content") reads++;
+        return Reflect.get(of, member) as unknown;
+      },
+    });
+    for (const [codec, to] of [
+      [openaiChat, chat()],
+      [openaiResponses, responses()],
+    ] as const) {
+      reads = 0;
+      const encoder = codec.encoder(to);
+      const first = encoder.encode(request([watched]));
+      expect(reads).toBe(1);
+      expect(encoder.encode(request([watched]))).toEqual(first);
+      expect(reads).toBe(1);
+      expect(codec.encoder(to).encode(request([watched]))).toEqual(first);
+    }
+  });
+});
+
+test.each([
+  ["chat", openaiChat, chat(), "messages"],
+  ["responses", openaiResponses, responses(), "input"],
+] as const)("a history of which nothing may be sent is still a request: %s", (_, codec, target, list) => {
+  const foreign: AssistantMessage = {
+    role: "assistant",
+    content: [{ type: "reasoning", text: "hm", opaque: { signature: "s" } }],
+    origin: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+    stop: { kind: "end_turn", wire: "end_turn" },
+  };
+  const encoder = codec.encoder(target);
+  const sent = (messages: Message[]): JsonObject[] =>
+    (JSON.parse(encoder.encode(request(messages)).body) as { [list: string]: JsonObject[] })[list] ?? [];
+  expect(sent([foreign])).toEqual([expect.objectContaining({ role: "user" })]);
+  expect(JSON.stringify(sent([foreign]))).toContain("Continue.");
+  expect(JSON.stringify(sent([foreign, user("and?")]))).not.toContain("Continue.");
+});
+
+describe("an answer as it was meant comes back from the wire", () => {
+  const meant = fc.record({
+    reasoning: fc.string(),
+    text: fc.string(),
+    calls: fc.array(
+      fc.record({
+        name: fc.constantFrom("f", "g"),
+        args: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
+      }),
+      { maxLength: 3 },
+    ),
+    cuts: fc.array(fc.nat(20), { maxLength: 6 }),
+  });
+
+  function pieces(text: string, cuts: readonly number[]): string[] {
+    const places = [0, ...cuts.map((cut) => Math.min(cut, text.length)).sort((a, b) => a - b), text.length];
+    // JSON text cannot carry half a surrogate pair, nor does any server send one.
+    return places
+      .slice(1)
+      .map((end, at) => text.slice(places[at], end))
+      .every((piece) => !/[\ud800-\udfff]/.test(piece))
+      ? places.slice(1).map((end, at) => text.slice(places[at], end))
+      : [text];
+  }
+
+  function said(message: AssistantMessage): unknown {
+    const joined = (type: "text" | "reasoning"): string =>
+      message.content.map((part) => (part.type === type ? part.text : "")).join("");
+    return {
+      reasoning: joined("reasoning"),
+      text: joined("text"),
+      calls: message.content.flatMap((part) =>
+        part.type === "tool_call" ? [[part.id, part.name, JSON.stringify(part.args), part.argsError]] : [],
+      ),
+      kind: message.stop.kind,
+    };
+  }
+
+  test("Chat Completions", () => {
+    fc.assert(
+      fc.property(meant, ({ reasoning, text, calls, cuts }) => {
+        fc.pre(text.length < 32 && reasoning.length < 32);
+        const deltas: Loose[] = [
+          ...pieces(reasoning, cuts).map((piece) => ({ reasoning_content: piece })),
+          ...pieces(text, cuts).map((piece) => ({ content: piece })),
+          ...calls.flatMap(({ name, args }, index) => [
+            {
+              tool_calls: [
+                { index, id: `call_${index}`, type: "function", function: { name, arguments: "" } },
+              ],
+            },
+            ...pieces(JSON.stringify(args), cuts).map((piece) => ({
+              tool_calls: [{ index, function: { arguments: piece } }],
+            })),
+          ]),
+        ];
+        const frames = [
+          ...deltas.map((delta) => ({ choices: [{ index: 0, delta }] })),
+          { choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? "tool_calls" : "stop" }] },
+        ];
+        const sse = `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("")}data: [DONE]\n\n`;
+        const expected = {
+          reasoning,
+          text,
+          calls: calls.map(({ name, args }, at) => [`call_${at}`, name, JSON.stringify(args), undefined]),
+          kind: calls.length > 0 ? "tool_use" : "end_turn",
+        };
+        expect(said(decodeStream(openaiChat, chat(), sse).message)).toEqual(expected);
+        const tool_calls = calls.map(({ name, args }, at) => ({
+          id: `call_${at}`,
+          type: "function",
+          function: { name, arguments: JSON.stringify(args) },
+        }));
+        const whole = {
+          choices: [
+            {
+              index: 0,
+              finish_reason: "stop",
+              message: { role: "assistant", content: text, reasoning_content: reasoning, tool_calls },
+            },
+          ],
+        };
+        expect(said(openaiChat.decodeWhole(whole as Json, chat(), () => {}))).toEqual(expected);
+      }),
+    );
+  });
+
+  test("Responses, and sent back it is what came", () => {
+    fc.assert(
+      fc.property(meant, ({ reasoning, text, calls, cuts }) => {
+        const items: Loose[] = [
+          {
+            type: "reasoning",
+            id: "rs_1",
+            encrypted_content: "E",
+            summary: [{ type: "summary_text", text: reasoning }],
+          },
+          {
+            type: "message",
+            id: "msg_1",
+            role: "assistant",
+            status: "completed",
+            content: [{ type: "output_text", text, annotations: [] }],
+          },
+          ...calls.map(({ name, args }, at) => ({
+            type: "function_call",
+            id: `fc_${at}`,
+            call_id: `call_${at}`,
+            name,
+            arguments: JSON.stringify(args),
+            status: "completed",
+          })),
+        ];
+        const events: Loose[] = [
+          ...pieces(reasoning, cuts).map((delta) => ({
+            type: "response.reasoning_summary_text.delta",
+            output_index: 0,
+            summary_index: 0,
+            delta,
+          })),
+          { type: "response.output_item.done", output_index: 0, item: items[0]! },
+          ...pieces(text, cuts).map((delta) => ({
+            type: "response.output_text.delta",
+            output_index: 1,
+            content_index: 0,
+            delta,
+          })),
+          ...items
+            .slice(1)
+            .map((item, at) => ({ type: "response.output_item.done", output_index: at + 1, item })),
+          { type: "response.completed", response: { status: "completed", output: items } },
+        ];
+        const sse = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+        const { message } = decodeStream(openaiResponses, responses(), sse);
+        expect(said(message)).toEqual({
+          reasoning,
+          text,
+          calls: calls.map(({ name, args }, at) => [`call_${at}`, name, JSON.stringify(args), undefined]),
+          kind: calls.length > 0 ? "tool_use" : "end_turn",
+        });
+        const whole = openaiResponses.decodeWhole(
+          { status: "completed", output: items },
+          responses(),
+          () => {},
+        );
+        expect(whole).toEqual(message);
+        const results = calls.map((_, at) => result(`call_${at}`));
+        const back = responsesBody([user("go"), message, ...results]).input.slice(1, 1 + items.length);
+        const due = items
+          .filter((item) => item.type !== "message" || text.trim() !== "")
+          .map((item) =>
+            item.type === "function_call"
+              ? Object.fromEntries(Object.entries(item).filter(([member]) => member !== "status"))
+              : item,
+          );
+        // Reasoning that nothing follows cannot be told.
+        if (due.length > 1) expect(back.slice(0, due.length)).toEqual(due);
+      }),
+    );
+  });
+});

@@ -1,0 +1,177 @@
+import type { AssistantMessage, JsonObject, Message, Part, Settings } from "@rondo/core";
+import { describe, expect, test } from "vitest";
+import { openaiResponses } from "../../src/codecs/openai-responses.ts";
+import { responsesOrigin } from "./conversations.ts";
+import {
+  assistant,
+  call,
+  image,
+  type Loose,
+  request,
+  responses,
+  responsesBody,
+  result,
+  tools,
+  user,
+} from "./requests.ts";
+
+describe("Responses requests", () => {
+  const reasoning = (id: string, more: JsonObject = {}): Part => ({
+    type: "reasoning",
+    text: "",
+    opaque: { item: { type: "reasoning", id, summary: [], encrypted_content: "E", ...more } },
+  });
+  const own = (content: Part[]): AssistantMessage => assistant(content, responsesOrigin);
+
+  test("nothing is stored, and reasoning comes back encrypted (F112)", () => {
+    const body = responsesBody([user("x")], { system: "S" });
+    expect(body).toMatchObject({
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      instructions: "S",
+      stream: true,
+    });
+    const settings: Settings = {
+      maxOutputTokens: 9,
+      reasoning: "low",
+      providerOptions: {
+        test: {
+          store: true,
+          reasoning: { summary: "auto" },
+          include: ["web_search_call.action.sources"],
+          text: { verbosity: "low" },
+          tools: [{ type: "web_search" }],
+        },
+      },
+    };
+    const stored = responsesBody([user("x")], { settings, outputSchema: { type: "object", properties: {} } });
+    expect(stored).toMatchObject({
+      store: true,
+      include: ["web_search_call.action.sources"],
+      max_output_tokens: 9,
+      reasoning: { summary: "auto", effort: "low" },
+      text: { verbosity: "low", format: { type: "json_schema", name: "response", strict: false } },
+      tools: [{ type: "web_search" }],
+    });
+    const lacking = openaiResponses
+      .encoder(responses())
+      .encode(request([user("x")], { settings: { seed: 1, stop: ["a"], topK: 1 } }));
+    expect(lacking.warnings).toHaveLength(3);
+  });
+
+  test("reasoning goes with the item after it, or not at all (F111)", () => {
+    const types = (content: Part[], ...results: Message[]): unknown[] =>
+      responsesBody([user("x"), own(content), ...results])
+        .input.slice(1)
+        .map((item) => [item.type, item.id]);
+    expect(types([reasoning("rs_1"), call("a", { opaque: { id: "fc_1" } })], result("a"))).toEqual([
+      ["reasoning", "rs_1"],
+      ["function_call", "fc_1"],
+      ["function_call_output", undefined],
+    ]);
+    expect(types([{ type: "text", text: "x", opaque: { id: "msg_1" } }, reasoning("rs_1")])).toEqual([
+      ["message", "msg_1"],
+    ]);
+    expect(types([reasoning("rs_1")])).toEqual([]);
+    // Without its encrypted content it cannot be sent; then the ids that are tied to it cannot either.
+    const plain: Part = {
+      type: "reasoning",
+      text: "",
+      opaque: { item: { type: "reasoning", id: "rs_1", summary: [] } },
+    };
+    const tied = [plain, call("a", { opaque: { id: "fc_1" } }), call("b", { opaque: { id: "fc_2" } })];
+    expect(types(tied, result("a"), result("b")).slice(0, 2)).toEqual([
+      ["function_call", undefined],
+      ["function_call", undefined],
+    ]);
+    // A call that did not arrive whole is not what its reasoning led to (F029).
+    const broken = [
+      reasoning("rs_1"),
+      call("a", { opaque: { id: "fc_1" }, argsError: "cut", rawArgs: '{"a":' }),
+    ];
+    expect(types(broken, result("a"))[0]).toEqual(["function_call", undefined]);
+  });
+
+  test("a server-run call that was under way when the answer broke off is not told", () => {
+    const item = (status: string): Part => ({
+      type: "native",
+      kind: "web_search_call",
+      opaque: { item: { type: "web_search_call", id: "ws_1", status } },
+    });
+    const types = (content: Part[]): unknown[] =>
+      responsesBody([user("x"), own(content)])
+        .input.slice(1)
+        .map((one) => [one.type, one.id]);
+    const text: Part = { type: "text", text: "t", opaque: { id: "msg_1" } };
+    expect(types([reasoning("rs_1"), item("completed"), text])).toEqual([
+      ["reasoning", "rs_1"],
+      ["web_search_call", "ws_1"],
+      ["message", "msg_1"],
+    ]);
+    expect(types([reasoning("rs_1"), item("in_progress"), text])).toEqual([["message", undefined]]);
+  });
+
+  test("another model's reasoning, items and ids are left out", () => {
+    const native: Part = {
+      type: "native",
+      kind: "web_search_call",
+      opaque: { item: { type: "web_search_call", id: "ws_1" } },
+    };
+    const foreign = assistant(
+      [
+        reasoning("rs_1"),
+        native,
+        { type: "text", text: "t", opaque: { id: "msg_1" } },
+        call("call_x|fc_y", { opaque: { id: "fc_1" } }),
+      ],
+      { ...responsesOrigin, model: "other" },
+    );
+    const { input } = responsesBody([user("x"), foreign, result("call_x|fc_y")]);
+    expect(input.slice(1)).toMatchObject([
+      { type: "message", content: "t" },
+      { type: "function_call" },
+      { type: "function_call_output" },
+    ]);
+    expect(JSON.stringify(input)).not.toMatch(/rs_1|ws_1|msg_1|fc_1/);
+    expect(input[2]!.call_id).toBe(input[3]!.call_id);
+    expect(input[2]!.call_id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+  });
+
+  test("texts without an id of the server's are one plain text, for some take no parts in a message that is not theirs", () => {
+    const parts: Part[] = [
+      { type: "text", text: "It is " },
+      { type: "text", text: "21." },
+    ];
+    const said = (content: Part[]): unknown =>
+      responsesBody([user("x"), assistant(content, { ...responsesOrigin, model: "other" })]).input.slice(1);
+    expect(said(parts)).toEqual([{ type: "message", role: "assistant", content: "It is 21." }]);
+    expect(said([{ type: "refusal", text: "No." }])).toEqual([
+      { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No." }] },
+    ]);
+  });
+
+  test("results hold images and files, or leave them for a message after all results", () => {
+    const history = [
+      user("x"),
+      own([call("a"), call("b")]),
+      result("a", [{ type: "text", text: "see" }, image as never]),
+      result("b"),
+    ];
+    expect(responsesBody(history).input[3]!.output).toEqual([
+      { type: "input_text", text: "see" },
+      { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=", detail: "auto" },
+    ]);
+    const apart = responsesBody(history, {}, { toolFiles: false }).input;
+    expect(apart.slice(3).map((item) => item.type ?? item.role)).toEqual([
+      "function_call_output",
+      "function_call_output",
+      "user",
+    ]);
+  });
+
+  test("strict is said either way, and only where it is safe (F140)", () => {
+    const sent = responsesBody([user("x")], { tools, toolChoice: { tool: "read_file" } });
+    expect((sent.tools as Loose[]).map((tool) => tool.strict)).toEqual([true, false, false, false]);
+    expect(sent.tool_choice).toEqual({ type: "function", name: "read_file" });
+  });
+});

@@ -1,0 +1,325 @@
+// A file that a provider refuses stands in the history: left out, the session goes on (F117, F118).
+
+import { Agent, type FilePart, type Message, repairOfFile, tool, userText } from "@rondo/core";
+import { call, say } from "@rondo/testkit";
+import { type RondoWire, raw, type WireTurn } from "@rondo/testkit/wire";
+import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
+import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
+import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
+import { ollamaChat } from "../../src/codecs/ollama-chat.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { openaiResponses } from "../../src/codecs/openai-responses.ts";
+import type { Codec } from "../../src/index.ts";
+import { fewerFiles } from "../../src/refusals/count.ts";
+import { refusedFile } from "../../src/refusals/place.ts";
+import { expectValid, rows, serve, weather } from "../end-to-end/stack.ts";
+
+const origin = { api: "scripted", provider: "scripted", model: "scripted" };
+const stop = { kind: "end_turn", wire: "end_turn" } as const;
+
+const repairOf = (codec: Codec, message: string, status: number = 400): string | undefined =>
+  codec.errorOf({
+    status,
+    header: () => null,
+    body: JSON.stringify({ error: { message, type: "invalid_request_error" } }),
+  }).repair;
+
+describe("a refusal that is about a file in the history says so in the error", () => {
+  it.each([
+    [
+      anthropicMessages,
+      "messages.8.content.0.image.source.base64: image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes",
+    ],
+    [anthropicMessages, "Could not process image"],
+    [anthropicMessages, "messages.0.content.0.document: The PDF specified was not valid."],
+    [
+      anthropicMessages,
+      "messages.2.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+    ],
+    [bedrockConverse, "too many images and documents: 52 > 50"],
+    [googleGenerativeAi, "Unable to process input image. Please retry or report in troubleshooting"],
+    [googleGenerativeAi, "Unsupported MIME type: application/x-tar"],
+    [
+      googleGenerativeAi,
+      "Unable to submit request because it has a mimeType parameter with value application/zip, which is not supported. Update the mimeType and try again.",
+    ],
+    [googleGenerativeAi, "Image input modality is not enabled for models/gemma-3-1b-it"],
+    [googleGenerativeAi, "The document has no pages."],
+    [googleGenerativeAi, "Unsupported file uri: https://example.com/a"],
+    [
+      googleGenerativeAi,
+      "Cannot fetch content from the provided URL. Please ensure the URL is valid and accessible by Vertex AI.",
+    ],
+    [openaiResponses, "Invalid image data in input[3].content[1].image_url."],
+    [
+      openaiChat,
+      "Invalid 'messages[234]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
+    ],
+    [openaiChat, "Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`"],
+    [openaiChat, "No endpoints found that support image input"],
+    [openaiChat, "Model does not support images. Please use a model that does."],
+    [openaiChat, "meta-llama/Llama-3.1-8B-Instruct is not a multimodal model"],
+    [openaiChat, "At most 1 image(s) may be provided in one request."],
+    [openaiChat, "'messages.1' : for 'role:user' [('messages.1.content' : value must be a string)]"],
+  ] as const)("%#: %s", (codec, message) => {
+    expect(repairOf(codec, message)).toBe("files");
+  });
+
+  it.each([
+    "messages: text content blocks must be non-empty",
+    "Invalid 'tools[3].function.name': string too long.",
+    "tools.12.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
+    "The model is not configured to generate images. Image generation is not enabled",
+    "Unsupported response mime type: text/csv",
+  ])("and is told apart from other complaints: %s", (message) => {
+    expect(repairOf(openaiChat, message)).not.toBe("files");
+  });
+
+  it("and only by a status that means the request", () => {
+    expect(repairOf(anthropicMessages, "Could not process image", 500)).toBeUndefined();
+    expect(repairOf(openaiChat, "image input is not supported - hint: provide the mmproj", 500)).toBe(
+      "files",
+    );
+    expect(repairOf(ollamaChat, "failed to process image: image: unknown format", 500)).toBe("files");
+    expect(repairOf(ollamaChat, "illegal base64 data at input byte 4")).toBe("files");
+  });
+});
+
+describe.each(rows)("an image that $name refuses", (row) => {
+  const refused = raw(JSON.stringify({ error: { message: "Could not process image" } }), {
+    status: 400,
+    headers: { "content-type": "application/json" },
+  });
+  const history: Message[] = [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "look" },
+        { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" },
+      ],
+    },
+  ];
+
+  it("is left out with a word in its place, and the run goes on", async () => {
+    const wire = await serve([refused, say("done")]);
+    const { end, text } = await new Agent({ model: row.model(wire) }).run(history);
+    expect([end?.reason, text]).toEqual(["completed", "done"]);
+    const sent = wire.requests.map(({ body }) => JSON.stringify(body));
+    expect(sent.map((body) => body.includes("iVBORw0KGgo"))).toEqual([true, false]);
+    expect(sent[1]).toContain("[image/png left out]");
+    expectValid(wire);
+  });
+
+  it("and goes on being refused ends the run at the second refusal", async () => {
+    const wire = await serve([refused, refused, say("never")]);
+    const { end } = await new Agent({ model: row.model(wire) }).run(history);
+    expect(end?.error?.kind).toBe("invalid_request");
+    expect(wire.requests).toHaveLength(2);
+  });
+});
+
+describe.each(rows)("one of several images that $name refuses by its place", (row) => {
+  const cat = { type: "file", mediaType: "image/png", data: "Y2F0Y2F0", name: "cat" } as const;
+  const dog = { type: "file", mediaType: "image/png", data: "ZG9nZG9n", name: "dog" } as const;
+  const owl = { type: "file", mediaType: "image/png", data: "b3dsb3ds", name: "owl" } as const;
+  const history: Message[] = [
+    userText("hi"),
+    { role: "assistant", content: [{ type: "text", text: "hello" }], origin, stop },
+    { role: "user", content: [{ type: "text", text: "look" }, cat, dog] },
+    { role: "assistant", content: [{ type: "text", text: "nice" }], origin, stop },
+    { role: "user", content: [{ type: "text", text: "and" }, owl] },
+  ];
+  /** As each protocol's servers name the image that stands second after the text in the third message. */
+  const place: { readonly [name in typeof row.name]: string } = {
+    anthropic: "messages.2.content.2.image.source.base64: image exceeds 5 MB maximum: 7 bytes > 5 bytes",
+    openai:
+      "Invalid 'input[2].content[2].image_url'. Expected a base64-encoded data URL with an image MIME type.",
+    "openai-chat":
+      "Invalid image URL: 'messages[2].content[2].image_url.url'. Expected a base64-encoded data URL.",
+    google:
+      "Invalid value at 'contents[2].parts[2].inline_data.data' (TYPE_BYTES), image could not be decoded: failed to parse",
+    bedrock:
+      "The model returned the following errors: messages.2.content.2.image.source.bytes: image exceeds 5 MB maximum",
+  };
+  const refusing = (message: string): WireTurn =>
+    raw(JSON.stringify({ error: { message }, message }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+  const there = (wire: RondoWire): boolean[][] =>
+    wire.requests.map(({ body }) => [cat, dog, owl].map(({ data }) => JSON.stringify(body).includes(data)));
+
+  it("is left out alone, for the rest of the run", async () => {
+    const wire = await serve([refusing(place[row.name]), call("weather", { city: "Oslo" }), say("done")]);
+    const { end } = await new Agent({ model: row.model(wire), tools: [weather] }).run(history);
+    expect(end?.reason).toBe("completed");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+      [true, false, true],
+    ]);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain("[dog left out]");
+    expectValid(wire);
+  });
+
+  it("is left out, then another, then all that are refused without a place", async () => {
+    const other = place[row.name].replace(/([.[])2([.\]][a-z.]+[.[])2/, "$12$21");
+    expect(other).not.toBe(place[row.name]);
+    const wire = await serve([
+      refusing(place[row.name]),
+      refusing(other),
+      refusing("Could not process image"),
+      say("done"),
+    ]);
+    const { end } = await new Agent({ model: row.model(wire) }).run(history);
+    expect(end?.reason).toBe("completed");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+      [false, false, true],
+      [false, false, false],
+    ]);
+  });
+
+  it("and goes on being refused there ends the run at the second refusal", async () => {
+    const wire = await serve([refusing(place[row.name]), refusing(place[row.name]), say("never")]);
+    const { end } = await new Agent({ model: row.model(wire) }).run(history);
+    expect(end?.error?.kind).toBe("invalid_request");
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [true, false, true],
+    ]);
+  });
+
+  it("and is named by a message that holds several images means them all", async () => {
+    const word = place[row.name].replace(/([.[])2([.\]]).*$/, "$12] image could not be processed");
+    const wire = await serve([refusing(`unable to process image at ${word}`), say("done")]);
+    await new Agent({ model: row.model(wire) }).run(history);
+    expect(there(wire)).toEqual([
+      [true, true, true],
+      [false, false, false],
+    ]);
+  });
+});
+
+describe("a refusal that counts files", () => {
+  const image = { type: "file", mediaType: "image/png", data: "QQ==" } as const;
+  const history = (count: number): Message[] => [
+    { role: "user", content: [{ type: "text", text: "look" }, ...Array<typeof image>(count).fill(image)] },
+  ];
+
+  it.each([
+    ["too many images and documents: 52 > 50", 52, "files.last.50"],
+    ["too many images and documents: 120 + 0 > 100", 120, "files.last.100"],
+    ["Too much media: 0 document pages + 107 images > 100", 107, "files.last.100"],
+    ["request contains 52 images, exceeding the maximum of 50 allowed per request", 52, "files.last.50"],
+    ["Too many images in request. Max is 10.", 12, "files.last.10"],
+    ["At most 4 image(s) may be provided in one request.", 6, "files.last.4"],
+    ["Image count 5 exceeds limit 4 per request.", 5, "files.last.4"],
+    ["Too many images provided. This model supports up to 5 images", 9, "files.last.5"],
+    ["The number of images exceeds the 16 that are allowed", 20, "files.last.16"],
+    ['{"error":{"message":"too many images","code":400}}', 9, "files.last.4"],
+    ["At most 20 image(s) may be provided in one request.", 6, "files.last.3"],
+    ["At most 1 image(s) may be provided in one request.", 1, "files"],
+    ["image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes", 9, undefined],
+    [
+      "At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+      9,
+      undefined,
+    ],
+    [
+      "messages.8.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels",
+      31,
+      "files.last.20",
+    ],
+    ["A maximum of 100 PDF pages may be provided.", 2, undefined],
+    ["Could not process image", 2, undefined],
+  ])("%s, of %d: %s", (words, count, repair) => {
+    expect(fewerFiles(words, history(count))).toBe(repair);
+  });
+});
+
+describe.each(rows)("more images than $name takes", (row) => {
+  const picture = (data: string): Message => ({
+    role: "user",
+    content: [{ type: "file", mediaType: "image/png", data }],
+  });
+  const names = ["Y2F0Y2F0", "ZG9nZG9n", "b3dsb3ds", "YmVlYmVl"];
+  const history = names.slice(0, 3).map(picture);
+  const refused = raw(JSON.stringify({ error: { message: "too many images and documents: 3 > 2" } }), {
+    status: 400,
+    headers: { "content-type": "application/json" },
+  });
+  const look = tool({
+    name: "look",
+    description: "Looks.",
+    inputSchema: { type: "object" },
+    execute: () => [{ type: "file", mediaType: "image/png", data: names[3] as string }],
+  });
+
+  it("are left out from the oldest on, also when more come", async () => {
+    const wire = await serve([refused, call("look"), say("done")]);
+    const { end } = await new Agent({ model: row.model(wire), tools: [look] }).run(history);
+    expect(end?.reason).toBe("completed");
+    const there = wire.requests.map(({ body }) => names.map((data) => JSON.stringify(body).includes(data)));
+    expect(there).toEqual([
+      [true, true, true, false],
+      [false, true, true, false],
+      [false, false, true, true],
+    ]);
+    expectValid(wire);
+  });
+});
+
+describe("a place that a refusal names", () => {
+  const image = (data: string): object => ({ type: "file", mediaType: "image/png", data });
+  const messages = [
+    { role: "user", content: [image("QQ=="), image("Qg==")] },
+    { role: "tool", callId: "c", name: "t", content: [image("Qw==")], isError: false },
+    { role: "user", content: [{ type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" }] },
+  ] as unknown as Message[];
+  const sent = JSON.stringify({
+    messages: [
+      {
+        role: "user",
+        content: [
+          { image: { format: "png", source: { bytes: "QQ==" } } },
+          { image: { format: "png", source: { bytes: "Qg==" } } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", content: [{ type: "text", text: "x" }, { source: { data: "Qw==" } }] },
+        ],
+      },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "https://x.invalid/a.png" } }] },
+    ],
+  });
+  const named = (words: string): string | undefined => {
+    const repair = refusedFile(words, sent, messages);
+    const parts = messages.flatMap(({ content }) => content as FilePart[]);
+    const part = parts.find((one) => repairOfFile(one) === repair);
+    return part?.url ?? (part?.data as string | undefined);
+  };
+
+  it.each([
+    ["messages.0.content.1.image.source.base64: image exceeds", "Qg=="],
+    ["Value at 'messages.1.member.content.2.member.image.format' failed to satisfy constraint", "Qg=="],
+    ["Value at 'messages.1.member.content.1.member.image.source.bytes' failed", "QQ=="],
+    ["messages.1.content.0.tool_result.content.1.image.source.base64.data: too large", "Qw=="],
+    ["Invalid 'messages[1]'. Image URLs are only allowed", "Qw=="],
+    [
+      '{"error":{"message":"bad image","param":"messages[2].content[0].image_url.url"}}',
+      "https://x.invalid/a.png",
+    ],
+    ["messages.9.content.0.image: too large", undefined],
+    ["contents[0].parts[0]: invalid image", undefined],
+    ["messages.1.content.0.tool_result.content.0.text: image too large", undefined],
+    ["messages.0: too many images", undefined],
+    ["messages: at most 20 images", undefined],
+  ])("%s", (words, file) => {
+    expect(named(words)).toBe(file);
+  });
+});

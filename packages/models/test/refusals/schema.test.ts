@@ -1,0 +1,131 @@
+// A schema of a typed output that a server does not take: the value is asked for in another way (F142).
+
+import { Agent } from "@rondo/core";
+import { call } from "@rondo/testkit";
+import { raw } from "@rondo/testkit/wire";
+import { APICallError } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ollamaChat } from "../../src/codecs/ollama-chat.ts";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { fromAiSdk } from "../../src/index.ts";
+import { expectValid, rows, serve } from "../end-to-end/stack.ts";
+
+const repairOf = (error: object | string, status: number = 400): string | undefined =>
+  openaiChat.errorOf({ status, header: () => null, body: JSON.stringify({ error }) }).repair;
+
+describe("a refusal that is about the schema of an output says so in the error", () => {
+  it.each([
+    "This response_format type is unavailable now",
+    "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the structured outputs guide.",
+    "This model does not support response format `json_schema`. See supported models.",
+    "'response_format.type' must be 'json_object' or 'text'",
+    "Failed to deserialize the JSON body into the target type: response_format: response_format.type `json_schema` is unavailable now at line 1 column 9",
+    "Invalid schema for response_format 'response': In context=(), 'oneOf' is not permitted.",
+    "json mode cannot be combined with tool/function calling",
+    "Function calling with a response mime type: 'application/json' is unsupported",
+    "Json mode is not enabled for models/gemini-pro",
+    "The specified schema produces a constraint that has too many states for serving.",
+    "The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.",
+    "output_config: Extra inputs are not permitted",
+    "'claude-3-5-haiku-20241022' does not support output format.",
+    "structured outputs is not supported for this model",
+    "Unsupported parameter: 'text.format' is not supported with this model.",
+    "Invalid parameter: 'response_format' must be one of 'json_object', 'text'.",
+    "response_format value as json_schema is enabled only for api versions 2024-08-01-preview and later",
+    "Structured outputs are not available for this model",
+    "output_config.format.schema: Schema is too complex.",
+    "Failed to initialize samplers: failed to parse grammar",
+  ])("%s", (message) => {
+    expect(repairOf({ message, type: "invalid_request_error" })).toBe("schema");
+  });
+
+  it.each([
+    "Invalid schema for function 'look': In context=(), object schema missing properties.",
+    "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.x': items must be an object>",
+    "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
+    "output_config.effort: Extra inputs are not permitted",
+    "the model m does not exist",
+  ])("and is told apart from other complaints: %s", (message) => {
+    expect(repairOf({ message, type: "invalid_request_error" })).not.toBe("schema");
+  });
+
+  it("is read of a server that failed over the grammar", () => {
+    expect(repairOf("JSON schema conversion failed:\nUnrecognized schema: true", 500)).toBe("schema");
+    expect(repairOf("The server had an error", 500)).toBeUndefined();
+  });
+
+  it("is read of Ollama as well, and so is thinking that a model has none of", () => {
+    const error = (words: string): string | undefined =>
+      ollamaChat.errorOf({ status: 400, header: () => null, body: JSON.stringify({ error: words }) }).repair;
+    expect(error('invalid format: "x"; expected "json" or a valid JSON Schema object')).toBe("schema");
+    expect(error('"gemma3" does not support thinking')).toBe("settings.reasoning");
+  });
+});
+
+describe.each(rows)("a schema that $name refuses", (row) => {
+  const refusal = raw(
+    JSON.stringify({ error: { message: "Structured outputs are not supported for this model." } }),
+    { status: 400, headers: { "content-type": "application/json" } },
+  );
+
+  it("is asked for by a tool", async () => {
+    const wire = await serve([refusal, call("final_output", { city: "Rome" })]);
+    // A codec that knows its model to take no schema asks by the tool from the first request on.
+    const model = row.model(wire, { facts: { output: "native" } });
+    const run = await new Agent({ model, output: z.object({ city: z.string() }) }).run("where?");
+    expect(run.output).toEqual({ city: "Rome" });
+    const sent = wire.requests.map(({ body }) => JSON.stringify(body).includes("final_output"));
+    expect(sent).toEqual([false, true]);
+    expectValid(wire, run);
+  });
+
+  it("that was never sent is no cause to ask again", async () => {
+    const wire = await serve([refusal, call("final_output", { city: "Rome" })]);
+    const { end } = await new Agent({ model: row.model(wire) }).run("where?");
+    expect(end?.error?.kind).toMatch(/invalid_request|capability/);
+    expect(wire.requests).toHaveLength(1);
+  });
+});
+
+describe("a schema that is refused through a package of the AI SDK", () => {
+  it("is asked for by a tool", async () => {
+    let asked = 0;
+    const model = new MockLanguageModelV3({
+      provider: "acme",
+      modelId: "large",
+      doStream: async ({ tools }) => {
+        asked += 1;
+        if (tools === undefined)
+          throw new APICallError({
+            message: "refused",
+            url: "https://acme.invalid",
+            requestBodyValues: {},
+            statusCode: 400,
+            responseBody: JSON.stringify({
+              error: { message: "This model does not support response format `json_schema`" },
+            }),
+          });
+        const usage = {
+          inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+          outputTokens: { total: 1, text: 1, reasoning: undefined },
+        };
+        const input = JSON.stringify({ city: "Rome" });
+        return {
+          stream: new ReadableStream({
+            start(controller) {
+              controller.enqueue({ type: "tool-call", toolCallId: "c", toolName: "final_output", input });
+              const finishReason = { unified: "tool-calls", raw: undefined } as const;
+              controller.enqueue({ type: "finish", usage, finishReason });
+              controller.close();
+            },
+          }),
+        };
+      },
+    });
+    const output = z.object({ city: z.string() });
+    const agent = new Agent({ model: fromAiSdk(model), output });
+    expect([(await agent.run("where?")).output, asked]).toEqual([{ city: "Rome" }, 2]);
+  });
+});

@@ -1,0 +1,180 @@
+// A setting that a model does not take: the run goes on without it (F134).
+
+import { Agent, type Settings } from "@rondo/core";
+import { say } from "@rondo/testkit";
+import { raw } from "@rondo/testkit/wire";
+import { describe, expect, it } from "vitest";
+import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { expectValid, rows, serve } from "../end-to-end/stack.ts";
+
+const repairOf = (error: object, status: number = 400): string | undefined =>
+  openaiChat.errorOf({ status, header: () => null, body: JSON.stringify({ error }) }).repair;
+
+describe("a refusal that is about a setting says so in the error", () => {
+  it.each([
+    [
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      "maxOutputTokens",
+    ],
+    [
+      "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
+      "temperature",
+    ],
+    ["Unsupported parameter: 'parallel_tool_calls' is not supported with this model.", "parallelToolCalls"],
+    ["Unsupported parameter: 'reasoning.effort' is not supported with this model.", "reasoning"],
+    ["Argument not supported on this model: presencePenalty", "presencePenalty"],
+    ["`temperature` and `top_p` cannot both be specified for this model. Please use only one.", "topP"],
+    ["top_k: Extra inputs are not permitted", "topK"],
+    ["`temperature` is deprecated for this model.", "temperature"],
+    ["This model doesn't support the temperature field. Remove temperature and try again.", "temperature"],
+    ["Value error, current model does not support parameter `enable_thinking`.", "reasoning"],
+    ["thinking: adaptive thinking is not supported on this model", "reasoning"],
+    ["invalid temperature: only 1 is allowed for this model", "temperature"],
+    ["invalid thinking: only type=enabled is allowed for this model", "reasoning"],
+    ["Model grok-4-0709 does not support parameter reasoningEffort.", "reasoning"],
+    ["Model grok-4-0709 does not support parameter stop.", "stop"],
+    ["Reasoning is mandatory for this endpoint and cannot be disabled.", "reasoning"],
+    ["reasoning_effort must be one of `none` or `default`", "reasoning"],
+    ["<400> InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]", "topP"],
+    ['"qwen2.5-coder:7b" does not support thinking', "reasoning"],
+    [
+      "Unable to submit request because it has a topK value of 64 but the supported range is from 1 (inclusive) to 41 (exclusive). Update the value and try again.",
+      "topK",
+    ],
+    ["The thinking budget 50000 is invalid. Please choose a value between 128 and 32768.", "reasoning"],
+    ["The thinking budget (52428) is invalid.", "reasoning"],
+    ['think value "medium" is not supported for this model', "reasoning"],
+    [
+      "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config': Cannot find field.",
+      "seed",
+    ],
+    ["This model doesn't support the stopSequences field. Remove stopSequences and try again.", "stop"],
+    ["This model doesn't support the topP field. Remove topP and try again.", "topP"],
+    ["This model doesn't support the maxTokens field. Remove maxTokens and try again.", "maxOutputTokens"],
+    [
+      "The model returned the following errors: `maxTokens` must be unset when reasoningConfig type is 'enabled'",
+      "maxOutputTokens",
+    ],
+    ["The model returned the following errors: Unknown parameter: 'reasoningConfig'.", "reasoning"],
+  ])("%s", (message, setting) => {
+    expect(repairOf({ message, type: "invalid_request_error" })).toBe(`settings.${setting}`);
+  });
+
+  it.each([
+    "Invalid 'tools[3].function.name': string too long.",
+    "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens",
+    "Unknown parameter: 'messages[0].stop'.",
+    "messages.65.content.1.tool_use.text: Extra inputs are not permitted",
+    "the model m does not exist; temperature was fine",
+    "Thinking may not be enabled when tool_choice forces tool use.",
+    "`max_tokens` must be greater than `thinking.budget_tokens`.",
+    "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
+  ])("and is told apart from other complaints: %s", (message) => {
+    expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
+  });
+});
+
+describe("a refusal that names the field apart from its words", () => {
+  it.each([
+    [
+      "Invalid 'temperature': decimal above maximum value. Expected a value <= 1.",
+      "temperature",
+      "temperature",
+    ],
+    [
+      "Unsupported value: 'minimal'. Supported values are: 'low' and 'high'.",
+      "reasoning.effort",
+      "reasoning",
+    ],
+    ["Invalid 'stop': array too long. Expected an array with maximum length 4.", "stop", "stop"],
+  ])("%s", (message, param, setting) => {
+    expect(repairOf({ message, param })).toBe(`settings.${setting}`);
+  });
+
+  it.each(["messages", "max_tokens", "constructor", "tools[0].function.parameters"])(
+    "leaves nothing out for %s",
+    (param) => {
+      expect(repairOf({ message: "Invalid value.", param })).toBeUndefined();
+    },
+  );
+});
+
+describe.each(rows)("a setting that $name refuses", (row) => {
+  const refused = (name: string): ReturnType<typeof raw> =>
+    raw(JSON.stringify({ error: { message: `'${name}' is not supported with this model.` } }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+  const settings: Settings = { temperature: 0.5, topP: 0.5 };
+
+  it("is left out, one after the other, for the rest of the run", async () => {
+    const wire = await serve([refused("temperature"), refused("top_p"), say("done")]);
+    const model = row.model(wire, { id: row.name.startsWith("openai") ? "gpt-4.1" : "m" });
+    const { end } = await new Agent({ model, settings }).run("go");
+    expect(end?.reason).toBe("completed");
+    const sent = wire.requests.map(({ body }) => JSON.stringify(body));
+    const has = (field: RegExp): boolean[] => sent.map((body) => field.test(body));
+    expect(has(/"temperature":/)).toEqual([true, false, false]);
+    expect(has(/"top_?p":/i)).toEqual([true, true, false]);
+    expectValid(wire);
+  });
+
+  it("and was never sent is no cause to ask again", async () => {
+    const wire = await serve([refused("seed"), say("never")]);
+    const { end } = await new Agent({ model: row.model(wire), settings }).run("go");
+    expect(end?.error?.kind).toBe("invalid_request");
+    expect(wire.requests).toHaveLength(1);
+  });
+});
+
+describe("a refusal inside of a stream that had begun", () => {
+  const message = "Unsupported parameter: 'temperature' is not supported with this model.";
+  const upstream = JSON.stringify({
+    error: { message, type: "invalid_request_error", param: "temperature" },
+  });
+  const cases: [name: string, frames: object[]][] = [
+    [
+      "openai-chat",
+      [
+        {
+          choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: "error" }],
+          error: { code: 400, message: "Provider returned error", metadata: { raw: upstream } },
+        },
+      ],
+    ],
+    [
+      "openai",
+      [
+        { type: "response.created", response: { id: "r", status: "in_progress", output: [] } },
+        { type: "error", code: null, message, param: "temperature" },
+      ],
+    ],
+    [
+      "openai",
+      [
+        {
+          type: "response.failed",
+          response: {
+            id: "r",
+            status: "failed",
+            output: [],
+            error: { code: "unsupported_parameter", message },
+          },
+        },
+      ],
+    ],
+  ];
+  it.each(cases)("is repaired as one before it: %s %j", async (name, frames) => {
+    const row = rows.find((one) => one.name === name);
+    if (row === undefined) throw new Error("the row is gone");
+    const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+    const refused = raw(body, { headers: { "content-type": "text/event-stream" } });
+    const wire = await serve([refused, say("done")]);
+    const model = row.model(wire, { id: "gpt-4.1" });
+    const run = await new Agent({ model, settings: { temperature: 0.5 } }).run("go");
+    expect([run.end?.reason, run.text]).toEqual(["completed", "done"]);
+    const has = wire.requests.map((one) => /"temperature":/.test(JSON.stringify(one.body)));
+    expect(has).toEqual([true, false]);
+    expectValid(wire, run);
+  });
+});

@@ -1,0 +1,218 @@
+// What servers of the Chat Completions family say of overflow, money, filters and abilities, in words of their own.
+
+import type { ErrorKind, Json } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { classifyHttpError } from "../../src/transport/errors.ts";
+
+const kindOf = (status: number, body: Json): ErrorKind =>
+  classifyHttpError({ status, header: () => null, body: JSON.stringify(body) }).kind;
+
+const says = (message: string, more: { [member: string]: Json } = {}): Json => ({
+  error: { message, ...more },
+});
+
+type Row = [title: string, status: number, body: Json];
+
+const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
+  context_overflow: [
+    ["llama.cpp, which finds out as it goes", 500, says("Context size has been exceeded.", { code: 500 })],
+    [
+      "DeepInfra, under detail",
+      400,
+      {
+        detail: {
+          error: "This model's maximum context length is 32768 tokens. However, you requested 40000",
+        },
+      },
+    ],
+    ["LiteLLM by its class alone", 400, says("litellm.ContextWindowExceededError: prompt too large")],
+    ["an older vLLM", 400, says("Input prompt (40000 tokens) is too long and exceeds limit of 32768")],
+    ["an engine", 400, says("The engine prompt length 40000 exceeds the max_model_len 32768")],
+    ["Volcengine", 400, says("Input length 140000 exceeds the maximum length 131072.")],
+    ["Qianfan", 400, says("Prompt tokens too long", { code: "tokens_too_long" })],
+    ["Qianfan by characters", 400, { error_code: 336007, error_msg: "the max input characters is 24000" }],
+    ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
+    [
+      "GitHub Models",
+      413,
+      says("Request body too large for gpt-4o model. Max size: 8000 tokens.", {
+        code: "tokens_limit_reached",
+      }),
+    ],
+    [
+      "TensorRT-LLM",
+      400,
+      says("The sum of prompt length (40000.0), query length (0) should not exceed max_num_tokens (8192)"),
+    ],
+    ["a gateway", 400, says("Input exceeds the max input token limit")],
+    ["another", 400, says("Failed to process prompt: context overflow")],
+    [
+      "OpenAI, of one message alone",
+      400,
+      says(
+        "Invalid 'input[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 62114761 instead.",
+        { param: "input[0].content", code: "string_above_max_length" },
+      ),
+    ],
+    [
+      "Alibaba, of one text alone",
+      400,
+      says(
+        "String value length (20054016) exceeds the maximum allowed (20000000, from `StreamReadConstraints`)",
+      ),
+    ],
+    ["Z.ai by its tokens", 400, says("tokens in request more than max tokens allowed", { code: "1210" })],
+    ["a small server", 400, says("Prompt has 9,000 tokens, but the configured context size is 8,192 tokens")],
+  ],
+  invalid_request: [
+    [
+      "llama.cpp's template, of the order of roles",
+      500,
+      says(
+        "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+        { code: 500 },
+      ),
+    ],
+    ["a template without a system role", 500, says("System role not supported")],
+    ["Ollama's template, without a user", 500, says("no user query found")],
+    [
+      "an id that is too long, which is no history",
+      400,
+      says(
+        "Invalid 'input[95].call_id': string too long. Expected a string with maximum length 64, but got a string with length 116 instead.",
+      ),
+    ],
+    ["Cohere, of the output", 400, says("too many tokens: max tokens must be less than or equal to 4096")],
+  ],
+  quota_exhausted: [
+    ["OpenCode's 401", 401, says("Insufficient balance. Manage your billing here: https://x.test")],
+    [
+      "OpenAI's credits",
+      429,
+      says("You have no credits remaining", { type: "insufficient_quota", code: "credit_balance_exhausted" }),
+    ],
+    [
+      "Alibaba's free tier",
+      403,
+      says("The free tier of the model has been exhausted.", { code: "AllocationQuota.FreeTierOnly" }),
+    ],
+    ["xAI's new team", 403, { code: "x", error: "Your newly created team doesn't have any credits yet." }],
+    ["Copilot's month", 429, says("quota exceeded", { code: "quota_exceeded" })],
+    [
+      "Perplexity's 401",
+      401,
+      says("You exceeded your current quota", { type: "insufficient_quota", code: 401 }),
+    ],
+    [
+      "Volcengine's limit that was set",
+      429,
+      says("The model service has been paused.", { code: "SetLimitExceeded" }),
+    ],
+    ["Volcengine's debt", 403, says("Your account has an overdue balance.", { code: "AccountOverdueError" })],
+    [
+      "a plan's hours",
+      429,
+      says("Usage limit reached for 5 hour. Your limit will reset at 18:00.", { code: "1308" }),
+    ],
+    ["OpenRouter's key", 403, says("Key limit exceeded (total limit).", { code: 403 })],
+    ["OpenAI's project", 429, says("request rejected", { code: "project_spend_limit_exceeded" })],
+    ["LiteLLM's cap", 429, says("request failed", { code: "terminal_quota_exhausted" })],
+    ["Nous, of a paid model", 404, says("Not Found", { code: "insufficient_credits_for_paid_model" })],
+    ["a plan's week", 429, says("Weekly/Monthly Limit Exhausted.", { code: "1310" })],
+  ],
+  content_filter: [
+    [
+      "OpenRouter's moderation",
+      403,
+      says("Your chosen model requires moderation and your input was flagged", { code: 403 }),
+    ],
+    [
+      "xAI's guidelines",
+      403,
+      { code: "x", error: "Content violates usage guidelines. Failed check: SAFETY" },
+    ],
+    ["MiniMax", 400, says("invalid params, input new_sensitive (1026)")],
+  ],
+  payload_too_large: [["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")]],
+  malformed_tool_call: [
+    ["llama.cpp", 500, says("Failed to parse input at pos 184: <tool_call>", { type: "server_error" })],
+    ["Ollama", 500, { error: "error parsing tool call: raw='{}]', err=invalid character ']'" }],
+    [
+      "Ollama's Qwen Coder",
+      500,
+      { error: "XML syntax error on line 127: element <parameter> closed by </function>" },
+    ],
+    ["Ollama's Qwen", 500, { error: "expected element type <function> but have <parameter>" }],
+    [
+      "Ollama's GLM",
+      500,
+      {
+        error: "failed to parse XML: XML syntax error on line 1: element <tool_call> closed by </arg_value>",
+      },
+    ],
+    ["LM Studio", 400, says("Failed to parse tool call: Unexpected end of content.")],
+    ["vLLM's gpt-oss", 500, says("Unexpected token 200002 while expecting start token 200006")],
+    [
+      "vLLM's gpt-oss, in a header",
+      500,
+      says('unexpected tokens remaining in message header: Some("to=functions.x")'),
+    ],
+  ],
+  capability: [
+    [
+      "llama.cpp without its projector",
+      500,
+      says("image input is not supported - hint: you may need the mmproj"),
+    ],
+    ["llama.cpp without a template", 500, says("tools param requires --jinja flag, tools are not supported")],
+    ["Groq", 400, says("`tool calling` is not supported with this model")],
+  ],
+  // What sounds like one of those and is none.
+  rate_limit: [
+    [
+      "Scaleway, in whose words every limit is a quota",
+      429,
+      {
+        status: 429,
+        error: "INSUFFICIENT QUOTA",
+        message: "You exceeded your current limit of concurrent requests.",
+      },
+    ],
+    ["Alibaba's burst, through a gateway", 400, says("Upstream error: Request rate increased too quickly.")],
+    ["tokens of a minute", 429, says("Too many tokens, please wait before trying again.")],
+    ["a monthly plan's minute", 429, says("Rate limit exceeded: 20 requests per minute")],
+  ],
+  permission: [["a plain no", 403, says("You have no access to this model")]],
+  server_error: [
+    [
+      "Cloudflare's gateway, in a list and as a 400",
+      400,
+      {
+        success: false,
+        result: [],
+        error: [{ code: 2005, message: "Failed to get response from provider" }],
+      },
+    ],
+    ["a plain 500", 500, says("The context of this request was lost")],
+  ],
+  overloaded: [
+    [
+      "Z.ai",
+      429,
+      says("The service may be temporarily overloaded, please try again later", { code: "1305" }),
+    ],
+    ["Novita", 429, says("server overload, please try again later", { type: "server_overload" })],
+    [
+      "a gateway's 403 about who stands behind it",
+      403,
+      says("Please retry later.", { code: "upstream_unavailable" }),
+    ],
+    ["a 503 with such words", 503, says("Context size has been exceeded.")],
+  ],
+};
+
+describe.each(Object.entries(kinds))("%s", (kind, rows) => {
+  it.each(rows)("is what %s says", (_title, status, body) => {
+    expect(kindOf(status, body)).toBe(kind);
+  });
+});

@@ -1,0 +1,425 @@
+import { readFileSync } from "node:fs";
+import type { ErrorKind, Json } from "@rondo/core";
+import { describe, expect, it } from "vitest";
+import { isOverflowText } from "../../src/transport/error-words.ts";
+import { classifyHttpError, classifyStreamError } from "../../src/transport/errors.ts";
+
+interface Row {
+  id: string;
+  provider: string;
+  title: string;
+  status: number;
+  headers: { [name: string]: string };
+  body: Json;
+  kind: ErrorKind;
+}
+
+const rows = JSON.parse(readFileSync(new URL("errors.cases.json", import.meta.url), "utf8")) as Row[];
+
+function response(status: number, body: Json, headers: { [name: string]: string } = {}) {
+  return {
+    status,
+    header: (name: string) => headers[name] ?? null,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  };
+}
+
+describe("the catalogue's error responses", () => {
+  it.each(rows)("$id $provider: $title is $kind", (row) => {
+    const near = row.id === "F181b";
+    const error = classifyHttpError(response(row.status, row.body, row.headers), { nearContextLimit: near });
+    expect(error.kind).toBe(row.kind);
+    expect(error.status).toBe(row.status);
+  });
+
+  it("has every case of the catalogue that answers with an error status", () => {
+    expect(rows.length).toBe(50);
+  });
+});
+
+describe("responses only told in the catalogue's words", () => {
+  const more: [
+    title: string,
+    kind: ErrorKind,
+    status: number,
+    body: Json,
+    headers?: { [n: string]: string },
+  ][] = [
+    [
+      "F173 Groq's 413 for a request over the minute's tokens",
+      "request_too_large_for_tier",
+      413,
+      {
+        error: {
+          message:
+            "Request too large for model `llama-3.3-70b-versatile` in organization `o` on tokens per minute (TPM): Limit 6000, Requested 14810, please reduce your message size and try again.",
+          type: "tokens",
+          code: "rate_limit_exceeded",
+        },
+      },
+    ],
+    [
+      "F173b OpenAI's 429 for the same",
+      "request_too_large_for_tier",
+      429,
+      {
+        error: {
+          message:
+            "Request too large for gpt-4o in organization o on tokens per min (TPM): Limit 30000, Requested 342389. The input or output tokens must be reduced in order to run successfully.",
+          type: "tokens",
+          code: "rate_limit_exceeded",
+        },
+      },
+    ],
+    [
+      "F176 Anthropic's 529",
+      "overloaded",
+      529,
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    ],
+    [
+      "F179 Azure's content filter",
+      "content_filter",
+      400,
+      {
+        error: {
+          message:
+            "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+          type: null,
+          param: "prompt",
+          code: "content_filter",
+          status: 400,
+          innererror: { code: "ResponsibleAIPolicyViolation" },
+        },
+      },
+    ],
+    [
+      "F151 Groq's failed generation",
+      "malformed_tool_call",
+      400,
+      {
+        error: {
+          message: "Tool call validation failed",
+          type: "invalid_request_error",
+          code: "tool_use_failed",
+        },
+      },
+    ],
+    [
+      "F183 an output limit that does not fit beside the input",
+      "context_overflow",
+      400,
+      {
+        error: {
+          message:
+            "This endpoint's maximum context length is 262144 tokens. However, you requested about 284283 tokens (22139 of text input, 262144 in the output).",
+          code: 400,
+        },
+      },
+    ],
+    [
+      "F172 no money left at xAI",
+      "quota_exhausted",
+      403,
+      { code: "x", error: "Your team has run out of credits" },
+    ],
+    ["402 is about money", "quota_exhausted", 402, { error: { message: "Insufficient credits", code: 402 } }],
+    ["a plain 503", "overloaded", 503, "upstream unavailable"],
+    ["Cloudflare's 520", "server_error", 520, "<html><head><title>520</title></head></html>"],
+    [
+      "Google's array of one",
+      "invalid_request",
+      400,
+      [{ error: { code: 400, message: "bad", status: "INVALID_ARGUMENT" } }],
+    ],
+    [
+      "Google's free tier that is none",
+      "quota_exhausted",
+      429,
+      { error: { code: 429, message: "Quota exceeded, limit: 0, model: x", status: "RESOURCE_EXHAUSTED" } },
+    ],
+    [
+      "Bedrock's expired token in a 403",
+      "auth",
+      403,
+      { message: "The security token included in the request is expired" },
+      { "x-amzn-errortype": "ExpiredTokenException:http://internal.amazon.com/" },
+    ],
+    [
+      "an unknown model",
+      "invalid_request",
+      404,
+      { type: "error", error: { type: "not_found_error", message: "model: nope" } },
+    ],
+    [
+      "OpenRouter without an endpoint for tools",
+      "capability",
+      404,
+      { error: { message: "No endpoints found that support tool use.", code: 404 } },
+    ],
+    ["xAI's wrong key in a 400", "auth", 400, { code: "x", error: "Incorrect API key provided: xa***zz." }],
+    [
+      "FastAPI's detail",
+      "invalid_request",
+      422,
+      { detail: [{ loc: ["body"], msg: "field required", type: "missing" }] },
+    ],
+    [
+      "an engine's overload in a 429",
+      "overloaded",
+      429,
+      { error: { type: "engine_overloaded_error", message: "busy" } },
+    ],
+    ["a redirect", "invalid_request", 308, ""],
+    [
+      "Google's broken-off work, which nobody here cancelled",
+      "server_error",
+      499,
+      [{ error: { code: 499, message: "The operation was cancelled.", status: "CANCELLED" } }],
+    ],
+    [
+      "a model of Bedrock's that failed",
+      "server_error",
+      424,
+      { message: "The model returned the following errors: x", originalStatusCode: 500 },
+      { "x-amzn-errortype": "ModelErrorException:http://internal.amazon.com/" },
+    ],
+    [
+      "a prototype's name as a code",
+      "invalid_request",
+      400,
+      { error: { code: "constructor", type: "__proto__", message: "x" } },
+    ],
+  ];
+  it.each(more)("%s is %s", (_title, kind, status, body, headers) => {
+    expect(classifyHttpError(response(status, body, headers)).kind).toBe(kind);
+  });
+
+  it("a list of details is told with the place", () => {
+    const place = ["body", "messages", 3, "assistant", "reasoning_content"];
+    const detail = [{ type: "extra_forbidden", loc: place, msg: "Extra inputs are not permitted" }];
+    for (const body of [{ detail }, { object: "error", message: { detail } }])
+      expect(classifyHttpError(response(422, body)).message).toContain(
+        "Extra inputs are not permitted: messages.3.assistant.reasoning_content",
+      );
+  });
+
+  it("a server's own word on retrying wins over the table", () => {
+    const no = classifyHttpError(response(503, "{}", { "x-should-retry": "false" }));
+    const yes = classifyHttpError(response(400, "{}", { "x-should-retry": "true" }));
+    expect([no.retryable, yes.retryable]).toEqual([false, true]);
+  });
+
+  it("a conflict may be tried again, a bad request may not", () => {
+    for (const status of [409, 425]) expect(classifyHttpError(response(status, "{}")).retryable).toBe(true);
+    expect(classifyHttpError(response(400, "{}")).retryable).toBe(false);
+  });
+
+  it("no page of a proxy reaches the message or the raw error", () => {
+    const error = classifyHttpError(
+      response(
+        524,
+        "<!DOCTYPE html><html><head><title>a | 524: A timeout occurred</title></head><body>secret</body></html>",
+      ),
+    );
+    expect(error.message).toContain("524: A timeout occurred");
+    expect(JSON.stringify(error)).not.toContain("<body>");
+    expect(JSON.stringify(error)).not.toContain("secret");
+  });
+
+  it("reads a body that has the field of an event before it, and words that are called a parameter (F104)", () => {
+    const param = "The reasoning_content in the thinking mode must be passed back to the API.";
+    const error = { code: "400", message: "Param Incorrect", param, type: "" };
+    const told = classifyHttpError(response(400, `data:${JSON.stringify({ error })}`));
+    expect(told.message).toContain(`Param Incorrect: ${param}`);
+    expect(told.raw).toEqual({ error });
+    const framed = `event: error\r\ndata: ${JSON.stringify({ error })}\r\n\r\ndata: [DONE]\n\n`;
+    expect(classifyHttpError(response(400, framed))).toEqual(told);
+    const field = classifyHttpError(response(400, { error: { ...error, param: "messages[0].content" } }));
+    expect(field.message).not.toContain("messages[0].content");
+  });
+
+  it("says the wait it was asked for, and what a wait of a day means", () => {
+    const error = classifyHttpError(response(429, "{}", { "retry-after": "3600" }));
+    expect(error.retryAfterMs).toBe(3_600_000);
+    expect(error.message).toContain("3600 s");
+  });
+
+  it("keeps a small body as it is and cuts a large one", () => {
+    const small = { error: { message: "m", failed_generation: '{"name":"f"}' } };
+    expect(classifyHttpError(response(400, small)).raw).toEqual(small);
+    const large = classifyHttpError(response(400, { error: { message: "m".repeat(100_000) } }));
+    expect(JSON.stringify(large).length).toBeLessThan(10_000);
+  });
+});
+
+describe("errors inside a successful answer", () => {
+  const frames: [title: string, kind: ErrorKind, body: Json, code?: string][] = [
+    [
+      "F149 Anthropic's overload",
+      "overloaded",
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    ],
+    [
+      "F150 vLLM's",
+      "server_error",
+      { error: { message: "EngineCore encountered an issue", type: "InternalServerError", code: 500 } },
+    ],
+    ["F152 Google's", "overloaded", { error: { code: 503, message: "high demand", status: "UNAVAILABLE" } }],
+    [
+      "F153 OpenAI's quota",
+      "quota_exhausted",
+      { type: "error", error: { code: "insufficient_quota", message: "m" } },
+    ],
+    [
+      "F154 xAI's text in a 200",
+      "overloaded",
+      { code: "The service is currently unavailable", error: "Timed out waiting for first token" },
+    ],
+    ["F157 plain text", "stream_error", "error: CUDA out of memory"],
+    ["F161", "server_error", { error: { message: "model crashed", type: "server_error" } }],
+    ["F162 throttling", "rate_limit", { message: "Too many tokens, please wait" }, "throttlingException"],
+    ["F162b unavailable", "server_error", { message: "m" }, "serviceUnavailableException"],
+    ["F162c internal", "server_error", { message: "m" }, "internalServerException"],
+    ["F162d the model's stream", "server_error", { message: "m" }, "modelStreamErrorException"],
+    ["F162e validation", "invalid_request", { message: "m" }, "validationException"],
+    [
+      "an overflow",
+      "context_overflow",
+      { message: "Input is too long for requested model." },
+      "validationException",
+    ],
+    [
+      "OpenAI's overload, by its code",
+      "overloaded",
+      {
+        error: {
+          type: "service_unavailable_error",
+          code: "server_is_overloaded",
+          message: "Our servers are currently overloaded. Please try again later.",
+        },
+      },
+    ],
+    [
+      "an overload that only asks to come back later",
+      "overloaded",
+      { error: { message: "Our servers are currently overloaded. Please try again later." } },
+    ],
+    [
+      "a rate limit that says it is busy too",
+      "rate_limit",
+      { error: { message: "Rate limit reached: the model is overloaded. Please try again in 2s." } },
+    ],
+    [
+      "OpenAI's policy, by its code",
+      "content_filter",
+      { code: "cyber_policy", message: "This content was flagged." },
+    ],
+    [
+      "OpenAI's policy, in the words of a bad prompt",
+      "content_filter",
+      {
+        error: {
+          code: "invalid_prompt",
+          message: "Invalid prompt: we've limited access to this content for safety reasons.",
+        },
+      },
+    ],
+    ["a prompt that is bad in itself", "invalid_request", { code: "invalid_prompt", message: "m" }],
+    ["an image that cannot be read", "invalid_request", { code: "invalid_base64_image", message: "m" }],
+    ["an image too small", "invalid_request", { code: "image_too_small", message: "m" }],
+    [
+      "an image of a kind that is not taken",
+      "invalid_request",
+      { code: "unsupported_image_media_type", message: "m" },
+    ],
+    [
+      "an image that breaks a policy",
+      "content_filter",
+      { code: "image_content_policy_violation", message: "m" },
+    ],
+    ["a model that Bedrock does not have", "invalid_request", { message: "m" }, "resourceNotFoundException"],
+    [
+      "Google's broken-off work",
+      "server_error",
+      { error: { code: 499, message: "The operation was cancelled.", status: "CANCELLED" } },
+    ],
+    ["nothing known", "stream_error", {}],
+  ];
+  it.each(frames)("%s is %s", (_title, kind, body, code) => {
+    expect(classifyStreamError(body, { code }).kind).toBe(kind);
+  });
+
+  it("a provider's own codes win", () => {
+    expect(
+      classifyStreamError({ error: { code: "odd", message: "m" } }, { codes: { odd: "capability" } }).kind,
+    ).toBe("capability");
+  });
+});
+
+describe("what servers say in words alone", () => {
+  const said = (status: number, body: Json): ErrorKind => classifyHttpError(response(status, body)).kind;
+
+  it.each([
+    "length of prompt_tokens (57535) must be less than max_seq_len (32768).",
+    "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
+    "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+    "Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context length of only 7866 tokens, which is not enough.",
+    "Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again.",
+    "`inputs` must have less than 4096 tokens. Given: 5000",
+    "Prompt 超长",
+  ])("a prompt that is too long (F182): %s", (message) => {
+    expect(said(400, { error: { message, type: "invalid_request_error" } })).toBe("context_overflow");
+    expect(said(400, { object: "error", message, type: "BadRequestError", param: null, code: 400 })).toBe(
+      "context_overflow",
+    );
+  });
+
+  it.each([
+    [400, { error: { message: "Content Exists Risk", code: "invalid_request_error" } }, "content_filter"],
+    [
+      400,
+      {
+        error: {
+          message: "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+          type: "invalid_request_error",
+          code: "invalid_prompt",
+        },
+      },
+      "content_filter",
+    ],
+    [400, { error: { message: "refused", code: "DataInspectionFailed" } }, "content_filter"],
+    [
+      400,
+      { error: { code: "1301", message: "系统检测到输入或生成内容可能包含不安全或敏感内容" } },
+      "content_filter",
+    ],
+    [403, { code: "INSUFFICIENT_BALANCE", message: "Insufficient account balance" }, "quota_exhausted"],
+    [403, { code: 30001, message: "Sorry, your account balance is insufficient" }, "quota_exhausted"],
+    [429, { error: { code: "1113", message: "您的账户已欠费，请充值后重试" } }, "quota_exhausted"],
+    [
+      400,
+      {
+        error: {
+          code: 400,
+          message: "Request payload size exceeds the limit: 20971520 bytes.",
+          status: "INVALID_ARGUMENT",
+        },
+      },
+      "payload_too_large",
+    ],
+    [400, { error: { message: "the pattern flagged here is invalid" } }, "invalid_request"],
+  ] as const)("%d %j", (status, body, kind) => {
+    expect(said(status, body)).toBe(kind);
+  });
+});
+
+describe("overflow words", () => {
+  it.each([
+    "Rate limit reached: too many tokens per minute",
+    "Too many tokens, please wait before trying again.",
+    "Tokens per minute limit exceeded - too many tokens processed.",
+  ])("are vetoed by a rate limit's: %s", (text) => {
+    expect(isOverflowText(text)).toBe(false);
+  });
+});

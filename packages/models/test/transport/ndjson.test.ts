@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { NdjsonDecoder } from "../../src/transport/ndjson.ts";
+
+function frames(
+  bytes: Uint8Array,
+  cuts: readonly number[],
+  limit?: number,
+): { lines: string[]; cut: boolean } {
+  const lines: string[] = [];
+  const decoder = new NdjsonDecoder(({ data }) => lines.push(data), limit);
+  let from = 0;
+  for (const cut of [...cuts].sort((a, b) => a - b)) {
+    decoder.push(bytes.subarray(from, cut));
+    from = cut;
+  }
+  decoder.push(bytes.subarray(from));
+  return { lines, cut: decoder.end() };
+}
+
+it("gives the same lines however the bytes were cut, between characters' bytes too", () => {
+  const text = '{"a":"né😀"}\r\n\n  {"b":1}\n{"c":[1,\t2]}';
+  const bytes = new TextEncoder().encode(text);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: bytes.length })), (cuts) => {
+      expect(frames(bytes, cuts)).toEqual({
+        lines: ['{"a":"né😀"}', '{"b":1}', '{"c":[1,\t2]}'],
+        cut: false,
+      });
+    }),
+  );
+});
+
+it("drops a last line that is cut inside, and says so", () => {
+  expect(frames(new TextEncoder().encode('{"a":1}\n{"b":'), [])).toEqual({ lines: ['{"a":1}'], cut: true });
+});
+
+it("refuses a line without an end", () => {
+  expect(() => frames(new TextEncoder().encode('{"a":"aaaaaaaaaaaaaaaa'), [4], 10)).toThrow(/longer than 10/);
+});
