@@ -32,7 +32,6 @@ import {
   whole,
 } from "@rondo/core/checks";
 import { Answer } from "../answer.ts";
-import { forGrammar } from "../prompted/envelope.ts";
 import { promptedJson } from "../prompted/prompted-json.ts";
 import { abortedError, unlessAborted } from "../transport/network.ts";
 import {
@@ -258,6 +257,7 @@ class LlamaFile implements Model {
     let made = this.#grammars.get(key);
     if (made === undefined) {
       if (this.#grammars.size >= maxGrammars) this.#grammars.clear();
+      const { forGrammar } = await import("../prompted/envelope.ts");
       made = runtime.createGrammarForJsonSchema(forGrammar(schema) as never);
       this.#grammars.set(key, made);
     }

@@ -15,7 +15,9 @@ import {
   RondoError,
   textOf,
 } from "@rondo/core";
-import { readAnswer } from "./read-answer.ts";
+import { loadOnce } from "../load-once.ts";
+
+const reader = loadOnce(() => import("./read-answer.ts"));
 
 /**
  * `native` until it refuses tools or shows that its server cannot read its calls, `prompted` from then on.
@@ -49,7 +51,7 @@ export function nativeOrPrompted(
         return await prompted.call(request, io);
       }
       called ||= answer.content.some(({ type }) => type === "tool_call");
-      const leaked = leakedCall(answer, request);
+      const leaked = await leakedCall(answer, request);
       if (leaked === undefined) return answer;
       if (!called) goOver(io, "calls tools in words that its server does not read");
       const detail = `a call of ${leaked} stands in the answer's text, where nothing runs`;
@@ -59,11 +61,12 @@ export function nativeOrPrompted(
 }
 
 /** The tool that an answer without calls calls in its text; undefined where it is a text. */
-function leakedCall(answer: AssistantMessage, request: ModelRequest): string | undefined {
+async function leakedCall(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const { tools, toolChoice, outputSchema } = request;
   if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return undefined;
   if (answer.stop.kind !== "end_turn" || answer.content.some(({ type }) => type === "tool_call"))
     return undefined;
+  const { readAnswer } = await reader();
   const known = new Set(tools.map(({ name }) => name));
   const { calls } = readAnswer(textOf(answer).trim(), { known, tools: true, wire: answer.stop.wire });
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;

@@ -1,0 +1,113 @@
+// The room of calls to our model abroad: a request in the AI SDK's words, our answer in its parts.
+//
+// A call that fails before anything came rejects, so that the AI SDK retries it; one that fails later says so in its
+// stream. Whoever stops reading, or aborts, stops the model.
+
+import type { AssistantMessage, Model, ModelEvent } from "@rondo/core";
+import { errorTo } from "./errors.ts";
+import { readOptions, ToolMemory } from "./read-options.ts";
+import type { CallOptions, GenerateResult, StreamPart } from "./spec.ts";
+import { finishReason, specUsage } from "./words.ts";
+import { contentOf, PartWriter, warningOf } from "./write-parts.ts";
+
+/** A call of the AI SDK, as far as its versions have it in common. */
+export interface AiSdkCall {
+  prompt: readonly object[];
+  abortSignal?: AbortSignal | undefined;
+}
+
+export class CallsAbroad {
+  readonly #model: Model;
+  readonly #version: number;
+  readonly #memory = new ToolMemory();
+
+  constructor(model: Model, version: number) {
+    this.#model = model;
+    this.#version = version;
+  }
+
+  async generate(options: AiSdkCall): Promise<GenerateResult> {
+    const { request, warnings } = readOptions(options as CallOptions, this.#memory);
+    const signal = options.abortSignal ?? new AbortController().signal;
+    try {
+      const message = await this.#model.call(request, {
+        signal,
+        emit: (event) => {
+          if (event.type === "warning") warnings.push(warningOf(event));
+        },
+      });
+      return {
+        content: contentOf(message, this.#version),
+        finishReason: finishReason(message.stop),
+        usage: specUsage(message.usage),
+        warnings,
+        providerMetadata: { rondo: { stop: { ...message.stop } } },
+        response: { modelId: message.origin.model },
+      };
+    } catch (thrown) {
+      throw errorTo(thrown, options.abortSignal);
+    }
+  }
+
+  async stream(options: AiSdkCall): Promise<{ stream: ReadableStream<StreamPart> }> {
+    const { request, warnings } = readOptions(options as CallOptions, this.#memory);
+    const outer = options.abortSignal;
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort(outer?.reason);
+    outer?.addEventListener("abort", onAbort, { once: true });
+    if (outer?.aborted === true) onAbort();
+
+    let controller: ReadableStreamDefaultController<StreamPart> | undefined;
+    let over = false;
+    const stream = new ReadableStream<StreamPart>({
+      start(given) {
+        controller = given;
+      },
+      cancel(reason) {
+        over = true;
+        stop.abort(reason);
+      },
+    });
+    const writer = new PartWriter(this.#version, (part) => {
+      if (!over) controller?.enqueue(part);
+    });
+    const end = (): void => {
+      outer?.removeEventListener("abort", onAbort);
+      if (!over) controller?.close();
+      over = true;
+    };
+
+    const begun = Promise.withResolvers<void>();
+    let started = false;
+    const begin = (): void => {
+      if (started) return;
+      started = true;
+      writer.start(warnings, this.#model.origin);
+      begun.resolve();
+    };
+    const hear = (event: ModelEvent): void => {
+      if (event.type === "warning" && !started) warnings.push(warningOf(event));
+      else {
+        begin();
+        writer.event(event);
+      }
+    };
+    const done = (message: AssistantMessage): void => {
+      begin();
+      writer.finish(message);
+      end();
+    };
+    const failed = (thrown: unknown): void => {
+      const error = errorTo(thrown, outer);
+      if (started) writer.fail(error);
+      else begun.reject(error);
+      end();
+    };
+    // Called inside the promise, so that what is thrown at once takes the same way.
+    Promise.resolve()
+      .then(() => this.#model.call(request, { signal: stop.signal, emit: hear }))
+      .then(done, failed);
+    await begun.promise;
+    return { stream };
+  }
+}

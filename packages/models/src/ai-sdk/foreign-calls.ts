@@ -1,0 +1,168 @@
+// The room of calls to a foreign model: a request in the AI SDK's words, its parts back in ours.
+//
+// One call is one attempt; the AI SDK's own retries live above its models and are not used. A model that does not look at
+// its signal is left behind when it fires: nothing it says later is heard.
+
+import {
+  type AssistantMessage,
+  errorWith,
+  type Model,
+  type ModelIo,
+  type ModelRequest,
+  RondoError,
+} from "@rondo/core";
+import { abortedError } from "../transport/network.ts";
+import { errorFrom } from "./errors.ts";
+import { PartReader } from "./read-parts.ts";
+import type { AiSdkModelLike, CallOptions } from "./spec.ts";
+import { asRecord } from "./words.ts";
+import { type KnownTools, type ProviderTool, writeOptions } from "./write-options.ts";
+
+interface HowToAsk {
+  stream?: boolean;
+  providerTools?: readonly ProviderTool[];
+  raw?: boolean;
+}
+
+export class ForeignCalls {
+  readonly #face: Pick<Model, "id" | "origin">;
+  readonly #model: AiSdkModelLike;
+  readonly #version: number;
+  readonly #options: HowToAsk;
+  readonly #tools: KnownTools = new WeakMap();
+
+  /** @param face what the answers are known as */
+  constructor(face: Pick<Model, "id" | "origin">, model: AiSdkModelLike, version: number, options: HowToAsk) {
+    this.#face = face;
+    this.#model = model;
+    this.#version = version;
+    this.#options = options;
+  }
+
+  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const reader = new PartReader(this.#face.origin, io.emit);
+    // A listener of its own for each wait would gather on a long stream.
+    let leave: (error: RondoError) => void = () => {};
+    const gone = new Promise<never>((_, reject) => {
+      leave = reject;
+    });
+    gone.catch(() => {});
+    const onAbort = (): void => leave(abortedError(io.signal));
+    io.signal.addEventListener("abort", onAbort, { once: true });
+    if (io.signal.aborted) onAbort();
+    const unlessGone = <T>(work: PromiseLike<T>): Promise<T> => Promise.race([gone, work]);
+    try {
+      const call = await this.#callOptions(request, io, unlessGone);
+      await this.#ask(call, reader, unlessGone);
+      if (reader.error !== undefined) throw errorFrom(reader.error.thrown, this.#face.id, true);
+      const message = reader.finish(this.#options.raw === true);
+      if (reader.failed)
+        throw new RondoError(
+          "stream_error",
+          `${this.#face.id} ended its answer with an error (${reader.word ?? "error"})`,
+        );
+      return message;
+    } catch (thrown) {
+      throw this.#failure(thrown, reader, io.signal);
+    } finally {
+      io.signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async #callOptions(
+    request: ModelRequest,
+    io: ModelIo,
+    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
+  ): Promise<CallOptions> {
+    const urls = asRecord(await unlessGone(Promise.resolve(this.#model.supportedUrls)));
+    const target = {
+      origin: this.#face.origin,
+      version: this.#version,
+      fetches: (mediaType: string, url: string) => isFetched(urls, mediaType, url),
+      warn: (code: string, message: string) => io.emit({ type: "warning", code, message }),
+    };
+    return writeOptions(request, target, io.signal, this.#options.providerTools ?? [], this.#tools);
+  }
+
+  async #ask(
+    call: CallOptions,
+    reader: PartReader,
+    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
+  ): Promise<void> {
+    if (this.#options.stream !== false && typeof this.#model.doStream === "function") {
+      const asked = Promise.resolve(this.#model.doStream(call as never));
+      let stream: ReadableStream<unknown>;
+      try {
+        ({ stream } = await unlessGone(asked));
+      } catch (thrown) {
+        // A stream that comes after we left is closed.
+        asked
+          .then(
+            ({ stream: late }) => late.cancel(),
+            () => {},
+          )
+          .catch(() => {});
+        if (asRecord(thrown).name !== "AI_UnsupportedFunctionalityError") throw thrown;
+        return await this.#askWhole(call, reader, unlessGone, thrown);
+      }
+      return await readAll(stream, reader, unlessGone);
+    }
+    await this.#askWhole(call, reader, unlessGone);
+  }
+
+  async #askWhole(
+    call: CallOptions,
+    reader: PartReader,
+    unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
+    unsupported?: unknown,
+  ): Promise<void> {
+    if (typeof this.#model.doGenerate !== "function") throw unsupported;
+    const asked = Promise.resolve(this.#model.doGenerate(call as never));
+    asked.catch(() => {});
+    const whole = asRecord(await unlessGone(asked));
+    reader.warn(whole.warnings);
+    reader.respond(asRecord(whole.response));
+    for (const part of Array.isArray(whole.content) ? whole.content : []) reader.content(part);
+    reader.push({ ...whole, type: "finish" });
+  }
+
+  #failure(thrown: unknown, reader: PartReader, signal: AbortSignal): RondoError {
+    const aborted = signal.aborted;
+    const error = aborted ? abortedError(signal) : errorFrom(thrown, this.#face.id);
+    // What an error of ours brings along has another origin; what was read here is the same, under this one's.
+    const partial = reader.partial(aborted ? "aborted" : "error");
+    const usage = error.usage ?? reader.usage;
+    return errorWith(error, { partial, usage });
+  }
+}
+
+async function readAll(
+  stream: ReadableStream<unknown>,
+  reader: PartReader,
+  unlessGone: <T>(work: PromiseLike<T>) => Promise<T>,
+): Promise<void> {
+  const source = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await unlessGone(source.read());
+      if (done) return;
+      reader.push(value);
+    }
+  } finally {
+    // After an abort or a failure nobody reads on; a stream that has ended does not mind.
+    source.cancel().catch(() => {});
+  }
+}
+
+/** Whether the model says that it fetches this address itself: patterns of addresses, by media type. */
+function isFetched(urls: { readonly [pattern: string]: unknown }, mediaType: string, url: string): boolean {
+  return Object.entries(urls).some(
+    ([pattern, addresses]) =>
+      (pattern === "*" ||
+        pattern === "*/*" ||
+        pattern === mediaType ||
+        (pattern.endsWith("/*") && mediaType.startsWith(pattern.slice(0, -1)))) &&
+      Array.isArray(addresses) &&
+      addresses.some((address) => address instanceof RegExp && address.test(url.toLowerCase())),
+  );
+}

@@ -1,0 +1,299 @@
+// The room of the text protocol: a request with tools becomes one without, and a text becomes an answer with calls.
+//
+// The request is rewritten (tools into the system prompt, history into text), the answer is read back into parts. One
+// attempt in, one attempt out: what cannot be read is said in the answer's stop, and the loop decides what follows.
+
+import {
+  type AssistantMessage,
+  errorWith,
+  type JsonObject,
+  type Model,
+  type ModelEvent,
+  type ModelIo,
+  type ModelRequest,
+  type Origin,
+  RondoError,
+  type StopKind,
+  type ToolDefinition,
+} from "@rondo/core";
+import { Answer } from "../answer.ts";
+import { freshId } from "../codecs/openai/names.ts";
+import { envelopeSchema, withoutFillers } from "./envelope.ts";
+import { fromHarmony, speaksHarmony } from "./harmony.ts";
+import { neutralTools, TextHistory } from "./history.ts";
+import { protocolPrompt, reminder, strictPrompt } from "./prompt.ts";
+import { type Reading, readAnswer } from "./read-answer.ts";
+import { readStrict } from "./read-strict.ts";
+import { splitStray, ThoughtSplitter } from "./thoughts.ts";
+import { AnswerWatch } from "./watch.ts";
+
+export interface PromptedOptions {
+  /**
+   * `strict` is the protocol by the letter: its own system prompt in place of yours, one call an answer, an answer that is
+   * no JSON is text. `tolerant` forgives what models really write, and takes calls in the words that their families were
+   * taught. Default: `tolerant`.
+   */
+  mode?: "tolerant" | "strict";
+  /** Break up control tokens of chat templates in what users, tools and files say. Default: true. */
+  neutralise?: boolean;
+  /** The chat template opens the thought itself: answers begin inside `<think>`. Default: false. */
+  startsInThought?: boolean;
+  /**
+   * Hold the model to the protocol by a JSON Schema, where it can be held to one (`facts.output`). Default: false;
+   * a schema the server cannot carry makes the request fail.
+   */
+  constrain?: boolean;
+  /** Default: the model's own id. */
+  id?: string;
+  /** Default: the model's own, with `prompted-json` as its protocol. */
+  origin?: Origin;
+}
+
+export class TextProtocol {
+  readonly #face: Pick<Model, "id" | "origin">;
+  readonly #model: Model;
+  readonly #options: PromptedOptions;
+  readonly #strict: boolean;
+  readonly #history: TextHistory;
+  /** The last tools and system prompt, and what they came to: they seldom change within a session. */
+  #told: { tools: readonly ToolDefinition[]; system: string | undefined; prompt: string } | undefined;
+
+  /**
+   * @param face what the answers are known as
+   * @param model what is asked
+   */
+  constructor(face: Pick<Model, "id" | "origin">, model: Model, options: PromptedOptions) {
+    this.#face = face;
+    this.#model = model;
+    this.#options = options;
+    this.#strict = options.mode === "strict";
+    this.#history = new TextHistory({
+      strict: this.#strict,
+      neutralise: options.neutralise ?? !this.#strict,
+    });
+  }
+
+  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const live = new LiveAnswer(this.#face.origin, io, {
+      watch: !this.#strict && request.outputSchema === undefined,
+      split: !this.#strict,
+      startsInThought: this.#options.startsInThought ?? false,
+      harmony: speaksHarmony(this.#face.origin.model),
+    });
+    let inner: AssistantMessage;
+    try {
+      inner = await this.#model.call(this.#rewritten(request), {
+        ...io,
+        emit: (event) => live.hear(event),
+      });
+    } catch (thrown) {
+      throw live.failed(thrown);
+    }
+    return this.#finish(live, inner, request, io);
+  }
+
+  #rewritten(request: ModelRequest): ModelRequest {
+    const { system: _, outputSchema, ...rest } = request;
+    const known = request.tools.length > 0;
+    const note = this.#strict ? undefined : reminder(request, known);
+    const system = this.#system(request);
+    const schema = this.#schema(request, outputSchema);
+    return {
+      ...rest,
+      ...(system === undefined ? {} : { system }),
+      messages: this.#history.render(request.messages, note),
+      tools: [],
+      toolChoice: "auto",
+      ...(schema === undefined ? {} : { outputSchema: schema }),
+    };
+  }
+
+  #schema(request: ModelRequest, outputSchema: JsonObject | undefined): JsonObject | undefined {
+    const native = this.#model.facts?.output;
+    if (native !== "native" && native !== "native_without_tools") return undefined;
+    if (outputSchema !== undefined) return outputSchema;
+    return this.#options.constrain === true && request.tools.length > 0
+      ? envelopeSchema(request.tools, request.toolChoice)
+      : undefined;
+  }
+
+  #system(request: ModelRequest): string | undefined {
+    const { tools, system } = request;
+    if (this.#strict) return strictPrompt(tools);
+    if (tools.length === 0) return system;
+    const told = this.#told;
+    const same =
+      told !== undefined &&
+      told.system === system &&
+      told.tools.length === tools.length &&
+      told.tools.every((tool, at) => tool === tools[at]);
+    if (same) return told.prompt;
+    const protocol = neutralTools(protocolPrompt(tools), this.#options.neutralise ?? true);
+    const prompt = system === undefined || system.trim() === "" ? protocol : `${system}\n\n${protocol}`;
+    this.#told = { tools: [...tools], system, prompt };
+    return prompt;
+  }
+
+  #finish(live: LiveAnswer, inner: AssistantMessage, request: ModelRequest, io: ModelIo): AssistantMessage {
+    const { answer } = live;
+    if (inner.usage !== undefined) answer.usage = { ...inner.usage };
+    const told = live.whole(inner);
+    const { raw, detail } = inner.stop;
+    const end = { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };
+    let reading: Reading;
+    try {
+      reading = this.#read(told.body, live, inner.stop.wire, request);
+    } catch (thrown) {
+      throw live.failed(thrown);
+    }
+    for (const { code, message } of reading.warnings)
+      io.emit({ type: "warning", code, message: this.#strict ? message : `${this.#face.id}: ${message}` });
+    if (reading.text !== "") answer.textWhole("text", "text", reading.text);
+    else answer.drop("text");
+    const calls = request.settings.parallelToolCalls === false ? reading.calls.slice(0, 1) : reading.calls;
+    if (calls.length < reading.calls.length)
+      io.emit({
+        type: "warning",
+        code: "calls_dropped",
+        message: `${this.#face.id} made ${reading.calls.length} calls where one was asked for: the first is taken`,
+      });
+    for (const [at, call] of calls.entries()) {
+      const key = `call/${at}`;
+      answer.call(key, { id: freshId(), name: call.name });
+      const schema = request.tools.find(({ name }) => name === call.name)?.inputSchema;
+      const filled = this.#options.constrain === true && schema !== undefined;
+      answer.argsWhole(key, filled ? withoutFillers(call.args, schema) : call.args);
+      if (call.fault !== undefined) answer.callFault(key, call.fault);
+      answer.callEnd(key);
+    }
+    const message = answer.finish({ ...end, wire: wireOf(inner.stop.wire, calls.length > 0, this.#strict) });
+    if (reading.malformed === undefined || message.stop.kind === "max_tokens") return message;
+    return { ...message, stop: { ...message.stop, kind: "malformed_call", detail: reading.malformed } };
+  }
+
+  #read(body: string, live: LiveAnswer, wire: StopKind, request: ModelRequest): Reading {
+    if (this.#strict) return readStrict(body);
+    const begun = live.response;
+    const reading = readAnswer(body, {
+      known: new Set(request.tools.map(({ name }) => name)),
+      tools: request.tools.length > 0 && request.toolChoice !== "none" && request.outputSchema === undefined,
+      wire,
+      ...(begun === undefined ? {} : { begun }),
+    });
+    // What was asked for is JSON: an envelope around it is unwrapped only where the schema itself has no such member.
+    const { outputSchema } = request;
+    if (outputSchema === undefined || !hasMember(outputSchema, ["response", "thought"])) return reading;
+    return { text: body.trim(), calls: [], warnings: [] };
+  }
+}
+
+function hasMember(schema: JsonObject, names: readonly string[]): boolean {
+  const { properties } = schema;
+  return (
+    typeof properties === "object" &&
+    properties !== null &&
+    names.some((name) => Object.hasOwn(properties, name))
+  );
+}
+
+/** The protocol's own word: a call or the end of the turn. What cut the answer off stays. */
+function wireOf(inner: StopKind, called: boolean, strict: boolean): StopKind {
+  if (strict) return called ? "tool_use" : "end_turn";
+  return called && (inner === "end_turn" || inner === "stop_sequence" || inner === "unknown")
+    ? "tool_use"
+    : inner;
+}
+
+/** The answer while it arrives: thoughts are thoughts at once, text is shown as soon as it cannot be a call. */
+class LiveAnswer {
+  readonly answer: Answer;
+  readonly #io: ModelIo;
+  readonly #watch: AnswerWatch | undefined;
+  readonly #split: boolean;
+  readonly #startsInThought: boolean;
+  readonly #harmony: boolean;
+  readonly #thoughts: ThoughtSplitter;
+  #shown = "";
+  #heardText = false;
+
+  constructor(
+    origin: Origin,
+    io: ModelIo,
+    how: { watch: boolean; split: boolean; startsInThought: boolean; harmony: boolean },
+  ) {
+    this.answer = new Answer(origin, (event) => io.emit(event));
+    this.#io = io;
+    this.#watch = how.watch ? new AnswerWatch() : undefined;
+    this.#split = how.split;
+    this.#startsInThought = how.startsInThought;
+    this.#harmony = how.harmony;
+    this.#thoughts = new ThoughtSplitter(how.startsInThought);
+  }
+
+  get response(): string | undefined {
+    return this.#watch?.response;
+  }
+
+  hear(event: ModelEvent): void {
+    if (event.type === "reasoning_delta") this.answer.reasoning("thought", event.text);
+    else if (event.type === "text_delta") this.#hearText(event.text);
+    else if (event.type === "tool_args_delta") this.#io.emit({ type: "progress" });
+    else this.#io.emit(event);
+  }
+
+  #hearText(text: string): void {
+    this.#heardText = true;
+    if (!this.#split) {
+      this.#io.emit({ type: "progress" });
+      return;
+    }
+    this.#take(this.#thoughts.push(text));
+  }
+
+  #take({ reasoning, body }: { reasoning: string; body: string }): void {
+    if (reasoning !== "") this.answer.reasoning("thought", reasoning);
+    if (body === "") {
+      if (reasoning === "") this.#io.emit({ type: "progress" });
+      return;
+    }
+    const show = this.#watch?.push(body) ?? "";
+    if (show === "") this.#io.emit({ type: "progress" });
+    else {
+      this.#shown += show;
+      this.answer.text("text", show);
+    }
+  }
+
+  /** The whole answer: its body without thoughts. Everything in it that is no text is kept as it is. */
+  whole(inner: AssistantMessage): { body: string } {
+    let text = "";
+    for (const [at, part] of inner.content.entries())
+      if (part.type === "text") text += part.text;
+      else if (part.type === "reasoning") {
+        if (!this.answer.has("thought")) this.answer.reasoning("thought", part.text);
+      } else if (part.type === "refusal") this.answer.refusal(`refusal/${at}`, part.text);
+      else if (part.type !== "tool_call") this.answer.part(`part/${at}`, part);
+    if (!this.#heardText && text !== "") this.#hearText(text);
+    if (!this.#split) return { body: text };
+    this.#take(this.#thoughts.end());
+    const channels = this.#harmony ? fromHarmony(text) : undefined;
+    if (channels !== undefined) {
+      if (channels.reasoning !== "") this.answer.reasoning("thought", channels.reasoning);
+      return { body: channels.body };
+    }
+    // Read again from the whole, which is what counts: what the pieces said was for showing.
+    const again = new ThoughtSplitter(this.#startsInThought);
+    const [head, tail] = [again.push(text), again.end()];
+    const split = splitStray(head.body + tail.body);
+    if (split.reasoning.trim() !== "" && this.#shown === "")
+      this.answer.reasoning("thought", split.reasoning);
+    return { body: split.body };
+  }
+
+  /** The error with what could be shown, in place of a piece of raw JSON. */
+  failed(thrown: unknown): unknown {
+    if (!(thrown instanceof RondoError)) return thrown;
+    const partial = this.answer.partial(thrown.kind === "aborted" ? "aborted" : "error");
+    return errorWith(thrown, { partial });
+  }
+}
