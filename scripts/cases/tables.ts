@@ -1,7 +1,7 @@
 // The room of tables: cases without a model, which ask a tool or a reader about row after row.
 
 import { join } from "node:path";
-import { Agent, type Model, messageOf, userText } from "@rondo/core";
+import { Agent, cleanOutput, type Model, messageOf, userText } from "@rondo/core";
 import { openaiCompatible, promptedJson } from "@rondo/models";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
 import { called } from "./called.ts";
@@ -104,69 +104,77 @@ function outside(folder: string, root: string): string {
 
 type Repeat = { unit: string; count: number };
 
+/** What a reader made of a text: whether it let through what it must not, and its words. */
+interface ReadBy {
+  allowed: boolean;
+  words: string;
+}
+
+/** Rondo's readers of what others wrote, by the words cases have for them. */
+const readers: readonly (readonly [name: RegExp, read: (text: string, input: Data) => Promise<ReadBy>])[] = [
+  [/fence|json/, readFenced],
+  [/think|thought|reasoning/, readThoughts],
+  [/grep|search|regex/, grepped],
+  [/ansi|terminal|escape|control/, readTerminal],
+  [/react|tool|call/, async (text) => ({ allowed: false, words: (await readFrom(text, true)).stop })],
+];
+
 /** A reader of model text, given something that is hard on careless readers. */
 async function scannerRow(input: Data): Promise<Row> {
-  const { scanner, repeat, text_repeat = repeat, text: said = "", suffix = "", pattern, expect } = input;
+  const { scanner, repeat, text_repeat = repeat, text: said = "", suffix = "" } = input;
   const request = `${String(scanner)} ${JSON.stringify(text_repeat ?? said)}`;
   const again = text_repeat === undefined ? "" : repeated(text_repeat as Repeat);
-  const text = `${String(said)}${again}${String(suffix)}`;
-  switch (scanner) {
-    case "fence_extractor": {
-      const { end } = await new Agent({
-        model: saying(text),
-        output: { type: "object" },
-        decodeRetries: 0,
-      }).run("go");
-      return {
-        request,
-        allow: false,
-        allowed: end?.reason !== "output_invalid",
-        words: end?.error?.message ?? "",
-      };
-    }
-    case "think_splitter": {
-      // Thoughts are read in two places: by the codec, and by the reader of tools in text.
-      const native = await readFrom(text, { prompted: false });
-      const prompted = await readFrom(text, { prompted: true });
-      const bare = (said: string): string => said.replaceAll(/<\/?think(?:ing)?>/g, "");
-      const lost = [native, prompted].some(({ said }) => bare(said) !== bare(text));
-      return { request, allow: false, allowed: lost, words: `${native.stop}, ${prompted.stop}` };
-    }
-    case "text_tool_parser": {
-      const { stop } = await readFrom(text, { prompted: true });
-      return { request, allow: false, allowed: false, words: stop };
-    }
-    case "grep_tool": {
-      const folder = new Folder({ "a.txt": text });
-      try {
-        const found = await called(searchFiles({ root: folder.path, timeLimitMs: 100 }), {
-          pattern: String(pattern),
-        });
-        if (expect !== "timeout_error_result")
-          throw new Unsupported(`given.inputs[].expect ${JSON.stringify(expect)}`);
-        return { request, allow: false, allowed: !found.isError, words: found.text };
-      } finally {
-        folder.remove();
-      }
-    }
-    default:
-      throw new Unsupported(
-        `given.inputs[].scanner ${JSON.stringify(scanner)}: Rondo has no such reader yet`,
-      );
+  const read = readers.find(([name]) => name.test(String(scanner)))?.[1];
+  if (read === undefined)
+    throw new Unsupported(`given.inputs[].scanner ${JSON.stringify(scanner)}: Rondo has no such reader yet`);
+  return { request, allow: false, ...(await read(`${String(said)}${again}${String(suffix)}`, input)) };
+}
+
+async function readFenced(text: string): Promise<ReadBy> {
+  const agent = new Agent({ model: saying(text), output: { type: "object" }, decodeRetries: 0 });
+  const { end } = await agent.run("go");
+  return { allowed: end?.reason !== "output_invalid", words: end?.error?.message ?? "" };
+}
+
+/** Thoughts are read in two places: by the codec, and by the reader of tools in text. */
+async function readThoughts(text: string): Promise<ReadBy> {
+  const both = [await readFrom(text, false), await readFrom(text, true)];
+  const bare = (said: string): string => said.replaceAll(/<\/?think(?:ing)?>/g, "");
+  return {
+    allowed: both.some(({ said }) => bare(said) !== bare(text)),
+    words: both.map(({ stop }) => stop).join(", "),
+  };
+}
+
+async function grepped(text: string, { pattern, expect }: Data): Promise<ReadBy> {
+  if (expect !== "timeout_error_result")
+    throw new Unsupported(`given.inputs[].expect ${JSON.stringify(expect)}`);
+  const folder = new Folder({ "a.txt": text });
+  try {
+    const search = searchFiles({ root: folder.path, timeLimitMs: 100 });
+    const found = await called(search, { pattern: String(pattern) });
+    return { allowed: !found.isError, words: found.text };
+  } finally {
+    folder.remove();
   }
 }
 
+async function readTerminal(text: string): Promise<ReadBy> {
+  const left = cleanOutput(text).replaceAll(/[\n\t]/g, "");
+  return { allowed: /\p{Cc}/u.test(left), words: `${left.length} characters are left` };
+}
+
 /** What a compatible server's model makes of a text that arrives in pieces. */
-async function readFrom(text: string, how: { prompted: boolean }): Promise<{ said: string; stop: string }> {
+async function readFrom(text: string, isPrompted: boolean): Promise<{ said: string; stop: string }> {
   const model = openaiCompatible({
     baseURL: "http://127.0.0.1:1/v1",
     model: "case",
-    compat: { thinkTags: how.prompted ? "none" : "leading" },
+    compat: { thinkTags: isPrompted ? "none" : "leading" },
     fetch: () =>
       Promise.resolve(new Response(streamed(text), { headers: { "content-type": "text/event-stream" } })),
   });
   const tool = { name: "x", description: "", inputSchema: { type: "object" } };
-  const answer = await (how.prompted ? promptedJson(model) : model).call(
+  const answer = await (isPrompted ? promptedJson(model) : model).call(
     { messages: [userText("go")], tools: [tool], toolChoice: "auto", settings: {} },
     { signal: new AbortController().signal, clocks: {}, emit: () => {} },
   );
