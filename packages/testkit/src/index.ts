@@ -5,15 +5,13 @@ export { type Cassette, cassette, cassetteTools, replayTest } from "./cassette.t
 export { differences, type Wanted } from "./matchers/difference.ts";
 export { expectRun } from "./matchers/expect-run.ts";
 export {
-  type CalledOptions,
   type MatcherResult,
   type OrderedCall,
   type RondoMatchers,
   rondoMatchers,
-  type WantedNumber,
-  type WantedSpending,
 } from "./matchers/matchers.ts";
 export type { RunSubject, ToldSpending } from "./matchers/story.ts";
+export type { CalledOptions, WantedNumber, WantedSpending } from "./matchers/wanted.ts";
 export {
   type BrokenPromise,
   type ModelCheck,

@@ -21,8 +21,9 @@ import {
   textOf,
   type Usage,
 } from "@rondo/core";
+import { checkGiven, count, flag, membersOf, object, text } from "@rondo/core/checks";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
-import { fail, type Turn } from "./scripted/turns.ts";
+import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
 
 /** A request as it was when the model got it: plain JSON, its own copy, the messages an array. */
 export interface SeenRequest {
@@ -58,6 +59,17 @@ export interface ScriptedOptions {
   keepRequests?: boolean;
 }
 
+const scriptedOptions = membersOf<ScriptedOptions>({
+  id: text,
+  origin: object,
+  facts: object,
+  usage: membersOf<Usage>(usageChecks),
+  chunk: count,
+  repeatLast: flag,
+  ignoreSignal: flag,
+  keepRequests: flag,
+});
+
 export interface ScriptedModel extends Model {
   /** How many calls were made. */
   readonly calls: number;
@@ -83,6 +95,7 @@ export interface ScriptedModel extends Model {
  *
  * Deltas never come before `call` has returned its promise. When the signal fires, the call rejects with `aborted`
  * and what had arrived as `partial`. A script that has run out rejects with `internal`, naming the call.
+ * @throws RondoError `invalid_request` for a script that is none, and for options that cannot be used
  */
 export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
   if (!Array.isArray(script) && typeof script !== "function")
@@ -90,6 +103,7 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
       "invalid_request",
       "scripted takes a list of turns, or a function of the request: scripted([say(…)])",
     );
+  checkGiven(scriptedOptions, options, "scripted");
   return new Scripted(script, options);
 }
 

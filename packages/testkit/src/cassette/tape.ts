@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type LogRecord,
   type ModelRequest,
+  messageOf,
   RondoError,
   type Rules,
   type RunOptions,
@@ -47,10 +48,10 @@ interface RecordedResult {
   result: CallResult;
 }
 
-/** The records of a recording. @throws RondoError `invalid_request` naming the line that cannot be read */
+/** The records of a recording. @throws RondoError `invalid_request` naming the file, or its line, that cannot be read */
 export function recordsOf(recording: Recording): LogRecord[] {
   if (typeof recording !== "string") return [...recording];
-  const lines = readFileSync(recording, "utf8").split("\n");
+  const lines = textOf(recording).split("\n");
   return lines.flatMap((line, at): LogRecord[] => {
     if (line.trim() === "") return [];
     try {
@@ -61,6 +62,16 @@ export function recordsOf(recording: Recording): LogRecord[] {
       throw new RondoError("invalid_request", `${recording}, line ${at + 1}: no record (${String(thrown)})`);
     }
   });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (thrown) {
+    throw new RondoError("invalid_request", `${file}: it cannot be read: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
 }
 
 export class Tape {

@@ -4,9 +4,18 @@
 // take. The words always say what there was, and the nearest to what was wanted: a failure is read without a debugger.
 
 import type { EndReason, RunEnd } from "@rondo/core";
+import { checkGiven } from "@rondo/core/checks";
 import { differences, shown, type Wanted } from "./difference.ts";
 import { requestsOf } from "./sent.ts";
 import { type Story, storyOf, type ToldCall, type ToldSpending } from "./story.ts";
+import {
+  type CalledOptions,
+  calledOptions,
+  sentOptions,
+  type WantedNumber,
+  type WantedSpending,
+  wantedSpending,
+} from "./wanted.ts";
 
 /** A verdict with its words, as runners take it. */
 export interface MatcherResult {
@@ -14,24 +23,8 @@ export interface MatcherResult {
   message: () => string;
 }
 
-export interface CalledOptions {
-  /** How many calls there must be that fit. Default: at least one. */
-  times?: number;
-  /** Members of the arguments that are not named must not be there. Default: they are not looked at. */
-  exact?: boolean;
-  /** What the model reads of the result: a piece of its text, or a pattern. */
-  result?: string | RegExp;
-  /** Whether the result is an error. */
-  isError?: boolean;
-}
-
 /** A call in `toHaveCalledInOrder`: a tool's name, or its name and arguments. */
 export type OrderedCall = string | readonly [name: string, args: Wanted];
-
-/** A number, its bounds, or a question. */
-export type WantedNumber = number | { atLeast?: number; atMost?: number } | ((value: number) => boolean);
-
-export type WantedSpending = { [name in keyof ToldSpending]?: WantedNumber };
 
 /**
  * What can be said of a run. All but `toHaveSent` take a run's result, a session, its records, or its events; what was
@@ -70,6 +63,7 @@ export const rondoMatchers: {
   [Name in keyof RondoMatchers]: (received: unknown, ...wanted: Given<Name>) => MatcherResult;
 } = {
   toHaveCalled(received, name, args, options = {}) {
+    checkGiven(calledOptions, options, "toHaveCalled");
     const story = storyOf(received);
     const ways = story.calls.map((call) => unlike(call, name, args, options));
     const fitting = ways.filter((way) => way.length === 0).length;
@@ -152,6 +146,7 @@ export const rondoMatchers: {
   },
 
   toHaveSpent(received, wanted) {
+    checkGiven(wantedSpending, wanted, "toHaveSpent");
     const story = storyOf(received);
     const unlikeNumbers = Object.entries(wanted).flatMap(([name, number]) =>
       unlikeNumber(name, story.spent[name as keyof ToldSpending], number),
@@ -166,7 +161,9 @@ export const rondoMatchers: {
     ]);
   },
 
-  toHaveSent(received, wanted, { at } = {}) {
+  toHaveSent(received, wanted, options = {}) {
+    checkGiven(sentOptions, options, "toHaveSent");
+    const { at } = options;
     const requests = requestsOf(received);
     const looked = at === undefined ? requests : requests.slice(at > 0 ? at - 1 : at).slice(0, 1);
     const unlikeEach = looked.map((request) =>

@@ -11,6 +11,19 @@ import {
   type State,
   type Tool,
 } from "@rondo/core";
+import {
+  anything,
+  type Check,
+  callable,
+  checkGiven,
+  count,
+  listOf,
+  membersOf,
+  object,
+  real,
+  recordOf,
+  whole,
+} from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
 import { type CheckedTool, checkedTool, worldOf } from "./answers.ts";
@@ -42,6 +55,25 @@ export interface ModelCheckOptions {
   /** The order in which they are visited. Default: 1. */
   seed?: number;
 }
+
+const modelCheckOptions: Check = membersOf<ModelCheckOptions>({
+  // The agent has the word on these.
+  rules: anything,
+  agent: anything,
+  tools: listOf(object),
+  answers: listOf(anything),
+  disturbances: membersOf<Fuel>({
+    abort: whole,
+    steer: whole,
+    followUp: whole,
+    crash: whole,
+    grant: whole,
+    compact: whole,
+  }),
+  promises: recordOf(callable),
+  states: count,
+  seed: real,
+});
 
 /** A promise that does not hold. */
 export interface BrokenPromise {
@@ -81,6 +113,7 @@ export interface ModelCheck {
  * @throws RondoError `invalid_request` for options that cannot be used, and for arguments that a tool does not take
  */
 export function modelCheck(options: ModelCheckOptions): ModelCheck {
+  checkGiven(modelCheckOptions, options, "modelCheck");
   const { states = 20_000, seed = 1, promises } = options;
   const tools = (options.tools ?? []).map(checkedTool);
   const subject = subjectOf(options, tools);

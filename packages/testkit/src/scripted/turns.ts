@@ -3,19 +3,33 @@
 // Words are plain data made by small functions. A turn is one word or a list of them, played in order.
 // Nothing here runs; ids are given out when a turn is played, so the same word may stand in a script twice.
 
-import type {
-  AssistantMessage,
-  ErrorKind,
-  Json,
-  JsonObject,
-  ModelEvent,
-  Opaque,
-  Part,
-  RondoErrorOptions,
-  Stop,
-  StopKind,
-  Usage,
+import {
+  type AssistantMessage,
+  type ErrorKind,
+  errorKinds,
+  type Json,
+  type JsonObject,
+  type ModelEvent,
+  type Opaque,
+  type Part,
+  type RondoErrorOptions,
+  type Stop,
+  type StopKind,
+  type Usage,
 } from "@rondo/core";
+import {
+  anything,
+  type ChecksOf,
+  checkGiven,
+  count,
+  finite0,
+  flag,
+  membersOf,
+  number,
+  object,
+  oneOf,
+  text as someText,
+} from "@rondo/core/checks";
 
 /** One thing a scripted model does. Made by the functions of this file. */
 export type Act =
@@ -51,8 +65,12 @@ interface Streamed {
   opaque?: Opaque;
 }
 
+const streamedChecks: ChecksOf<Streamed> = { chunk: count, opaque: anything };
+const spoken = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText });
+
 /** Text of the answer. */
 export function say(text: string, options: Streamed = {}): Act {
+  checkGiven(spoken, { ...options, text }, "say");
   return {
     act: "part",
     part: { type: "text", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
@@ -62,6 +80,7 @@ export function say(text: string, options: Streamed = {}): Act {
 
 /** Reasoning before or between the answer's parts. */
 export function think(text: string, options: Streamed = {}): Act {
+  checkGiven(spoken, { ...options, text }, "think");
   return {
     act: "part",
     part: { type: "reasoning", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
@@ -84,8 +103,21 @@ export interface CallOptions extends Streamed {
   id?: string;
 }
 
+const callChecks: ChecksOf<CallOptions & { name: string }> = {
+  ...streamedChecks,
+  id: someText,
+  name: someText,
+};
+const whole = membersOf<CallOptions & { name: string; args: JsonObject }>({ ...callChecks, args: object });
+const broken = membersOf<CallOptions & { name: string; raw: string; error: string }>({
+  ...callChecks,
+  raw: someText,
+  error: someText,
+});
+
 /** A tool call with whole arguments. The stop becomes `tool_use`. */
 export function call(name: string, args: JsonObject = {}, options: CallOptions = {}): Act {
+  checkGiven(whole, { ...options, name, args }, "call");
   return { act: "call", call: { ...options, name, args, rawArgs: JSON.stringify(args) } };
 }
 
@@ -102,6 +134,7 @@ export function calls(
  * @param options `error` is the `argsError`; default: what JSON.parse says of `raw`.
  */
 export function badArgs(name: string, raw: string, options: CallOptions & { error?: string } = {}): Act {
+  checkGiven(broken, { ...options, name, raw }, "badArgs");
   const { error, ...rest } = options;
   return {
     act: "call",
@@ -124,8 +157,19 @@ export function stop(wire: StopKind, options: Partial<Omit<Stop, "wire">> = {}):
   return { act: "stop", wire, ...options };
 }
 
+/** What numbers of tokens must be. */
+export const usageChecks: ChecksOf<Usage> = {
+  inputTokens: number,
+  outputTokens: number,
+  cachedInputTokens: number,
+  cacheWriteTokens: number,
+  reasoningTokens: number,
+};
+const counted = membersOf<Usage>(usageChecks);
+
 /** Tokens of this answer. Without it (and without the model's `usage` option) the usage is absent: unknown. */
 export function usage(numbers: Usage): Act {
+  checkGiven(counted, numbers, "usage");
   return { act: "usage", usage: numbers };
 }
 
@@ -172,11 +216,26 @@ export interface FailOptions {
   usage?: Usage;
 }
 
+const failing = membersOf<FailOptions & { kind: ErrorKind }>({
+  kind: oneOf(...errorKinds),
+  message: someText,
+  retryAfterMs: finite0,
+  status: number,
+  retryable: flag,
+  raw: anything,
+  repair: someText,
+  maxOutputTokens: number,
+  afterText: someText,
+  partial: object,
+  usage: counted,
+});
+
 /** The call rejects with a RondoError. */
 export function fail(kind: ErrorKind, options: FailOptions = {}): Turn {
+  checkGiven(failing, { ...options, kind }, "fail");
   const { afterText, ...rest } = options;
-  const failing: Act = { act: "fail", kind, options: rest };
-  return afterText === undefined ? failing : [say(afterText), failing];
+  const failed: Act = { act: "fail", kind, options: rest };
+  return afterText === undefined ? failed : [say(afterText), failed];
 }
 
 /** The stream ends without its finish signal: `stream_truncated`, with what had arrived as `partial`. */
@@ -218,10 +277,15 @@ export type Held = readonly Turn[] & Pick<Gate, "reached" | "release">;
  * @param options `ignoreSignal`: the model is deaf while it waits.
  */
 export function hold(then: Turn = [], options: { ignoreSignal?: boolean } = {}): Held {
+  checkGiven(membersOf({ ignoreSignal: flag }), options, "hold");
   const gate = newGate();
-  const waiting: Act = { act: "gate", gate, ignoreSignal: options.ignoreSignal ?? false };
-  return Object.assign([waiting, then], { reached: gate.reached, release: () => gate.release() });
+  return Object.assign([atGate(gate, options), then], {
+    reached: gate.reached,
+    release: () => gate.release(),
+  });
 }
+
+const waiting = membersOf({ afterText: someText, ignoreSignal: flag });
 
 /** A turn that never comes to its end. */
 export type Stalled = readonly Turn[] & Pick<Gate, "reached">;
@@ -231,11 +295,17 @@ export type Stalled = readonly Turn[] & Pick<Gate, "reached">;
  * @param options `afterText`: text emitted first. `ignoreSignal`: never settles at all.
  */
 export function stall(options: { afterText?: string; ignoreSignal?: boolean } = {}): Stalled {
+  checkGiven(waiting, options, "stall");
   const gate = newGate();
-  const waiting: Act = { act: "gate", gate, ignoreSignal: options.ignoreSignal ?? false };
   const before = options.afterText === undefined ? [] : say(options.afterText);
-  return Object.assign([before, waiting], { reached: gate.reached });
+  return Object.assign([before, atGate(gate, options)], { reached: gate.reached });
 }
+
+const atGate = (gate: Gate, { ignoreSignal = false }: { ignoreSignal?: boolean }): Act => ({
+  act: "gate",
+  gate,
+  ignoreSignal,
+});
 
 function newGate(): Gate {
   const reached = Promise.withResolvers<void>();

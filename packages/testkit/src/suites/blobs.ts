@@ -4,7 +4,8 @@
 
 import { match, ok, strictEqual } from "node:assert/strict";
 import type { BlobLimits, BlobOrigin, BlobPut, BlobStore } from "@rondo/core";
-import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
+import { callable, flag, text } from "@rondo/core/checks";
+import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface BlobStoreUnderTest {
   /** Stands before the name of every case. */
@@ -15,14 +16,22 @@ export interface BlobStoreUnderTest {
   durable?: boolean;
 }
 
+const checkSubject = subjectCheck<BlobStoreUnderTest>(
+  "testBlobs",
+  { name: text, open: callable, durable: flag },
+  ["name", "open"],
+);
+
 /**
  * What a blob store must do, check by check.
  *
  *     for (const { name, run } of testBlobs({ name: "memory", open: (_place, limits) => memoryBlobs(limits) })) test(name, run);
  *
  * @param test the runner's: registers the checks as well
+ * @throws RondoError `invalid_request` for a subject that cannot be used
  */
 export function testBlobs(subject: BlobStoreUnderTest, test?: RegisterTest): Check[] {
+  checkSubject(subject);
   const wanted = subject.durable === true ? [...cases, ...durableCases] : cases;
   const checks = wanted.map(([name, body], number): [string, () => Promise<void>] => [
     name,

@@ -2,6 +2,7 @@
 
 import { AssertionError } from "node:assert/strict";
 import { inspect, isDeepStrictEqual } from "node:util";
+import { type ChecksOf, checkGiven, membersOf, nearest, type Check as ValueCheck } from "@rondo/core/checks";
 
 /** One demand on a subject. `run` rejects, saying what is wrong, where it does not hold. */
 export interface Check {
@@ -11,6 +12,29 @@ export interface Check {
 
 /** How a runner is told of a test: `test` of vitest, jest or node:test. */
 export type RegisterTest = (name: string, run: () => Promise<void>) => unknown;
+
+/**
+ * How what is given to a suite is looked at. It may have members of its own; one that is nearly a known one is a slip,
+ * which would leave checks out.
+ * @returns throws RondoError `invalid_request` naming what cannot be used
+ */
+export function subjectCheck<Subject>(
+  suite: string,
+  members: ChecksOf<Subject>,
+  needed: readonly (keyof Subject & string)[],
+): (subject: Subject) => void {
+  const known = Object.keys(members);
+  const fits = membersOf<Subject>(members, needed, "let_pass");
+  const slips: ValueCheck = (subject) => {
+    for (const name of Object.keys(subject as object)) {
+      const [near] = known.includes(name) ? [] : nearest(name, known);
+      if (near !== undefined)
+        return { at: `.${name}`, says: `there is no such member; did you mean ${near}?` };
+    }
+    return undefined;
+  };
+  return (subject) => checkGiven((value) => fits(value) ?? slips(value), subject, suite);
+}
 
 /** Names the checks after their subject, and registers them where there is somewhere to. */
 export function checksOf(

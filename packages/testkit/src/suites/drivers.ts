@@ -5,7 +5,8 @@
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Agent, type LogRecord, memoryJournal } from "@rondo/core";
-import { type Check, checksOf, type RegisterTest } from "./check.ts";
+import { callable, text } from "@rondo/core/checks";
+import { type Check, checksOf, type RegisterTest, subjectCheck } from "./check.ts";
 import { coreSession, type DrivenSession } from "./drivers/driven-session.ts";
 import { type DriverScript, driverScripts } from "./drivers/scripts.ts";
 
@@ -16,14 +17,21 @@ export interface DriverUnderTest {
   open(agent: Agent, id: string): Promise<{ session: DrivenSession; close(): void | Promise<void> }>;
 }
 
+const checkSubject = subjectCheck<DriverUnderTest>("testDriver", { name: text, open: callable }, [
+  "name",
+  "open",
+]);
+
 /**
  * What a driver must do, script by script.
  *
  *     for (const { name, run } of testDriver({ name: "restate", open })) test(name, run);
  *
  * @param test the runner's: registers the checks as well
+ * @throws RondoError `invalid_request` for a subject that cannot be used
  */
 export function testDriver(subject: DriverUnderTest, test?: RegisterTest): Check[] {
+  checkSubject(subject);
   const checks = driverScripts.map((script, at): [string, () => Promise<void>] => [
     script.name,
     async () => {

@@ -4,7 +4,8 @@
 
 import { deepStrictEqual } from "node:assert/strict";
 import type { Journal, SessionInfo } from "@rondo/core";
-import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
+import { callable, finite, flag, text } from "@rondo/core/checks";
+import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 import { leaseCases, watchCases } from "./journals/holding.ts";
 import {
   type Body,
@@ -33,14 +34,22 @@ export interface JournalUnderTest {
   patienceMs?: number;
 }
 
+const checkSubject = subjectCheck<JournalUnderTest>(
+  "testJournal",
+  { name: text, open: callable, durable: flag, leases: flag, watches: flag, patienceMs: finite },
+  ["name", "open"],
+);
+
 /**
  * What a journal must do, check by check.
  *
  *     for (const { name, run } of testJournal({ name: "memory", open: () => memoryJournal() })) test(name, run);
  *
  * @param test the runner's: registers the checks as well
+ * @throws RondoError `invalid_request` for a subject that cannot be used
  */
 export function testJournal(subject: JournalUnderTest, test?: RegisterTest): Check[] {
+  checkSubject(subject);
   const wanted = [
     ...cases,
     ...(subject.leases === true ? leaseCases : []),

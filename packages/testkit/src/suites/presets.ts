@@ -18,11 +18,12 @@ import {
   type Tool,
   tool,
 } from "@rondo/core";
+import { callable, count, object, text } from "@rondo/core/checks";
 import { differences } from "../matchers/difference.ts";
 import { modelCheck } from "../modelcheck/model-check.ts";
 import { badArgs, call, calls, cut, empty, fail, refuse, say, stall, stop } from "../scripted/turns.ts";
 import { type Script, scripted } from "../scripted.ts";
-import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 
 export interface PresetUnderTest {
   /** Stands before the name of every check. */
@@ -35,14 +36,22 @@ export interface PresetUnderTest {
   states?: number;
 }
 
+const checkSubject = subjectCheck<PresetUnderTest>(
+  "testPreset",
+  { name: text, preset: callable, table: object, states: count },
+  ["name", "preset"],
+);
+
 /**
  * What a preset must do, check by check.
  *
  *     testPreset({ name: "mine", preset: (model, tools) => mine({ model, tools }), table: { retry: null } }, test);
  *
  * @param test the runner's: registers the checks as well
+ * @throws RondoError `invalid_request` for a subject that cannot be used
  */
 export function testPreset(subject: PresetUnderTest, test?: RegisterTest): Check[] {
+  checkSubject(subject);
   const checks = [
     ...demands,
     ...(subject.table === undefined ? [] : [tableHolds]),

@@ -23,9 +23,10 @@ import {
   type ToolContext,
   toolWith,
 } from "@rondo/core";
+import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import { type Check, checksOf, mustBe, type RegisterTest } from "./check.ts";
+import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 import { schemaProblems } from "./tools/schema-problems.ts";
 
 export interface ToolUnderTest {
@@ -55,6 +56,26 @@ export interface ToolUnderTest {
   resultBytes?: number;
 }
 
+const checkSubject = subjectCheck<ToolUnderTest>(
+  "testTool",
+  {
+    name: text,
+    tool: having("a tool, made with tool(),", { name: text, execute: callable }),
+    examples: listOf(object),
+    refuses: listOf(object),
+    fails: listOf(object),
+    slow: object,
+    effect: oneOf("read", "idempotent", "write"),
+    world: callable,
+    before: callable,
+    after: callable,
+    dependencies: listOf(object),
+    abortWithinMs: finite,
+    resultBytes: count,
+  },
+  ["tool", "examples", "effect"],
+);
+
 /**
  * What a tool must do, check by check.
  *
@@ -63,6 +84,7 @@ export interface ToolUnderTest {
  * @param test the runner's: registers the checks as well
  */
 export function testTool(subject: ToolUnderTest, test?: RegisterTest): Check[] {
+  checkSubject(subject);
   const { tool, examples, before, after } = subject;
   if (examples.length === 0)
     throw new RondoError("invalid_request", `tool ${tool.name}: an example of its arguments is needed`);

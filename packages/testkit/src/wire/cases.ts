@@ -4,7 +4,9 @@
 // A member that nobody knows fails the case: an expectation that is not checked is worse than none.
 
 import { Agent, type AgentOptions, type EndReason, type Json, type JsonObject, messageOf } from "@rondo/core";
-import { type RondoMatchers, rondoMatchers, type WantedSpending } from "../matchers/matchers.ts";
+import { callable, checkGiven, having, listOf, membersOf, oneOf } from "@rondo/core/checks";
+import { type RondoMatchers, rondoMatchers } from "../matchers/matchers.ts";
+import type { WantedSpending } from "../matchers/wanted.ts";
 import { readScript } from "./script-json.ts";
 import { type RondoWire, rondoWire } from "./server.ts";
 import type { Chunks } from "./words.ts";
@@ -48,6 +50,15 @@ export interface CasesOptions {
   only?: ReadonlySet<string>;
 }
 
+const casesOptions = membersOf<CasesOptions>(
+  {
+    agent: callable,
+    chunks: listOf(oneOf("frame", "byte", "whole")),
+    only: having("a Set of ids", { has: callable }),
+  },
+  ["agent"],
+);
+
 /**
  * Plays the cases of a JSON-lines text through an agent, one after the other, over rondo-wire.
  *
@@ -56,8 +67,10 @@ export interface CasesOptions {
  *     })) test(id, () => assert.deepEqual(reasons, []));
  *
  * Never throws for a case: what cannot be read or played is a reason.
+ * @throws RondoError `invalid_request` for options that cannot be used
  */
 export async function* runCases(text: string, options: CasesOptions): AsyncGenerator<CaseResult> {
+  checkGiven(casesOptions, options, "runCases");
   for (const [at, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const id = /"id"\s*:\s*"([^"]+)"/.exec(line)?.[1] ?? `line ${at + 1}`;

@@ -6,9 +6,24 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Json, messageOf, RondoError, type Usage } from "@rondo/core";
+import {
+  anything,
+  callable,
+  checkGiven,
+  count,
+  either,
+  flag,
+  listOf,
+  membersOf,
+  object,
+  oneOf,
+  text,
+  whole,
+} from "@rondo/core/checks";
+import { usageChecks } from "../scripted/turns.ts";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
 import { planOf } from "./plan.ts";
-import type { Protocol } from "./reply.ts";
+import { type Protocol, protocols } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
 import type { ChatRules, Violation } from "./rules/openai-chat.ts";
 import { send } from "./send.ts";
@@ -50,13 +65,34 @@ export interface WireOptions {
   onRequest?: (request: WireRequest) => void;
 }
 
+const wireOptions = membersOf<WireOptions>({
+  script: anything,
+  port: whole,
+  host: text,
+  strict: flag,
+  repeatLast: flag,
+  chunks: oneOf("frame", "byte", "whole"),
+  chunk: count,
+  usage: membersOf<Usage>(usageChecks),
+  key: text,
+  models: listOf(text),
+  chatRules: object,
+  server: either(object, text),
+  keepRequests: flag,
+  onRequest: callable,
+});
+
 /** Names for `urlFor`: a provider's, or a protocol's. */
 export type WireName = "anthropic" | "openai" | "google" | "bedrock" | Protocol;
+
+const wireName = membersOf<{ name: WireName }>({
+  name: oneOf("anthropic", "openai", "google", "bedrock", ...protocols),
+});
 
 export interface RondoWire extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, without a path. */
   readonly url: string;
-  /** The base URL to give to a provider, as its own SDK expects it. */
+  /** The base URL to give to a provider, as its own SDK expects it. @throws RondoError `invalid_request` for any other name */
   urlFor(name: WireName): string;
   /** Every request on a known path, in order, unless `keepRequests` is false. */
   readonly requests: readonly WireRequest[];
@@ -76,7 +112,7 @@ const maxBodyBytes = 32 * 1024 * 1024;
  *     const wire = await rondoWire({ script: [call("weather", { city: "Oslo" }), say("It snows.")] });
  *     const agent = new Agent({ model: anthropic("claude-sonnet-5", { baseURL: wire.url, apiKey: "k" }), … });
  *
- * @throws RondoError `invalid_request` for a script that is none, and a host that is not the loopback; what the system says when the port is taken
+ * @throws RondoError `invalid_request` for a script that is none, options that cannot be used, and a host that is not the loopback; what the system says when the port is taken
  */
 export async function rondoWire(options: WireOptions): Promise<RondoWire> {
   const script: unknown = Object(options).script;
@@ -85,6 +121,7 @@ export async function rondoWire(options: WireOptions): Promise<RondoWire> {
       "invalid_request",
       "rondoWire takes a list of turns, or a function of the request: rondoWire({ script: [say(…)] })",
     );
+  checkGiven(wireOptions, options, "rondoWire");
   const host = options.host ?? "127.0.0.1";
   if (!["127.0.0.1", "::1", "localhost"].includes(host))
     throw new RondoError(
@@ -113,7 +150,10 @@ export async function rondoWire(options: WireOptions): Promise<RondoWire> {
   };
   return {
     url,
-    urlFor: (name) => (name.startsWith("openai") ? `${url}/v1` : url),
+    urlFor: (name) => {
+      checkGiven(wireName, { name }, "urlFor");
+      return name.startsWith("openai") ? `${url}/v1` : url;
+    },
     requests: wire.requests,
     violations: wire.violations,
     problems: wire.problems,

@@ -4,6 +4,22 @@
 // strikes is told in bytes of the body, or in frames: a frame is one event of the stream.
 
 import type { Json } from "@rondo/core";
+import {
+  anything,
+  type Check,
+  checkGiven,
+  count,
+  either,
+  finite0,
+  flag,
+  listOf,
+  membersOf,
+  object,
+  oneOf,
+  recordOf,
+  text,
+  whole,
+} from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
 import type { Protocol } from "./reply.ts";
 import type { Violation } from "./rules/openai-chat.ts";
@@ -97,8 +113,19 @@ export type WireDecide = (request: WireRequest, number: number) => WireTurn | Pr
 /** Turns in order, each a turn or a function of the request; or one function for all requests. */
 export type WireScript = readonly (WireTurn | WireDecide)[] | WireDecide;
 
+const statusGiven = membersOf<StatusOptions & { status: number }>({
+  status: count,
+  message: text,
+  code: text,
+  retryAfterMs: finite0,
+  form: oneOf("seconds", "ms", "date", "retry_info", "words", "resets", "none"),
+  headers: recordOf(text),
+  body: anything,
+});
+
 /** Answers with this status and the provider's own error body. */
 export function status(code: number, options: StatusOptions = {}): WireAct {
+  checkGiven(statusGiven, { ...options, status: code }, "status");
   return { wire: "status", status: code, options };
 }
 
@@ -107,21 +134,28 @@ export function raw(
   body: Json,
   options: { status?: number; headers?: Record<string, string> } = {},
 ): WireAct {
+  checkGiven(membersOf({ status: count, headers: recordOf(text) }), options, "raw");
   return { wire: "raw", body, status: options.status ?? 200, headers: options.headers ?? {} };
 }
 
 /** Streams these frames as they are, in the protocol's framing. `data` that is no text is sent as JSON. */
 export function frames(list: readonly { event?: string; data: Json }[]): WireAct {
+  checkGiven(membersOf({ list: listOf(object) }), { list }, "frames");
   return { wire: "frames", frames: list };
 }
 
+const place: Check = either(whole, membersOf({ frames: whole }, ["frames"]));
+const cutGiven = membersOf({ at: place, how: oneOf("end", "close", "reset") }, ["at"]);
+
 /** Ends the connection at a place of the body. Default: as if it were whole. */
 export function cutAt(at: Place, how: CutHow = "end"): WireAct {
+  checkGiven(cutGiven, { at, how }, "cutAt");
   return { wire: "cut", at, how };
 }
 
 /** Sends nothing more from a place on, and keeps the connection; with `pings` it goes on to say that it is alive. */
 export function stallAfter(at: Place, options: { pings?: boolean } = {}): WireAct {
+  checkGiven(membersOf({ at: place, pings: flag }, ["at"]), { ...options, at }, "stallAfter");
   return { wire: "stall", at, pings: options.pings ?? false };
 }
 
@@ -135,8 +169,11 @@ export function delayed(ms: number): WireAct {
   return { wire: "delay", ms };
 }
 
+const chunksGiven = membersOf<{ chunks: Chunks }>({ chunks: oneOf("frame", "byte", "whole") }, ["chunks"]);
+
 /** How this answer's body is handed to the socket. Default: the server's `chunks`. */
 export function chunked(chunks: Chunks): WireAct {
+  checkGiven(chunksGiven, { chunks }, "chunked");
   return { wire: "chunks", chunks };
 }
 

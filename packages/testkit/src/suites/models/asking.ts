@@ -12,6 +12,7 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
+import type { Turn } from "../../scripted/turns.ts";
 
 /** A model that is ready to answer a script. */
 export interface OpenModel {
@@ -38,6 +39,14 @@ export type ModelLack =
 export interface Stand extends OpenModel {
   lacks: ReadonlySet<ModelLack>;
   abortWithinMs: number;
+}
+
+/** One thing that is asked of every model; `script` is what it is to answer. */
+export interface Demand {
+  name: string;
+  needs?: readonly ModelLack[];
+  script: readonly Turn[];
+  body(stand: Stand): Promise<void>;
 }
 
 const tools = ["weather", "search"].map((name) => ({

@@ -1,0 +1,78 @@
+// The room of what a model sends: all of a conversation, as it was, and the same bytes for the same.
+
+import { deepStrictEqual, match, ok } from "node:assert/strict";
+import { textOf, userText } from "@rondo/core";
+import { call, say } from "../../scripted/turns.ts";
+import { mustBe } from "../check.ts";
+import { ask, commonLength, type Demand, frozen, longer, sameAsDeltas } from "./asking.ts";
+
+export const sending: readonly Demand[] = [
+  {
+    name: "it leaves the request as it was",
+    script: [say("done")],
+    async body(stand) {
+      const { answer } = await ask(stand, frozen([userText("user-words")]));
+      mustBe(textOf(answer), "done", "the answer's text");
+    },
+  },
+  {
+    name: "calls at the same time do not mix",
+    script: [say("first answer", { chunk: 1 }), say("other words", { chunk: 1 })],
+    async body(stand) {
+      const heard = await Promise.all([ask(stand, [userText("a")]), ask(stand, [userText("b")])]);
+      mustBe(
+        heard.map(({ answer }) => textOf(answer)).sort(),
+        ["first answer", "other words"],
+        "the two answers",
+      );
+      if (!stand.lacks.has("deltas")) heard.forEach(sameAsDeltas);
+    },
+  },
+  {
+    name: "all of a conversation goes out: system, tools, messages, calls and results, in order",
+    script: [call("weather", { city: "args-words" }), say("done")],
+    needs: ["tools"],
+    async body(stand) {
+      const { answer } = await ask(stand);
+      await ask(stand, longer(answer));
+      const body = stand.sent?.()[1];
+      if (body === undefined) return;
+      for (const words of ["system-words", "The tool weather", "The tool search"])
+        match(body, new RegExp(words), `the request does not hold ${words}`);
+      const places = ["user-words", "args-words", "result-words"].map((words) => body.indexOf(words));
+      ok(!places.includes(-1), `the request does not hold all of its messages: ${body}`);
+      deepStrictEqual(
+        places,
+        [...places].sort((one, other) => one - other),
+        "the messages are not in order",
+      );
+    },
+  },
+  {
+    name: "the same request is the same bytes",
+    script: [say("one"), say("two")],
+    async body(stand) {
+      await ask(stand);
+      await ask(stand);
+      const [one, other] = stand.sent?.() ?? [];
+      mustBe(one, other, "the second request");
+    },
+  },
+  {
+    name: "a request that grew keeps its front, byte for byte",
+    script: [call("weather", { city: "Oslo" }), say("done")],
+    needs: ["tools"],
+    async body(stand) {
+      const { answer } = await ask(stand);
+      await ask(stand, longer(answer));
+      const [before, after] = stand.sent?.() ?? [];
+      if (before === undefined || after === undefined) return;
+      const same = commonLength(before, after);
+      const last = before.lastIndexOf("user-words") + "user-words".length;
+      ok(
+        same >= last,
+        `the two part at ${same}: ${before.slice(same - 30, same + 30)} | ${after.slice(same - 30, same + 30)}`,
+      );
+    },
+  },
+];

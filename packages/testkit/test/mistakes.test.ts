@@ -1,0 +1,163 @@
+import { Agent, isA, memoryBlobs, memoryJournal, RondoError, tool } from "@rondo/core";
+import * as kit from "@rondo/testkit";
+import * as wire from "@rondo/testkit/wire";
+import { describe, expect, it } from "vitest";
+
+const { say } = kit;
+/** As whoever writes JavaScript gives it: no types look at it. */
+const any = (value: unknown): never => value as never;
+const look = tool({ name: "look", description: "Looks", inputSchema: { type: "object" }, execute: () => "" });
+const run = await new Agent({ model: kit.scripted([say("x")]) }).run("go");
+
+async function refusal(act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (thrown) {
+    if (isA(RondoError, thrown)) return `${thrown.kind}: ${thrown.message}`;
+    throw thrown;
+  }
+  return "nothing was refused";
+}
+
+describe("what is misspelt is refused where it is given, and never taken for what was not said", () => {
+  it.each<[what: string, act: () => unknown, says: RegExp]>([
+    [
+      "a number of calls",
+      () => kit.expectRun(run).not.toHaveCalled("look", {}, any({ time: 2 })),
+      /toHaveCalled: option time: .* did you mean times\?/,
+    ],
+    [
+      "how often a call was made",
+      () => kit.expectRun(run).not.toHaveCalled("look", {}, { times: any("2") }),
+      /option times: a whole number of at least 0 is needed, not "2"/,
+    ],
+    [
+      "what was spent",
+      () => kit.expectRun(run).not.toHaveSpent(any({ stepz: 1 })),
+      /toHaveSpent: option stepz: .* did you mean steps\?/,
+    ],
+    [
+      "a bound of what was spent",
+      () => kit.expectRun(run).toHaveSpent({ steps: any({ max: 1 }) }),
+      /option steps.max: there is no such option; there are atLeast, atMost/,
+    ],
+    ["which request is meant", () => kit.expectRun([]).toHaveSent("x", { at: 0 }), /option at: .* not 0/],
+    [
+      "an option of the scripted model",
+      () => kit.scripted([], any({ repeatlast: true })),
+      /scripted: option repeatlast: .* did you mean repeatLast\?/,
+    ],
+    [
+      "the size of deltas",
+      () => say("x", { chunk: 0 }),
+      /say: option chunk: a whole number above 0 is needed, not 0/,
+    ],
+    ["a text", () => say(any(5)), /say: .*a text is needed, not 5/],
+    ["the arguments of a call", () => kit.call("look", any("x")), /call: .*an object is needed, not "x"/],
+    ["an id of a call", () => kit.call("look", {}, any({ callId: "c" })), /call: option callId/],
+    [
+      "the kind of a failure",
+      () => kit.fail(any("overload")),
+      /fail: .*one of .*overloaded.* is needed, not "overload"/,
+    ],
+    [
+      "an option of a failure",
+      () => kit.fail("rate_limit", any({ retryAfter: 5 })),
+      /fail: option retryAfter: .* did you mean retryAfterMs\?/,
+    ],
+    ["tokens", () => kit.usage(any({ input: 5 })), /usage: option input: .* did you mean inputTokens\?/],
+    ["a stall", () => kit.stall(any({ afterTxt: "x" })), /stall: option afterTxt/],
+    [
+      "a wait that a status asks for",
+      () => wire.status(429, any({ retryAfter: 3 })),
+      /status: option retryAfter: .* did you mean retryAfterMs\?/,
+    ],
+    ["a status", () => wire.status(any("429")), /status: .* not "429"/],
+    [
+      "how a connection ends",
+      () => wire.cutAt(3, any("clos")),
+      /cutAt: .*one of end, close, reset is needed, not "clos"/,
+    ],
+    ["where a connection ends", () => wire.cutAt(any({ frame: 3 })), /cutAt: .*frame/],
+    [
+      "how a body is handed over",
+      () => wire.chunked(any("bytes")),
+      /chunked: .*one of frame, byte, whole is needed, not "bytes"/,
+    ],
+    [
+      "an option of the server",
+      () => wire.rondoWire(any({ script: [], repeatlast: true })),
+      /rondoWire: option repeatlast/,
+    ],
+    [
+      "a promise of yours",
+      () => kit.modelCheck(any({ promise: {} })),
+      /modelCheck: option promise: .* did you mean promises\?/,
+    ],
+    ["a number of states", () => kit.modelCheck({ states: -5 }), /modelCheck: option states: .* not -5/],
+    [
+      "what may befall a run",
+      () => kit.modelCheck({ disturbances: any({ aborts: 2 }) }),
+      /option disturbances.aborts/,
+    ],
+    [
+      "what a model lacks",
+      () => kit.testModel({ name: "m", open: any(() => {}), lacks: [any("delta")] }),
+      /testModel: option lacks\[0\]: one of .*deltas/,
+    ],
+    [
+      "what a journal is held to",
+      () => kit.testJournal(any({ name: "j", open: () => memoryJournal(), lease: true })),
+      /testJournal: option lease: .* did you mean leases\?/,
+    ],
+    [
+      "a store that cannot be opened",
+      () => kit.testBlobs(any({ name: "b", durable: true, store: memoryBlobs() })),
+      /testBlobs: option open: a function is needed, not undefined/,
+    ],
+    [
+      "a tool's suite without a tool",
+      () => kit.testTool(any({ examples: [{}] })),
+      /testTool: option tool: .* is needed/,
+    ],
+    [
+      "a tool's suite without examples",
+      () => kit.testTool(any({ tool: look, effect: "read" })),
+      /testTool: option examples: .* is needed/,
+    ],
+    [
+      "a tool's effect",
+      () => kit.testTool({ tool: look, effect: any("reed"), examples: [{}] }),
+      /testTool: option effect: one of read, idempotent, write is needed, not "reed"/,
+    ],
+    [
+      "a preset's suite",
+      () => kit.testPreset(any({ name: "p" })),
+      /testPreset: option preset: a function is needed/,
+    ],
+    [
+      "an option of the cases",
+      () => wire.runCases("", any({ agents: () => ({}) })).next(),
+      /runCases: option agents: .* did you mean agent\?/,
+    ],
+  ])("%s", async (_what, act, says) => {
+    const said = await refusal(act);
+    expect(said).toMatch(/^invalid_request: /);
+    expect(said).toMatch(says);
+  });
+
+  it("a provider that rondo-wire does not play", async () => {
+    await using server = await wire.rondoWire({ script: [] });
+    expect(await refusal(() => server.urlFor(any("openia")))).toMatch(
+      /urlFor: option name: one of anthropic, openai, .* is needed, not "openia"/,
+    );
+  });
+});
+
+it.each([
+  ["a folder", import.meta.dirname, /test: it cannot be read: EISDIR/],
+  ["a file that is not there", "no-such-run.jsonl", /no-such-run\.jsonl: it cannot be read: ENOENT/],
+])("a recording that is %s is refused by its name", async (_what, file, says) => {
+  const said = await refusal(() => kit.replayTest({}, file));
+  expect(said).toMatch(says);
+});
