@@ -289,6 +289,14 @@ describe("what is refused", () => {
     for (const place of [join(folder, "file"), join(folder, "file", "under"), ""])
       expect(refusal(() => jsonlJournal(place)).kind).toBe("invalid_request");
     expect(refusal(() => checkJournal(join(folder, "nothing"))).message).toContain("there is no journal");
+    const other = mkdtempSync(join(folder, "other-"));
+    expect(checkJournal(other)).toMatchObject({ sessions: 0, findings: [] });
+    writeFileSync(join(other, "notes.txt"), "no session");
+    const refused = refusal(() => checkJournal(other));
+    expect([refused.kind, refused.message]).toEqual([
+      "invalid_request",
+      expect.stringContaining(`${other} holds no journal`),
+    ]);
   });
 
   it("a folder that cannot be written, when something is appended; what is there can be read", async () => {

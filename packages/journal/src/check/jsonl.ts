@@ -1,12 +1,12 @@
 // The room of checking a JSONL journal: every line of every file, that no file is missing, and the one repair there is.
 
-import { existsSync, fstatSync, statSync } from "node:fs";
+import { existsSync, fstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { formatVersion } from "@rondo/core";
+import { formatVersion, RondoError } from "@rondo/core";
 import { FolderLock } from "../folder-lock.ts";
 import { cutDurably, fileError, withKnownFile } from "../jsonl/files.ts";
-import { linesVersion, noHead, scan } from "../jsonl/lines.ts";
-import { nameOf, newestSegments, pendingSuffix, segmentName, segmentOf } from "../jsonl/names.ts";
+import { linesVersion, noHead, scan, wholeBefore } from "../jsonl/lines.ts";
+import { nameOf, newestSegments, pendingSuffix, segmentName, segmentOf, suffix } from "../jsonl/names.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
@@ -20,6 +20,11 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
   const report: Report = { kind: "jsonl", sessions: 0, records: 0, bytes: 0, findings: [] };
   const lock = repair ? new FolderLock(join(folder, "lock"), busyTimeoutMs) : undefined;
   try {
+    if (isFolder && !mayBeJournal(folder))
+      throw new RondoError(
+        "invalid_request",
+        `${folder} holds no journal: there is no file of a session in it (*.jsonl), nor the lock of one`,
+      );
     const sessions = [...newestSegments(folder)].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [name, newest] of sessions) {
       if (asked !== undefined && name !== asked) continue;
@@ -37,6 +42,12 @@ export function checkJsonl(path: string, { repair = false, busyTimeoutMs = 5_000
     lock?.close();
   }
   return report;
+}
+
+/** An empty folder may be one that nobody has written to. */
+function mayBeJournal(folder: string): boolean {
+  const names = readdirSync(folder);
+  return names.length === 0 || names.some((name) => name === "lock" || name.endsWith(suffix));
 }
 
 /** What a file was found to be. What is behind `broken` files cannot be judged. */
@@ -75,9 +86,7 @@ class SessionCheck {
       );
       if (came === undefined) {
         const next = newest > segment ? `, and ${segmentName(this.#name, newest)} is there` : "";
-        this.#found(
-          `it is missing: file ${segment} of its session${next}; ${this.#length} records before it are whole`,
-        );
+        this.#found(`it is missing: file ${segment} of its session${next}; ${wholeBefore(this.#length)}`);
       }
       if (came === undefined || came === "broken") break;
       if (came === "open") {
@@ -131,7 +140,7 @@ class SessionCheck {
     this.#length = end.seq;
     if (damage !== undefined)
       wrong.unshift(
-        `line ${damage.line} (record ${damage.seq}) is damaged: ${damage.why}; ${end.seq} records before it are whole, ` +
+        `line ${damage.line} (record ${damage.seq}) is damaged: ${damage.why}; ${wholeBefore(end.seq)}, ` +
           `${size - end.offset} bytes from there on were not read`,
       );
     else if (segment > 1 && end.offset === 0) wrong.unshift(noHead);

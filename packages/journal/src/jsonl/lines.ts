@@ -23,6 +23,10 @@ export interface Header {
   seq?: number;
 }
 
+/** How much of a session stands before what is wrong with it, in words. */
+export const wholeBefore = (records: number): string =>
+  `${records} ${records === 1 ? "record before it is" : "records before it are"} whole`;
+
 const lead = '{"crc":"';
 /** `{"crc":"xxxxxxxx",` */
 const leadLength = 18;

@@ -5,7 +5,16 @@
 
 import { fstatSync } from "node:fs";
 import { formatVersion, type LogRecord, RondoError } from "@rondo/core";
-import { behindSeal, type Line, linesVersion, noHead, type Place, type Scanned, scan } from "./lines.ts";
+import {
+  behindSeal,
+  type Line,
+  linesVersion,
+  noHead,
+  type Place,
+  type Scanned,
+  scan,
+  wholeBefore,
+} from "./lines.ts";
 
 export class Segment {
   readonly path: string;
@@ -146,7 +155,7 @@ export class Segment {
     throw new RondoError(
       "storage",
       `line ${damage.line} of the journal ${this.path} (record ${damage.seq} of session ${JSON.stringify(this.#session)}) ` +
-        `is damaged: ${damage.why}; ${this.#end.seq} records before it are whole, ${size - this.#end.offset} bytes ` +
+        `is damaged: ${damage.why}; ${wholeBefore(this.#end.seq)}, ${size - this.#end.offset} bytes ` +
         "from there on are not read; restore a copy of the file",
     );
   }
