@@ -1,7 +1,6 @@
 // The room of summaries: what a session in the journal comes to, from its records alone.
 
 import {
-  awaitingInside,
   type CallView,
   charEstimator,
   defaultTexts,
@@ -13,6 +12,7 @@ import {
   type State,
   textOf,
 } from "@rondo/core";
+import { awaitingApproval } from "@rondo/core/driving";
 import { driverOf } from "./invocation.ts";
 
 /** Folding needs rules only for what they remember; who only looks needs none. */
@@ -29,22 +29,6 @@ export interface RunSummary {
   task: string;
   /** Whose sub-agent it is. */
   parent?: string;
-}
-
-/** The calls of the open run that were asked about and not answered. */
-export function waitingCalls(state: State): CallView[] {
-  const { run } = state;
-  if (run === undefined || run.end !== undefined) return [];
-  const own = (run.turn?.calls ?? [])
-    .filter(
-      (call) =>
-        call.asked &&
-        call.result === undefined &&
-        call.startedAt === undefined &&
-        (call.permission?.answer ?? call.tool?.permission) === "ask",
-    )
-    .map(({ key, id, name, args }) => ({ key, id, name, args }));
-  return [...own, ...awaitingInside(state)];
 }
 
 /** What a person calls a call by: one inside a sub-agent by the way to it. */
@@ -80,6 +64,6 @@ function statusOf(state: State, records: readonly LogRecord[]): string {
   const { run } = state;
   if (run === undefined) return "empty";
   if (run.end !== undefined) return run.end.reason;
-  if (waitingCalls(state).length > 0) return "waiting";
+  if (awaitingApproval(state).length > 0) return "waiting";
   return driverOf(records) === undefined ? "interrupted" : "running";
 }

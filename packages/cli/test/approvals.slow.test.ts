@@ -77,8 +77,13 @@ describe("a run that waits for an approval", { timeout: 60_000 }, () => {
     const { id, call } = await parked(at, "twice");
     const which = await rondo(at, ["approve", id], { MIND: "twice" });
     expect(which).toMatchObject({ code: 2, stderr: expect.stringContaining("several calls wait") });
+    const { records: before } = newestRecords(at);
     const wrong = await rondo(at, ["approve", id, "99.9"], { MIND: "twice" });
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining(`${call} (run_command)`) });
+    expect([wrong.stderr, which.stderr].join("")).toMatch(/^rondo: no call .*\nrondo: several calls .*\n$/);
+    // Nobody took the run over for that.
+    expect(newestRecords(at).records).toEqual(before);
+    expect(before.filter((record) => record.type === "opened")).toEqual([]);
     expect(await rondo(at, ["approve", id, call], { MIND: "twice" })).toMatchObject({ code: 5 });
     const out = await rondo(at, ["approve", id], { MIND: "twice" });
     expect(out.code).toBe(0);

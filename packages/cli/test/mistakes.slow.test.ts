@@ -147,6 +147,22 @@ describe("what the machine lacks", { timeout: 60_000 }, () => {
     expect(out.code).toBe(1);
     expectLine(await rondo(at, ["run", "--model", "./empty.mjs", "do it"]), "empty.mjs", "default export");
     expectLine(await rondo(at, ["run", "--model", "./nowhere.mjs", "do it"]), "there is no file");
+    writeFileSync(join(at.root, "utf16.txt"), Buffer.from("\ufeffbe short", "utf16le"));
+    expectLine(await rondo(at, ["run", "--system", "@utf16.txt"]), "--system @utf16.txt", "no text in UTF-8");
+    expectLine(await rondo(at, ["fork", "last", "--edit", "2.0=@"]), "--edit 2.0=@ names no file");
+  });
+
+  it("commands that are told lead back to the journal that was named", async () => {
+    const at = place();
+    const flag = ["--journal", join(at.root, "other.db")];
+    expect((await runWith(at, "touches", [...flag, "do it"])).code).toBe(5);
+    const explained = await rondo(at, ["explain", "last", ...flag]);
+    expect(explained.stdout).toMatch(/go on with rondo resume \w{8} --journal \S+other\.db\n$/);
+    expectLine(await rondo(at, ["explain", "last", "9", ...flag]), `see rondo show`, flag.join(" "));
+    expectLine(
+      await rondo(at, ["show", "nothing", ...flag]),
+      `\`rondo runs ${flag.join(" ")}\` lists them all`,
+    );
   });
 
   it("a journal that is none, one of another program, and one of a newer version: each left as it is", async () => {
@@ -164,6 +180,10 @@ describe("what the machine lacks", { timeout: 60_000 }, () => {
     const out = await rondo(at, ["show", "last", "--journal", newer]);
     expectLine(out, newer, "newer");
     expect(out.code).toBe(1);
+    expectLine(
+      await rondo(at, ["runs", "--journal", `jsonl:${text}`]),
+      `${text} is no folder; write ${text}`,
+    );
   });
 
   it("no journal, no such run, a run that is not unique: with what there is", async () => {

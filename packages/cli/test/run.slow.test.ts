@@ -115,6 +115,16 @@ describe("rondo run", { timeout: 30_000 }, () => {
     expect(usual.stdout).toContain(`system: You work in the folder ${at.root} with these tools: list_files,`);
   });
 
+  it("says that standard input is not all UTF-8, and reads what is", async () => {
+    const given = start(place(), ["run", "--quiet", "--model", mind, "-"], { MIND: "talks" }, "pipe");
+    given.child.stdin?.end(Buffer.from("caf\xe9 na\u00efve", "latin1"));
+    expect(await given.outcome).toMatchObject({
+      code: 0,
+      stdout: "you said: caf\ufffd na\ufffdve\n",
+      stderr: expect.stringMatching(/^warning: standard input is not all UTF-8: .*\n$/),
+    });
+  });
+
   it("adds standard input to a task that ends with -, and reads it for no other", async () => {
     const at = place();
     const told = start(

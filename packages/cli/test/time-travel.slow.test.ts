@@ -79,6 +79,7 @@ describe("a run that is over", { timeout: 60_000 }, () => {
     db.close();
     const forked = await rondo(at, ["fork", id]);
     expect([forked.code, forked.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-z]{8}\n$/)]);
+    expect(forked.stderr).toMatch(/it stands at an end: say more with rondo chat --resume \w{8}\n$/);
     expect(forked.stderr).toMatch(/^warning: the fork \w+ lacks what session \w+ kept as out_\w+: .*damaged/);
   });
 

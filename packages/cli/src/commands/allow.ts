@@ -19,9 +19,8 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { grantText } from "../render/grant.ts";
-import { findRun } from "../runs/find-run.ts";
+import { withJournal } from "../runs/find-run.ts";
 import { modelOptions, withRun } from "../runs/goes-on.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 import { stateOf } from "../summary.ts";
 
 const holdOptions: OptionSpecs = {
@@ -123,18 +122,14 @@ export function readJson(option: string, text: string): ReturnType<typeof parseA
 async function list(given: string | undefined, args: Arguments, console: Console): Promise<ExitCode> {
   for (const option of ["args", "like", "uses", "until"])
     if (args.has(option)) throw new UsageError(`--${option} says which calls of a tool: name the TOOL`);
-  const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place, console);
-  try {
-    const { id, records } = await findRun(given, journal, place.file);
+  return withJournal(args, console, async ({ find }) => {
+    const { id, records } = await find(given);
     const now = Date.now();
     const grants = stateOf(records).grants.filter((grant) => isLiveGrant(grant, now));
     for (const grant of grants) console.line(args.has("json") ? jsonLine(grant) : heldText(grant));
     if (grants.length === 0 && !args.has("json")) console.errorLine(`nothing is allowed in run ${id}`);
     return exitCodes.completed;
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 const heldText = (grant: HeldGrant): string => `${visibleText(grantText(grant))}, used ${grant.used}×`;

@@ -1,11 +1,16 @@
 // The room of `rondo approve` and `rondo deny`: a call that waits gets its answer, and the run goes on.
 
-import type { CallView, Session } from "@rondo/core";
+import type { CallView, RunResult, Session } from "@rondo/core";
+import { awaitingApproval } from "@rondo/core/driving";
+import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import type { Arguments } from "../line/arguments.ts";
 import type { Command } from "../line/command.ts";
+import type { FoundRun } from "../runs/find-run.ts";
 import { goOn, goOnOptions } from "../runs/goes-on.ts";
-import { callName } from "../summary.ts";
+import { callName, stateOf } from "../summary.ts";
 import { holdOf, readJson } from "./allow.ts";
 
 export const approve: Command = {
@@ -34,10 +39,10 @@ export const approve: Command = {
       throw new UsageError(
         "--always and --args exclude each other: what the model will ask for again are its own arguments",
       );
-    return goOn(args.words[0], args, console, (session) => {
-      const call = callName(waiting(session, args.words[1]));
-      if (edited !== undefined) return session.edit(call, edited);
-      return session.approve(call, always === undefined ? {} : { always });
+    const [run, call] = args.words;
+    return answerCall(run, call, args, console, (session, name) => {
+      if (edited !== undefined) return session.edit(name, edited);
+      return session.approve(name, always === undefined ? {} : { always });
     });
   },
 };
@@ -53,22 +58,35 @@ export const deny: Command = {
   },
   act: (args, console) => {
     const [run, call, ...reason] = args.words;
-    return goOn(run, args, console, (session) =>
-      session.deny(callName(waiting(session, call)), reason.length === 0 ? undefined : reason.join(" "), {
-        stop: args.has("stop"),
-      }),
+    return answerCall(run, call, args, console, (session, name) =>
+      session.deny(name, reason.length === 0 ? undefined : reason.join(" "), { stop: args.has("stop") }),
     );
   },
 };
 
+/** Answers the call that is meant. Which one that is is seen from the records: whoever misspells it has changed nothing. */
+function answerCall(
+  run: string | undefined,
+  call: string | undefined,
+  args: Arguments,
+  console: Console,
+  act: (session: Session, call: string) => Promise<RunResult>,
+): Promise<ExitCode> {
+  let name = "";
+  const find = (found: FoundRun, flag: string): void => {
+    name = callName(waiting(found, call, flag));
+  };
+  return goOn(run, args, console, (session) => act(session, name), find);
+}
+
 /** The call that is meant: by its key or its id, or the only one. */
-function waiting(session: Session, given: string | undefined): CallView {
-  const { pending } = session;
+function waiting({ id: run, records }: FoundRun, given: string | undefined, flag: string): CallView {
+  const pending = awaitingApproval(stateOf(records));
   const [only] = pending;
   const list = pending.map((call) => `${callName(call)} (${plainText(call.name)})`).join(", ");
   if (only === undefined)
     throw new Failure(
-      `no call of run ${session.id} waits for an approval; go on with it by rondo resume ${session.id}`,
+      `no call of run ${run} waits for an approval; go on with it by rondo resume ${run}${flag}`,
     );
   if (given === undefined) {
     if (pending.length === 1) return only;
@@ -77,6 +95,6 @@ function waiting(session: Session, given: string | undefined): CallView {
   const meant = pending.find((call) => callName(call) === given || call.id === given);
   if (meant !== undefined) return meant;
   throw new Failure(
-    `no call ${JSON.stringify(plainText(given))} waits in run ${session.id}; there ${pending.length === 1 ? "waits" : "wait"} ${list}`,
+    `no call ${JSON.stringify(plainText(given))} waits in run ${run}; there ${pending.length === 1 ? "waits" : "wait"} ${list}`,
   );
 }

@@ -10,8 +10,8 @@ import type { Arguments } from "../line/arguments.ts";
 import type { Command } from "../line/command.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { findRun } from "../runs/find-run.ts";
-import { checkStart, journalFlag } from "../runs/goes-on.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { checkStart } from "../runs/goes-on.ts";
+import { journalFlag, journalPlace, openKnownJournal } from "../runs/journal-place.ts";
 import { chooseModel } from "../runs/models.ts";
 import { keeping, newId, startedBy, startOptions, tellModel } from "../runs/starting.ts";
 
@@ -80,7 +80,7 @@ async function resumed(given: string, args: Arguments, console: Console): Promis
   const place = journalPlace(args, console.env);
   const journal = await openKnownJournal(place, console);
   try {
-    const found = await findRun(given, journal, place.file);
+    const found = await findRun(given, journal, place);
     const started = checkStart(found, args.has("force"));
     const model = args.text("model") ?? started.model;
     const allowed = {

@@ -6,8 +6,7 @@ import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { renderDiff } from "../render/diff.ts";
-import { findRun } from "../runs/find-run.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { withJournal } from "../runs/find-run.ts";
 import { noRules } from "../summary.ts";
 
 export const diffRuns: Command = {
@@ -21,26 +20,16 @@ export const diffRuns: Command = {
     ...journalOption,
   },
   async act(args, console) {
-    const place = journalPlace(args, console.env);
     if (args.words.length < 2)
       throw new UsageError("rondo diff takes two runs, e.g. rondo diff abc123 last; `rondo runs` lists them");
-    const journal = await openKnownJournal(place, console);
-    try {
-      const a = await findRun(args.words[0], journal, place.file);
-      const b = await findRun(args.words[1], journal, place.file);
+    return withJournal(args, console, async ({ find }) => {
+      const a = await find(args.words[0]);
+      const b = await find(args.words[1]);
+      const { paint, width } = console;
       const found = diff(a.records, b.records, noRules);
       if (args.has("json")) console.line(jsonLine({ runs: [a.id, b.id], ...found }));
-      else
-        console.write(
-          renderDiff(found, [a.id, b.id], {
-            full: args.has("full"),
-            paint: console.paint,
-            width: console.width,
-          }),
-        );
+      else console.write(renderDiff(found, [a.id, b.id], { full: args.has("full"), paint, width }));
       return found.same ? exitCodes.completed : exitCodes.error;
-    } finally {
-      await journal.close();
-    }
+    });
   },
 };

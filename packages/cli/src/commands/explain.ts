@@ -6,8 +6,7 @@ import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { renderExplanation } from "../render/explanation.ts";
-import { findRun } from "../runs/find-run.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { withJournal } from "../runs/find-run.ts";
 import { todayOf } from "../runs/today.ts";
 import { noRules } from "../summary.ts";
 
@@ -21,33 +20,29 @@ export const explainRun: Command = {
     ...journalOption,
   },
   async act(args, console) {
-    const place = journalPlace(args, console.env);
     const given = args.words[1];
     if (given !== undefined && !/^\d+$/.test(given))
       throw new UsageError(`a step is a whole number, not ${JSON.stringify(given)}`);
-    const journal = await openKnownJournal(place, console);
-    try {
-      const found = await findRun(args.words[0], journal, place.file);
+    return withJournal(args, console, async ({ find, flag }) => {
+      const found = await find(args.words[0]);
       const today = todayOf(found);
       const rules = "resolved" in today ? today.resolved.rules : noRules;
       const step = given === undefined ? {} : { step: Number(given) };
-      const explanation = explained(() => explain(found.records, { ...step, rules }), found.id);
+      const explanation = explained(() => explain(found.records, { ...step, rules }), found.id, flag);
       if (args.has("json")) console.line(jsonLine(explanation));
-      else console.write(renderExplanation(explanation, found.id, console));
+      else console.write(renderExplanation(explanation, `${found.id}${flag}`, console));
       return exitCodes.completed;
-    } finally {
-      await journal.close();
-    }
+    });
   },
 };
 
 /** A step that is not there is the command's own failure, with the run's name. */
-function explained<T>(act: () => T, run: string): T {
+function explained<T>(act: () => T, run: string, flag: string): T {
   try {
     return act();
   } catch (thrown) {
     if (isA(RondoError, thrown) && thrown.kind === "invalid_request")
-      throw new Failure(`run ${run}: ${thrown.message}; see rondo show ${run}`, { cause: thrown });
+      throw new Failure(`run ${run}: ${thrown.message}; see rondo show ${run}${flag}`, { cause: thrown });
     throw thrown;
   }
 }

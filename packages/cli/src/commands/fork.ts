@@ -14,12 +14,11 @@ import { type Command, journalOption, showOptions } from "../line/command.ts";
 import { shownBy } from "../line/shown.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { conduct } from "../runs/conduct.ts";
-import { type FoundRun, findRun } from "../runs/find-run.ts";
-import { journalFlag } from "../runs/goes-on.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { type FoundRun, withJournal } from "../runs/find-run.ts";
 import { chooseModel } from "../runs/models.ts";
 import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../runs/starting.ts";
 import { recordedModel } from "../runs/today.ts";
+import { summaryOf } from "../summary.ts";
 
 export const fork: Command = {
   name: "fork",
@@ -50,11 +49,9 @@ export const fork: Command = {
 
 async function act(args: Arguments, console: Console): Promise<ExitCode> {
   const show = shownBy(args);
-  const place = journalPlace(args, console.env);
   const point = pointOf(args);
-  const journal = await openKnownJournal(place, console);
-  try {
-    const found = await findRun(args.words[0], journal, place.file);
+  return withJournal(args, console, async ({ journal, flag, find }) => {
+    const found = await find(args.words[0]);
     const { invocation, changed } = forked(found, args);
     const chosen =
       args.has("go") || args.has("model")
@@ -63,7 +60,6 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     const own: Invocation = chosen === undefined ? invocation : { ...invocation, model: chosen.name };
     const made = makeAgent({ invocation: own, model: chosen?.model ?? recordedModel(found), journal });
     const id = await newId(journal);
-    const flag = journalFlag(place);
     // The agent has it all already.
     const options = changed ? { agent: {} } : {};
     await new Agent({ ...made.options, logger: warningsTo(console) }).fork(found.id, id, {
@@ -72,26 +68,26 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     });
     const where = args.words[1] === undefined ? "" : ` at step ${args.words[1]}`;
     console.errorLine(console.paintError("dim", `run ${id}: forked from ${found.id}${where}`));
+    const { end } = summaryOf(id, await journal.read(id));
+    const goesOn =
+      end === undefined
+        ? `go on with it: rondo resume ${id}${flag}`
+        : `it stands at an end: say more with rondo chat --resume ${id}${flag}`;
     if (!args.has("go")) {
       console.line(id);
-      console.errorLine(console.paintError("dim", `go on with it: rondo resume ${id}${flag}`));
+      console.errorLine(console.paintError("dim", goesOn));
       return exitCodes.completed;
     }
+    if (end !== undefined) throw new Failure(`run ${id}: there is nothing to go on with; ${goesOn}`);
     const signals = listenForSignals();
     try {
       const session = await made.agent.open(id);
-      if (session.status === "idle")
-        throw new Failure(
-          `run ${id} stands at an end: there is nothing to go on with. Say more with rondo chat --resume ${id}${flag}`,
-        );
       const how = { session, tools: made.tools, console, signals, show, maxSteps: own.maxSteps };
       return await conduct({ ...how, journalOption: flag }, () => session.resume());
     } finally {
       signals.dispose();
     }
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 /** What a fork lacks is said while it is made; of the run itself its events tell. */
@@ -123,7 +119,7 @@ function editOf(given: string): NonNullable<ForkOptions["edit"]> {
     );
   return {
     call: given.slice(0, at),
-    result: textOrFile(given.slice(at + 1), `--edit ${given.slice(0, at)}=`),
+    result: textOrFile(given.slice(at + 1), `--edit ${given.slice(0, at + 1)}`),
   };
 }
 

@@ -7,8 +7,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { changeLines } from "../render/changes.ts";
 import { counted } from "../render/usage.ts";
-import { findRun } from "../runs/find-run.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { withJournal } from "../runs/find-run.ts";
 import { todayOf } from "../runs/today.ts";
 import { noRules } from "../summary.ts";
 
@@ -22,11 +21,9 @@ export const replayRun: Command = {
     full: { type: "boolean", does: "Cut nothing" },
     ...journalOption,
   },
-  async act(args, console) {
-    const place = journalPlace(args, console.env);
-    const journal = await openKnownJournal(place, console);
-    try {
-      const found = await findRun(args.words[0], journal, place.file);
+  act: (args, console) =>
+    withJournal(args, console, async ({ find }) => {
+      const found = await find(args.words[0]);
       const today = todayOf(found);
       const known = "resolved" in today;
       const { rules, options } = known ? today.resolved : { rules: noRules, options: undefined };
@@ -35,10 +32,7 @@ export const replayRun: Command = {
       if (args.has("json")) console.line(jsonLine(asJson(found.id, made)));
       else tell(found.id, made, known ? undefined : today.unknown, args.has("full"), console);
       return differs ? exitCodes.error : exitCodes.completed;
-    } finally {
-      await journal.close();
-    }
-  },
+    }),
 };
 
 function asJson(run: string, { requests, difference, today }: Replay): object {

@@ -1,5 +1,6 @@
 // The room of `rondo run`: a task, from the command line to its end.
 
+import { isUtf8 } from "node:buffer";
 import type { Console } from "../console/console.ts";
 import { UsageError } from "../console/failure.ts";
 import { listenForSignals } from "../console/signals.ts";
@@ -73,9 +74,10 @@ async function taskOf(args: Arguments, console: Console): Promise<string> {
 }
 
 async function stdinText(console: Console): Promise<string> {
-  const { stdin } = console.streams;
-  let text = "";
-  stdin.setEncoding("utf8");
-  for await (const piece of stdin) text += piece;
-  return text;
+  const pieces: Buffer[] = [];
+  for await (const piece of console.streams.stdin) pieces.push(piece);
+  const bytes = Buffer.concat(pieces);
+  if (!isUtf8(bytes))
+    console.warn("standard input is not all UTF-8: what is none reaches the model as \ufffd");
+  return new TextDecoder().decode(bytes);
 }

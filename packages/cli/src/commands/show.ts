@@ -4,8 +4,7 @@ import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { renderRun } from "../render/run.ts";
-import { findRun } from "../runs/find-run.ts";
-import { journalPlace, openKnownJournal } from "../runs/journal-place.ts";
+import { withJournal } from "../runs/find-run.ts";
 
 export const show: Command = {
   name: "show",
@@ -17,19 +16,12 @@ export const show: Command = {
     json: { type: "boolean", does: "Print its records, one JSON object a line" },
     ...journalOption,
   },
-  async act(args, console) {
-    const place = journalPlace(args, console.env);
-    const journal = await openKnownJournal(place, console);
-    try {
-      const { records } = await findRun(args.words[0], journal, place.file);
+  act: (args, console) =>
+    withJournal(args, console, async ({ find }) => {
+      const { records } = await find(args.words[0]);
+      const { paint, width } = console;
       if (args.has("json")) for (const record of records) console.line(jsonLine(record));
-      else
-        console.write(
-          renderRun(records, { full: args.has("full"), paint: console.paint, width: console.width }),
-        );
+      else console.write(renderRun(records, { full: args.has("full"), paint, width }));
       return exitCodes.completed;
-    } finally {
-      await journal.close();
-    }
-  },
+    }),
 };

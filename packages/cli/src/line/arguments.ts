@@ -151,9 +151,8 @@ function unknownOption(rawName: string, specs: OptionSpecs, command: string): Us
   ]);
   const [near] = nearest(rawName, known);
   const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-  const see = command === "" ? "rondo --help" : `rondo ${command} --help`;
   return new UsageError(
-    `there is no option ${rawName}${command === "" ? "" : ` of rondo ${command}`}.${hint} See ${see}; ` +
+    `there is no option ${rawName} of rondo ${command}.${hint} See rondo ${command} --help; ` +
       `a word that begins with a dash goes after --`,
   );
 }

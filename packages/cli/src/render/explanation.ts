@@ -23,10 +23,10 @@ const styles: { readonly [kind in Reason["kind"]]?: Style } = {
   abort: "yellow",
 };
 
-/** An explanation as text. */
+/** An explanation as text. @param named what names the run to a command: its id, and the journal where that is needed */
 export function renderExplanation(
   { run, steps, end, now }: Explanation,
-  id: string,
+  named: string,
   { paint }: { paint: Paint },
 ): string {
   const lines: string[] = [];
@@ -48,7 +48,7 @@ export function renderExplanation(
     lines.push(
       "",
       paint("bold", "it has not ended"),
-      `  ${now.when}: ${now.does} (phase ${now.phase}); go on with rondo resume ${id}`,
+      `  ${now.when}: ${now.does} (phase ${now.phase}); go on with rondo resume ${named}`,
     );
   return `${lines.join("\n").trimStart()}\n`;
 }

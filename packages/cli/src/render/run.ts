@@ -4,8 +4,9 @@
 // happen; `full` only lifts the cuts. Times count from the start of the run.
 
 import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
+import { awaitingApproval } from "@rondo/core/driving";
 import { type Paint, plain } from "../console/console.ts";
-import { callName, noRules, waitingCalls } from "../summary.ts";
+import { callName, noRules } from "../summary.ts";
 import { countsText } from "./ending.ts";
 import { RunPage } from "./page.ts";
 import { recordLines } from "./records.ts";
@@ -41,7 +42,7 @@ export function renderRun(records: readonly LogRecord[], options: RenderOptions 
 
 /** A run that has not ended: what it waits for. */
 function openLines(run: Run, state: State, page: RunPage): void {
-  const waiting = waitingCalls(state);
+  const waiting = awaitingApproval(state);
   page.blank();
   if (waiting.length === 0) page.plain("not ended: it is being driven, or was interrupted (rondo resume)");
   else

@@ -1,9 +1,18 @@
-// The room of finding a run: by its id, the beginning of it, or `last`.
+// The room of finding a run: by its id, the beginning of it, or `last`, in a journal that is open for as long as it takes.
 
-import type { Journal, LogRecord } from "@rondo/core";
+import type { LogRecord } from "@rondo/core";
 import { nearest } from "@rondo/core/checks";
+import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
+import type { Arguments } from "../line/arguments.ts";
+import {
+  type JournalPlace,
+  journalFlag,
+  journalPlace,
+  type OpenJournal,
+  openKnownJournal,
+} from "./journal-place.ts";
 import { parentIn } from "./sub-agents.ts";
 
 export interface FoundRun {
@@ -11,26 +20,48 @@ export interface FoundRun {
   records: LogRecord[];
 }
 
-/**
- * The run that is meant, with its records.
- * @param journalName for the complaint
- * @throws Failure when there is none or more than one
- */
+export interface KnownJournal {
+  journal: OpenJournal;
+  /** What to add to a command that leads back to it. */
+  flag: string;
+  /** The run that is meant, with its records. @throws Failure when there is none or more than one */
+  find(given: string | undefined): Promise<FoundRun>;
+}
+
+/** Does something with the journal that is meant, which must be there. @throws Failure when it is not */
+export async function withJournal<Done>(
+  args: Arguments,
+  console: Console,
+  act: (known: KnownJournal) => Promise<Done>,
+): Promise<Done> {
+  const place = journalPlace(args, console.env);
+  const journal = await openKnownJournal(place, console);
+  try {
+    return await act({ journal, flag: journalFlag(place), find: (given) => findRun(given, journal, place) });
+  } finally {
+    await journal.close();
+  }
+}
+
+/** The run that is meant, with its records. @throws Failure when there is none or more than one */
 export async function findRun(
   given: string | undefined,
-  journal: Journal,
-  journalName: string,
+  journal: OpenJournal,
+  place: JournalPlace,
 ): Promise<FoundRun> {
+  const flag = journalFlag(place);
   if (given === undefined || given.trim() === "")
-    throw new UsageError("which run? Give its id, the beginning of it, or `last`; `rondo runs` lists them");
+    throw new UsageError(
+      `which run? Give its id, the beginning of it, or \`last\`; \`rondo runs${flag}\` lists them`,
+    );
   const sessions = await journal.list();
-  if (sessions.length === 0) throw new Failure(`there are no runs in the journal ${journalName} yet`);
+  if (sessions.length === 0) throw new Failure(`there are no runs in the journal ${place.file} yet`);
   const ids = sessions.map((one) => one.id);
-  const id = pick(given, ids, journalName);
+  const id = pick(given, ids, place.file, flag);
   return { id, records: await journal.read(id) };
 }
 
-function pick(given: string, ids: readonly string[], journalName: string): string {
+function pick(given: string, ids: readonly string[], journalName: string, flag: string): string {
   if (ids.includes(given)) return given;
   // A sub-agent's run is meant only when nothing above it is.
   const known = new Set(ids);
@@ -50,6 +81,6 @@ function pick(given: string, ids: readonly string[], journalName: string): strin
   const near = nearest(given, ids);
   const hint = near.length === 0 ? "" : ` Did you mean ${near.join(" or ")}?`;
   throw new Failure(
-    `there is no run ${name} in the journal ${journalName}.${hint} \`rondo runs\` lists them all`,
+    `there is no run ${name} in the journal ${journalName}.${hint} \`rondo runs${flag}\` lists them all`,
   );
 }

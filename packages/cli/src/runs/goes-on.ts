@@ -15,8 +15,7 @@ import { counted } from "../render/usage.ts";
 import { summaryOf } from "../summary.ts";
 import { makeAgent } from "./agent.ts";
 import { conduct } from "./conduct.ts";
-import { type FoundRun, findRun } from "./find-run.ts";
-import { type JournalPlace, journalPlace, openKnownJournal, placeName } from "./journal-place.ts";
+import { type FoundRun, withJournal } from "./find-run.ts";
 import { chooseModel } from "./models.ts";
 
 export const modelOptions: OptionSpecs = {
@@ -35,13 +34,6 @@ export const goOnOptions: OptionSpecs = {
   ...showOptions,
 };
 
-/** How a command line names this journal: nothing for the one that is found anyway. */
-export function journalFlag(place: JournalPlace): string {
-  if (place.named !== "option") return "";
-  const name = placeName(place);
-  return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
-}
-
 interface OpenRun {
   found: FoundRun;
   session: Session;
@@ -58,18 +50,15 @@ interface OpenRun {
  * @param given the run's id, the beginning of it, or `last`
  * @param check says beforehand what is wrong with it
  */
-export async function withRun<Done>(
+export function withRun<Done>(
   given: string | undefined,
   args: Arguments,
   console: Console,
   act: (run: OpenRun) => Promise<Done>,
   check: (found: FoundRun, flag: string) => void = () => {},
 ): Promise<Done> {
-  const place = journalPlace(args, console.env);
-  const journal = await openKnownJournal(place, console);
-  try {
-    const flag = journalFlag(place);
-    const found = await findRun(given, journal, place.file);
+  return withJournal(args, console, async ({ journal, flag, find }) => {
+    const found = await find(given);
     check(found, flag);
     const started = checkStart(found, args.has("force"));
     const chosen = await chooseModel(args.text("model") ?? started.model, console.env);
@@ -77,21 +66,21 @@ export async function withRun<Done>(
     const { agent, tools } = makeAgent({ invocation, model: chosen.model, journal });
     const session = await agent.open(found.id, { takeOver: args.has("force") });
     return await act({ found, session, tools, invocation, model: chosen.model.id, flag });
-  } finally {
-    await journal.close();
-  }
+  });
 }
 
 /**
  * Opens the run that is meant and drives it on.
  * @param given the run's id, the beginning of it, or `last`
  * @param start what is done first, e.g. an answer to a call that waits
+ * @param check says beforehand what is wrong with it, where it has not ended
  */
 export async function goOn(
   given: string | undefined,
   args: Arguments,
   console: Console,
   start: (session: Session) => Promise<RunResult>,
+  check: (found: FoundRun, flag: string) => void = () => {},
 ): Promise<ExitCode> {
   const show = shownBy(args);
   const signals = listenForSignals();
@@ -107,7 +96,10 @@ export async function goOn(
     return await conduct({ ...how, journalOption: flag }, () => start(session));
   };
   try {
-    return await withRun(given, args, console, drive, checkOpen);
+    return await withRun(given, args, console, drive, (found, flag) => {
+      checkOpen(found, flag);
+      check(found, flag);
+    });
   } finally {
     signals.dispose();
   }

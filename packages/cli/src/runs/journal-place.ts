@@ -82,6 +82,13 @@ function pathOf(name: string): string {
 export const placeName = ({ file, kind }: JournalPlace): string =>
   kind === "sqlite" ? file : `${kind}:${file}`;
 
+/** How a command line names this journal: nothing for the one that is found anyway. */
+export function journalFlag(place: JournalPlace): string {
+  if (place.named !== "option") return "";
+  const name = placeName(place);
+  return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
+}
+
 function stateFolder(env: Environment): string {
   // As the XDG rules say, a relative path is not one.
   if (env.XDG_STATE_HOME && isAbsolute(env.XDG_STATE_HOME)) return env.XDG_STATE_HOME;
@@ -147,7 +154,10 @@ export async function openJournal({ file, kind }: JournalPlace, hearer: Hearer):
       );
     return sqliteJournal(file);
   }
-  return kind === "jsonl" ? jsonlJournal(file, { warn }) : onRestate(file, warn);
+  if (kind === "restate") return onRestate(file, warn);
+  if (existsSync(file) && !isFolder(file))
+    throw new Failure(`${file} is no folder; write ${file} alone for a SQLite file, or name a folder`);
+  return jsonlJournal(file, { warn });
 }
 
 /** A namespace other than the default stands behind the address: `restate:http://127.0.0.1:8080/shop`. */

@@ -1,5 +1,6 @@
 // The room of starting: what a run, or a chat, is started with, read from the command line.
 
+import { isUtf8 } from "node:buffer";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -9,9 +10,9 @@ import { Failure, UsageError } from "../console/failure.ts";
 import type { Invocation } from "../invocation.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
 import { journalOption } from "../line/command.ts";
-import { journalFlag } from "./goes-on.ts";
 import {
   type JournalPlace,
+  journalFlag,
   journalPlace,
   type OpenJournal,
   openJournal,
@@ -55,21 +56,26 @@ export function tellModel({ model, why }: ChosenModel, console: Console): void {
   console.errorLine(console.paintError("dim", `model: ${id} (${why})`));
 }
 
-/** A text that was given, or the content of the file it names: `@FILE`. @param option for the complaint, e.g. `--system` */
+/** A text that was given, or the content of the file it names: `@FILE`. @param option what stands before it, for the complaint: `--system ` */
 export function textOrFile(given: string, option: string): string {
   if (!given.startsWith("@")) return given;
   const file = given.slice(1);
-  if (file === "") throw new UsageError(`${option} @ names no file; write ${option} @FILE`);
+  if (file === "") throw new UsageError(`${option}@ names no file; write ${option}@FILE`);
+  let bytes: Buffer;
   try {
-    return readFileSync(file, "utf8");
+    bytes = readFileSync(file);
   } catch (thrown) {
-    throw new Failure(`${option} ${given}: the file cannot be read: ${messageOf(thrown)}`, { cause: thrown });
+    throw new Failure(`${option}${given}: the file cannot be read: ${messageOf(thrown)}`, { cause: thrown });
   }
+  // What is none would reach the model as question marks, and nobody would hear of it.
+  if (!isUtf8(bytes))
+    throw new Failure(`${option}${given}: the file is no text in UTF-8; save it as such, or name another`);
+  return new TextDecoder().decode(bytes);
 }
 
 export function systemOf(args: Arguments): string | undefined {
   const given = args.text("system");
-  return given === undefined ? undefined : textOrFile(given, "--system");
+  return given === undefined ? undefined : textOrFile(given, "--system ");
 }
 
 /** The limits and approvals that were given. */
