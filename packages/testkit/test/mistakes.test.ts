@@ -1,7 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { Agent, isA, memoryBlobs, memoryJournal, RondoError, tool } from "@rondo/core";
 import * as kit from "@rondo/testkit";
 import * as wire from "@rondo/testkit/wire";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 const { say } = kit;
 /** As whoever writes JavaScript gives it: no types look at it. */
@@ -154,8 +157,13 @@ describe("what is misspelt is refused where it is given, and never taken for wha
   });
 });
 
+const sqliteFile = join(mkdtempSync(join(tmpdir(), "rondo-recording-")), "runs.db");
+writeFileSync(sqliteFile, "SQLite format 3\0 and so on");
+afterAll(() => rmSync(dirname(sqliteFile), { recursive: true }));
+
 it.each([
   ["a folder", import.meta.dirname, /test: it cannot be read: EISDIR/],
+  ["a SQLite journal", sqliteFile, /runs\.db is a SQLite journal: .*rondo show RUN --json/],
   ["a file that is not there", "no-such-run.jsonl", /no-such-run\.jsonl: it cannot be read: ENOENT/],
 ])("a recording that is %s is refused by its name", async (_what, file, says) => {
   const said = await refusal(() => kit.replayTest({}, file));

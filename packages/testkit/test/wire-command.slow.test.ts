@@ -141,6 +141,16 @@ describe("the command rondo-wire", () => {
     const nothing = await start().outcome;
     expect(nothing.code).toBe(2);
     expect(nothing.stderr).toContain("one of --script and --cassette is needed");
+    const folder = await start("--script", import.meta.dirname).outcome;
+    expect(folder.code).toBe(1);
+    expect(folder.stderr).toMatch(/^rondo-wire: --script \S+test: it cannot be read: EISDIR/);
+    // Not with the first request: by then the addresses are told.
+    const nowhere = join(import.meta.dirname, "nowhere", "requests.jsonl");
+    const unwritable = await start("--script", file("one.json", '["hi"]'), "--requests", nowhere).outcome;
+    expect(unwritable.code).toBe(1);
+    expect(unwritable.stderr).toMatch(
+      /^rondo-wire: --requests \S+requests\.jsonl: it cannot be written: ENOENT/,
+    );
     const help = await start("--help").outcome;
     expect(help.code).toBe(0);
     expect(help.stdout).toMatch(/--cassette FILE.*Words: say, think/s);

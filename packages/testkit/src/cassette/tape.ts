@@ -65,13 +65,19 @@ export function recordsOf(recording: Recording): LogRecord[] {
 }
 
 function textOf(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file, "utf8");
+    text = readFileSync(file, "utf8");
   } catch (thrown) {
     throw new RondoError("invalid_request", `${file}: it cannot be read: ${messageOf(thrown)}`, {
       cause: thrown,
     });
   }
+  if (!text.startsWith("SQLite format 3\0")) return text;
+  throw new RondoError(
+    "invalid_request",
+    `${file} is a SQLite journal: give the records of a run, or a file of them (rondo show RUN --json)`,
+  );
 }
 
 export class Tape {

@@ -68,6 +68,15 @@ function options(): { [name: string]: string | boolean | undefined } {
   }
 }
 
+/** What the file system says, with the option that named the file. */
+function named<Result>(what: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (thrown) {
+    fail(`${what}: ${messageOf(thrown)}`, 1);
+  }
+}
+
 const given = options();
 if (given.help === true) {
   process.stdout.write(`${usage}\n`);
@@ -86,12 +95,16 @@ try {
   const text =
     typeof given.cassette === "string"
       ? JSON.stringify({ turns: recordedScript(given.cassette) }, undefined, 2)
-      : readFileSync(given.script === "-" ? 0 : String(given.script), "utf8");
+      : named(`--script ${given.script}: it cannot be read`, () =>
+          readFileSync(given.script === "-" ? 0 : String(given.script), "utf8"),
+        );
   const file = readScript(text);
   if (given.print === true) {
     process.stdout.write(`${text.trimEnd()}\n`);
     process.exit(0);
   }
+  if (typeof requests === "string")
+    named(`--requests ${requests}: it cannot be written`, () => appendFileSync(requests, ""));
   const wire = await rondoWire({
     ...file,
     port,
