@@ -1,0 +1,261 @@
+// The room of the course: what happens in one play, and in which order: the prompts, the actions of the case, the rest.
+//
+// Nothing here knows what is expected.
+
+import {
+  type Agent,
+  type LogRecord,
+  type Message,
+  messageOf,
+  type RondoEvent,
+  type RunResult,
+  type Session,
+} from "@rondo/core";
+import { usualDeed } from "../action-names.ts";
+import { answerIn, writes } from "../answering.ts";
+import { Cues } from "../cues.ts";
+import { type Case, type CaseAction, Unsupported } from "../format.ts";
+import { inputOf } from "../given-messages.ts";
+import type { Observation } from "../observation.ts";
+import type { OtherProcesses } from "../other-processes.ts";
+import type { StoredSession } from "../stored-session.ts";
+import type { Folder } from "../tools.ts";
+import type { VirtualClock } from "../virtual-clock.ts";
+import type { Watch } from "../watch.ts";
+import type { WireServer } from "../wire-server.ts";
+
+export const sessionId = "case";
+
+interface CourseParts {
+  readonly one: Case;
+  readonly clock: VirtualClock;
+  readonly folder: Folder;
+  readonly journal: { read(session: string): readonly LogRecord[] };
+  readonly server: WireServer;
+  readonly watch: Watch;
+  readonly controller: AbortController;
+  readonly others: OtherProcesses | undefined;
+  readonly stored: StoredSession | undefined;
+}
+
+export class Course {
+  /** When the actions of the case are due. */
+  readonly cues: Cues;
+  /** What somebody said, in order. */
+  readonly said: string[] = [];
+  /** What came of prompts into a run that was active. */
+  readonly second: Observation["second"] = [];
+  readonly #parts: CourseParts;
+  #agent: Agent | undefined;
+  #session: Session | undefined;
+  #breakOff: (() => void) | undefined;
+  #pending: Promise<unknown>[] = [];
+
+  constructor(parts: CourseParts) {
+    this.#parts = parts;
+    this.cues = new Cues(parts.one.actions ?? [], parts.clock, (action) => this.#act(action));
+  }
+
+  /** All of it, from the first prompt until nothing more comes. */
+  async perform(agent: Agent): Promise<void> {
+    this.#agent = agent;
+    await this.cues.reached("start");
+    if (this.#parts.others !== undefined) return this.#succeed(agent, this.#parts.others);
+    const { given = {}, provider } = this.#parts.one;
+    const overflows = /compact|drop_images/.test(String(this.#parts.one.expect?.loop_outcome));
+    const input = inputOf(given, provider, overflows);
+    if (typeof input === "string") this.said.push(input);
+    if (this.cues.has("event") || given.consumer_delay_ms_per_1000_events !== undefined)
+      await this.#streamed(agent, input);
+    else {
+      const session = await agent.open(sessionId);
+      this.#session = session;
+      session.subscribe((event) => this.#hear(event));
+      await this.#settle(session.send(input, { signal: this.#parts.controller.signal }));
+    }
+    if (this.#session?.status === "parked") await Promise.all(this.#pending);
+    for (const word of ["settled", "later"]) await this.cues.reached(word);
+    for (const turn of this.#parts.one.turns_after ?? [])
+      if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    // What is to be made smaller after a last answer is so before the next request: somebody has to make one.
+    const smaller = [this.#parts.one, ...(this.#parts.one.turns ?? [])].some(({ expect }) =>
+      /(?:^|_or_)compact(?:$|_or_)/.test(String(expect?.loop_outcome)),
+    );
+    if (smaller && this.#parts.one.turns_after === undefined && this.#session?.status === "idle")
+      await this.#prompt("go on");
+    await this.cues.reached("end");
+    await Promise.all(this.#pending);
+    await this.#parts.server.letGo();
+    this.#parts.watch.over(this.#session?.messages ?? []);
+  }
+
+  /** Goes on with a run that another process left, when the case has killed that one. */
+  async #succeed(agent: Agent, others: OtherProcesses): Promise<void> {
+    if (this.#parts.stored !== undefined) {
+      await others.leave(this.#parts.stored.torn);
+      this.said.push(...this.#parts.stored.texts);
+    }
+    await this.cues.reached("later");
+    for (const record of this.#parts.journal.read(sessionId))
+      if (record.type === "model_started") {
+        // Asked in another process: nothing of it came by here.
+        this.#parts.watch.callStarts(this.#parts.server.exchanges.length);
+        this.#parts.watch.callEnds(this.#parts.server.exchanges.length);
+      }
+    const session = await agent.open(sessionId);
+    if (others.opener !== undefined) others.opener.recovered = true;
+    this.#session = session;
+    session.subscribe((event) => this.#hear(event));
+    await this.#settle(session.resume());
+    for (const turn of this.#parts.one.turns_after ?? [])
+      if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    this.#parts.watch.over(session.messages);
+  }
+
+  async #settle(run: Promise<RunResult>): Promise<void> {
+    try {
+      this.#parts.watch.settled(await run);
+    } catch (thrown) {
+      this.#parts.watch.rejected(thrown);
+    }
+    if (this.#session !== undefined) this.#parts.watch.rests(this.#session.messages);
+  }
+
+  /** The run as a stream, for a reader that is slow or breaks off. */
+  async #streamed(agent: Agent, input: string | Message[]): Promise<void> {
+    const stream = agent.stream(input, {
+      session: sessionId,
+      signal: this.#parts.controller.signal,
+      onEvent: (event) => this.#hear(event),
+    });
+    const delay = this.#parts.one.given?.consumer_delay_ms_per_1000_events;
+    let events = 0;
+    let deltas = 0;
+    let broken = false;
+    this.#breakOff = () => {
+      broken = true;
+    };
+    for await (const event of stream) {
+      events += 1;
+      if (event.type.endsWith("_delta")) {
+        deltas += 1;
+        await this.cues.reached("event", deltas);
+      }
+      if (broken) break;
+      if (delay !== undefined && events % 1000 === 0)
+        await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+    await this.#settle(stream.result);
+    this.#session = await agent.open(sessionId);
+    this.#parts.watch.rests(this.#session.messages);
+  }
+
+  #hear(event: RondoEvent): void {
+    this.#parts.watch.hear(event, this.#session?.messages, this.#parts.clock.now());
+    if (event.type === "tool_start") this.later(this.cues.reached("tool_started"));
+    if (event.type === "tool_end") this.later(this.cues.reached("tool_finished"));
+    if (event.type === "retry") this.later(this.cues.reached("backoff_started"));
+    if (event.type === "approval_request") this.later(this.cues.reached("approval_requested"));
+  }
+
+  /** Waits for it before the play is over. */
+  later(acting: Promise<void> | undefined): void {
+    if (acting !== undefined)
+      this.#pending.push(acting.catch((thrown: unknown) => this.#parts.watch.rejected(thrown)));
+  }
+
+  async #act(action: CaseAction): Promise<void> {
+    const text = action.text ?? "continue";
+    switch (usualDeed(action.do)) {
+      case "abort":
+        this.#parts.controller.abort("reason" in action ? action.reason : "the case aborts");
+        return;
+      case "steer":
+        this.said.push(text);
+        this.#session?.steer(text);
+        return;
+      case "follow_up":
+        this.said.push(text);
+        this.#session?.followUp(text);
+        return;
+      case "prompt":
+        await this.#prompt(text);
+        return;
+      case "open_in_second_process":
+        await this.#parts.others?.open();
+        return;
+      case "kill_9_first_then_reopen":
+        await this.#parts.others?.kill();
+        return;
+      case "break_consumer":
+        this.#breakOff?.();
+        return;
+      case "restart":
+        await this.#session?.settled();
+        await this.#reopen();
+        return;
+      case "crash":
+        await this.#session?.drain({ withinMs: 0 });
+        await this.#reopen();
+        if (this.#session !== undefined) await this.#settle(this.#session.resume());
+        return;
+      case "wait":
+        await this.#parts.clock.sleep(action.ms ?? 0);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return;
+      default: {
+        const answer = answerIn(action);
+        if (this.#session !== undefined && answer !== undefined) return this.#answer(answer);
+        // Somebody else: a person in an editor, a formatter.
+        if (!writes.test(action.do))
+          throw new Unsupported(`actions[].do ${JSON.stringify(action.do)}: Rondo has nothing like it yet`);
+        if (action.path === undefined) throw new Unsupported(`actions[].do ${action.do} without a path`);
+        this.#parts.folder.write(action.path, action.content ?? action.text ?? "");
+        return;
+      }
+    }
+  }
+
+  async #reopen(): Promise<void> {
+    this.#session = await this.#agent?.open(sessionId);
+    this.#session?.subscribe((event) => this.#hear(event));
+  }
+
+  /** Answers a call that waits, as soon as nothing else is done. */
+  async #answer(answer: (session: Session) => Promise<RunResult>): Promise<void> {
+    await this.#session?.settled();
+    if (this.#session !== undefined) await this.#settle(answer(this.#session));
+  }
+
+  async #prompt(text: string): Promise<void> {
+    const session = this.#session;
+    if (session === undefined) throw new Unsupported("a prompt needs a session");
+    this.said.push(text);
+    if (session.status === "idle") {
+      await this.#settle(session.send(text));
+      return;
+    }
+    // Somebody else's prompt into a run that is active. Whoever waits its turn does not hold up the play.
+    const entry: Observation["second"][number] = { text, outcome: "rejected", words: "" };
+    this.second.push(entry);
+    await new Promise<void>((resolve) => {
+      session.send(text).then(
+        () => {
+          entry.outcome = "ran";
+          resolve();
+        },
+        (thrown: unknown) => {
+          entry.words = messageOf(thrown);
+          resolve();
+        },
+      );
+      setTimeout(resolve, 50);
+    });
+    // Where nothing more comes of the first run by itself, the play is over: what was asked for is seen.
+    const first = this.#parts.server.exchanges.at(-1);
+    if (first?.served.eof === "hang") {
+      const framesLeft = this.cues.left.some((at) => at.startsWith("frame"));
+      if (!framesLeft) this.#parts.controller.abort("the play is over");
+    }
+  }
+}
