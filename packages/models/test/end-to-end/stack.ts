@@ -65,7 +65,7 @@ export const cells: readonly { row: Row; mode: Mode; name: string }[] = rows.fla
 /** A wire server for the running test; at its end everything that was sent must have kept every rule. */
 export async function serve(
   script: WireScript,
-  options: Omit<WireOptions, "script"> = {},
+  { stream: _, ...options }: Omit<WireOptions, "script"> & Partial<Mode> = {},
 ): Promise<RondoWire> {
   const wire = await rondoWire({ script, chunk: 4, ...options });
   onTestFinished(() => wire.close());

@@ -22,10 +22,9 @@ import {
   type ChecksOf,
   checkGiven,
   count,
-  finite0,
   flag,
   membersOf,
-  number,
+  needed,
   object,
   oneOf,
   text as someText,
@@ -157,13 +156,16 @@ export function stop(wire: StopKind, options: Partial<Omit<Stop, "wire">> = {}):
   return { act: "stop", wire, ...options };
 }
 
+/** A broken model tells numbers that are none, and a script must be able to as well. */
+const someNumber = needed("a number", (value) => typeof value === "number");
+
 /** What numbers of tokens must be. */
 export const usageChecks: ChecksOf<Usage> = {
-  inputTokens: number,
-  outputTokens: number,
-  cachedInputTokens: number,
-  cacheWriteTokens: number,
-  reasoningTokens: number,
+  inputTokens: someNumber,
+  outputTokens: someNumber,
+  cachedInputTokens: someNumber,
+  cacheWriteTokens: someNumber,
+  reasoningTokens: someNumber,
 };
 const counted = membersOf<Usage>(usageChecks);
 
@@ -219,12 +221,12 @@ export interface FailOptions {
 const failing = membersOf<FailOptions & { kind: ErrorKind }>({
   kind: oneOf(...errorKinds),
   message: someText,
-  retryAfterMs: finite0,
-  status: number,
+  retryAfterMs: someNumber,
+  status: someNumber,
   retryable: flag,
   raw: anything,
   repair: someText,
-  maxOutputTokens: number,
+  maxOutputTokens: someNumber,
   afterText: someText,
   partial: object,
   usage: counted,
