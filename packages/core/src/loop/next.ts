@@ -22,6 +22,7 @@ import {
   judgedResult,
   misfitResult,
   opposedResult,
+  type ResultOf,
   timedOutResult,
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
@@ -38,7 +39,7 @@ import {
   outputMode,
   unjudgedAfterAbort,
 } from "./deciding/ending.ts";
-import { graceEnd, ruleDecision, timedDecision, wait, waitForRetry, wakeTime } from "./deciding/hearing.ts";
+import { graceEnd, ruleDecision, timedDecision, untilWake, wait, waitForRetry } from "./deciding/hearing.ts";
 import { judgeTurn } from "./deciding/judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./deciding/making-room.ts";
 import {
@@ -99,7 +100,7 @@ export const table: Table = {
       "an answer came that nobody judged",
       "judge it: none of its calls runs",
       ["cancelling"],
-      (state, rules) => unjudgedAfterAbort(state, rules),
+      unjudgedAfterAbort,
     ),
     row(
       "calls are open",
@@ -108,22 +109,20 @@ export const table: Table = {
       (state, rules) => closeAll(state, rules, abandonedResult),
     ),
     leftBehind(["cancelling"]),
-    row("everything is closed", "end the run as aborted", ["idle"], (state) => endAborted(state)),
+    row("everything is closed", "end the run as aborted", ["idle"], endAborted),
   ],
 
   ready: [
     leftBehind(["ready", "cancelling"]),
-    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
-    row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], (state) =>
-      checkLanded(state),
-    ),
+    row("a hook of the run failed", "end the run with its error", ["idle"], endBroken),
+    row("the answer of a landing was to be typed", "check it", ["ready", "cancelling"], checkLanded),
     row(
       "a judged turn said that all is done, and more is queued",
       "deliver it and go on",
       ["ready"],
       (state) => (runOf(state).stopping?.reason === "completed" ? deliverAll(state) : undefined),
     ),
-    row("a judged turn said stop", "end the run", ["idle"], (state) => endStopped(state)),
+    row("a judged turn said stop", "end the run", ["idle"], endStopped),
     row(
       "a compaction was all that was asked for",
       "end the run, unless somebody wrote meanwhile",
@@ -131,27 +130,19 @@ export const table: Table = {
       (state, rules) =>
         runOf(state).only === undefined ? undefined : (deliverAll(state) ?? endCompaction(state, rules)),
     ),
-    row("a rule's time has come", "record what it decided", ["ready", "idle"], (state, rules) =>
-      timedDecision(state, rules),
-    ),
-    row("a retry waits for its time", "wait", ["ready", "cancelling"], (state, rules) =>
-      waitForRetry(state, rules),
-    ),
+    row("a rule's time has come", "record what it decided", ["ready", "idle"], timedDecision),
+    row("a retry waits for its time", "wait", ["ready", "cancelling"], waitForRetry),
     row("somebody wrote while the run was working", "deliver the messages", ["ready"], (state) =>
       runOf(state).paused ? undefined : deliver(state, "steer"),
     ),
-    row("a rule speaks", "record what it decided", ["ready", "idle"], (state, rules) =>
-      ruleDecision(state, rules),
-    ),
-    row("results are over their budget", "cut the oldest for good", ["ready"], (state) => trimmed(state)),
-    row("the history fills its share of the window", "decide to compact it", ["compacting"], (state, rules) =>
-      compactionDue(state, rules),
-    ),
+    row("a rule speaks", "record what it decided", ["ready", "idle"], ruleDecision),
+    row("results are over their budget", "cut the oldest for good", ["ready"], trimmed),
+    row("the history fills its share of the window", "decide to compact it", ["compacting"], compactionDue),
     row(
       "the request would not fit into the window",
       "make it smaller, or end the run",
       ["ready", "compacting", "idle"],
-      (state, rules) => guarded(state, rules),
+      guarded,
     ),
     row(
       "the prepareStep hook has not been asked about this step",
@@ -160,7 +151,7 @@ export const table: Table = {
       (state, rules) =>
         runOf(state).landing !== undefined || runOf(state).prepared?.step === stepOf(state)
           ? undefined
-          : runHook(state, { hook: "prepareStep", step: stepOf(state) }, wakeTime(state, rules)),
+          : runHook(state, { hook: "prepareStep", step: stepOf(state) }, untilWake(state, rules)),
     ),
     row(
       "the transformContext hook has not been asked about this step",
@@ -169,17 +160,15 @@ export const table: Table = {
       (state, rules) =>
         runOf(state).transformed?.step === stepOf(state)
           ? undefined
-          : runHook(state, { hook: "transformContext", step: stepOf(state) }, wakeTime(state, rules)),
+          : runHook(state, { hook: "transformContext", step: stepOf(state) }, untilWake(state, rules)),
     ),
     row(
       "the request does not fit, as it was made for this once",
       "compact, or end the run",
       ["compacting", "idle"],
-      (state, rules) => tooLarge(state, rules),
+      tooLarge,
     ),
-    row("nothing stands against it", "ask the model", ["thinking"], (state, rules) =>
-      callModel(state, rules),
-    ),
+    row("nothing stands against it", "ask the model", ["thinking"], callModel),
   ],
 
   compacting: [
@@ -188,7 +177,7 @@ export const table: Table = {
       "a rule's time has come",
       "record what it decided",
       ["compacting", "cancelling", "ready", "finishing", "idle"],
-      (state, rules) => timedDecision(state, rules),
+      timedDecision,
     ),
     row(
       "a summary is on its way",
@@ -196,12 +185,8 @@ export const table: Table = {
       ["compacting", "cancelling", "ready", "finishing"],
       (state, rules) => (runOf(state).compacting?.call === undefined ? undefined : wait(state, rules)),
     ),
-    row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], (state, rules) =>
-      waitForSummary(state, rules),
-    ),
-    row("a part of the history has no summary yet", "ask a model for it", ["compacting"], (state, rules) =>
-      askForSummary(state, rules),
-    ),
+    row("a summary waits to be tried again", "wait", ["compacting", "cancelling"], waitForSummary),
+    row("a part of the history has no summary yet", "ask a model for it", ["compacting"], askForSummary),
     row(
       "the summaries are there, or cannot be had",
       "put them in place of what they sum up",
@@ -211,15 +196,8 @@ export const table: Table = {
   ],
 
   thinking: [
-    row("a rule's time has come", "record what it decided", ["thinking", "cancelling"], (state, rules) =>
-      timedDecision(state, rules),
-    ),
-    row(
-      "the answer is on its way",
-      "wait for it",
-      ["thinking", "judging", "cancelling", "ready"],
-      (state, rules) => wait(state, rules),
-    ),
+    row("a rule's time has come", "record what it decided", ["thinking", "cancelling"], timedDecision),
+    row("the answer is on its way", "wait for it", ["thinking", "judging", "cancelling", "ready"], wait),
   ],
 
   judging: [
@@ -236,37 +214,37 @@ export const table: Table = {
       "a rule's time has come",
       "record what it decided",
       ["acting", "compacting", "cancelling", "ready"],
-      (state, rules) => timedDecision(state, rules),
+      timedDecision,
     ),
     row(
       "calls were judged not to run",
       "answer them",
       ["acting", "compacting", "ready", "finishing"],
-      (state, rules) => closeSome(state, rules, judgedResult),
+      closing(judgedResult),
     ),
     row(
       "a write was interrupted by a crash, and its tool has not said what came of it",
       "ask the tool, where it has a way to find out",
       ["acting", "cancelling", "compacting", "ready", "finishing"],
-      (state, rules) => reconcileCalls(state, rules),
+      reconcileCalls,
     ),
     row(
       "a write was interrupted by a crash",
       "answer what came of it, or that its outcome is unknown, unless somebody is to be asked",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, rules, interruptedResult),
+      closing(interruptedResult),
     ),
     row(
       "calls were denied",
       "answer them with the reason",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, rules, deniedResult),
+      closing(deniedResult),
     ),
     row(
       "an edited call does not fit its schema",
       "answer it with what is wrong",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, rules, misfitResult),
+      closing(misfitResult),
     ),
     row(
       "the run is to end, or to land",
@@ -290,30 +268,28 @@ export const table: Table = {
       "a call has run past its time",
       "answer that it timed out",
       ["acting", "compacting", "ready"],
-      (state, rules) => closeSome(state, rules, timedOutResult),
+      closing(timedOutResult),
     ),
     row(
       "a rule speaks against calls that have not started",
       "answer them with what it says",
       ["acting", "compacting", "ready", "finishing"],
-      (state, rules) => closeSome(state, rules, opposedResult),
+      closing(opposedResult),
     ),
     row(
       "there is nothing to start a sub-agent with",
       "answer with what is missing",
       ["acting", "ready", "finishing"],
-      (state, rules) => refuseChildren(state, rules),
+      refuseChildren,
     ),
-    row("calls may start", "start them", ["acting"], (state, rules) => startCalls(state, rules)),
-    row("leave was given beforehand that covers a call", "let it run, and count that", ["acting"], (state) =>
-      useGrant(state),
-    ),
-    row("calls need somebody's approval", "ask", ["acting"], (state) => askLeave(state)),
+    row("calls may start", "start them", ["acting"], startCalls),
+    row("leave was given beforehand that covers a call", "let it run, and count that", ["acting"], useGrant),
+    row("calls need somebody's approval", "ask", ["acting"], askLeave),
     row(
       "hooks have not been asked about calls",
       "ask them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => callHooks(state, rules),
+      callHooks,
     ),
     leftBehind(["acting", "compacting", "cancelling", "ready", "finishing"]),
     row(
@@ -326,16 +302,13 @@ export const table: Table = {
       "somebody's approval is all that is missing",
       "park",
       ["acting", "compacting", "cancelling", "ready"],
-      (state, rules) => {
-        const until = wakeTime(state, rules);
-        return { do: "park", ...(until === undefined ? {} : { until }) };
-      },
+      (state, rules) => ({ do: "park", ...untilWake(state, rules) }),
     ),
   ],
 
   finishing: [
     leftBehind(["finishing", "cancelling"]),
-    row("a hook of the run failed", "end the run with its error", ["idle"], (state) => endBroken(state)),
+    row("a hook of the run failed", "end the run with its error", ["idle"], endBroken),
     row("somebody wrote while the answer was made", "deliver the messages and go on", ["ready"], (state) =>
       deliver(state, "steer"),
     ),
@@ -351,13 +324,13 @@ export const table: Table = {
       "the output does not fit its schema",
       "ask for it again, or end the run",
       ["ready", "idle"],
-      (state, rules) => badOutput(state, rules),
+      badOutput,
     ),
     row(
       "the onFinish hook has not been asked",
       "ask it for more work",
       ["finishing", "ready", "cancelling"],
-      (state) => (runOf(state).finishAsked ? undefined : runHook(state, { hook: "onFinish" }, undefined)),
+      (state) => (runOf(state).finishAsked ? undefined : runHook(state, { hook: "onFinish" })),
     ),
     row("more work is queued", "deliver it and go on", ["ready"], (state) => deliver(state, "follow_up")),
     row("results are over their budget at the end", "cut the oldest for good", ["finishing"], (state) =>
@@ -390,6 +363,11 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
     if (action !== undefined) return { action, row: one };
   }
   throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);
+}
+
+/** Gives calls the result that they get without running, or without being waited for. */
+function closing(resultOf: ResultOf): Row["act"] {
+  return (state, rules) => closeSome(state, rules, resultOf);
 }
 
 function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {

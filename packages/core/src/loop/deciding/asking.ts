@@ -9,7 +9,7 @@ import { inTurn, permissionOf } from "../batch.ts";
 import { toolNamed } from "../offered.ts";
 import type { Call, State } from "../state.ts";
 import { openCalls } from "./closing.ts";
-import { wakeTime } from "./hearing.ts";
+import { untilWake } from "./hearing.ts";
 
 /** Asks about the calls that nobody was asked about yet. */
 export function askLeave(state: State): Action | undefined {
@@ -51,7 +51,5 @@ export function reconcileCalls(state: State, rules: Rules): Action | undefined {
       call.reconciled === undefined,
   );
   if (calls.length === 0) return undefined;
-  const until = wakeTime(state, rules);
-  const keys = calls.map((call) => call.key);
-  return { do: "reconcile", calls: keys, ...(until === undefined ? {} : { until }) };
+  return { do: "reconcile", calls: calls.map((call) => call.key), ...untilWake(state, rules) };
 }

@@ -3,7 +3,7 @@
 // Abort, limit, denial, steering, time-out, crash: they all close calls by this one way, so that none can forget one.
 
 import type { Rules } from "../../rules/rule.ts";
-import type { Action } from "../action.ts";
+import { type Action, record } from "../action.ts";
 import { permissionOf } from "../batch.ts";
 import type { CallResult, Fact, ResultCode } from "../records.ts";
 import { type Call, hasBegun, runOf, type State } from "../state.ts";
@@ -18,16 +18,11 @@ export function result(code: ResultCode, text: string): CallResult {
 }
 
 /** The result a call gets without running, or without being waited for; undefined where it gets none. */
-type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefined;
+export type ResultOf = (call: Call, state: State, rules: Rules) => CallResult | undefined;
 
 /** Closes the calls that get a result from `resultOf` and have none yet. */
 export function closeSome(state: State, rules: Rules, resultOf: ResultOf): Action | undefined {
-  const facts: Fact[] = [];
-  for (const call of openCalls(state)) {
-    const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
-    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
-  }
-  return facts.length === 0 ? undefined : { do: "record", facts };
+  return recordAny(closings(state, rules, resultOf));
 }
 
 /** Closes every call, also those whose result the afterTool hook has yet to see: a cancelled run asks no hooks. */
@@ -39,10 +34,19 @@ export function closeAll(
   const unseen = openCalls(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
-  const closed = closeSome(state, rules, resultOf);
-  const facts = [...unseen, ...(closed?.do === "record" ? closed.facts : [])];
-  return facts.length === 0 ? undefined : { do: "record", facts };
+  return recordAny([...unseen, ...closings(state, rules, resultOf)]);
 }
+
+function closings(state: State, rules: Rules, resultOf: ResultOf): Fact[] {
+  const facts: Fact[] = [];
+  for (const call of openCalls(state)) {
+    const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
+    if (closed !== undefined) facts.push({ type: "tool_finished", call: call.key, result: closed });
+  }
+  return facts;
+}
+
+const recordAny = (facts: Fact[]): Action | undefined => (facts.length === 0 ? undefined : record(...facts));
 
 /** Whether a call has not started, and never had. */
 export const isFresh = (call: Call): boolean => !hasBegun(call) && !call.interrupted;

@@ -30,11 +30,14 @@ export function wakeTime(state: State, rules: Rules): number | undefined {
   return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
 
-/** Waits for whatever comes first, at most until something must be looked at again. */
-export function wait(state: State, rules: Rules): Action {
+/** The same, as actions that wait for something say it. */
+export function untilWake(state: State, rules: Rules): { until?: number } {
   const until = wakeTime(state, rules);
-  return { do: "wait", ...(until === undefined ? {} : { until }) };
+  return until === undefined ? {} : { until };
 }
+
+/** Waits for whatever comes first, at most until something must be looked at again. */
+export const wait = (state: State, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
 
 /** Waits until a retry is due; undefined when nothing holds the next call back. */
 export function waitForRetry(state: State, rules: Rules): Action | undefined {

@@ -13,7 +13,7 @@ import { notesOf } from "../request/notes.ts";
 import { requestOf, shaped } from "../request.ts";
 import { type Call, runOf, type State, stepOf } from "../state.ts";
 import { closeSome, openCalls, result } from "./closing.ts";
-import { wakeTime } from "./hearing.ts";
+import { untilWake, wakeTime } from "./hearing.ts";
 
 /** The calls that may start, and what those of them that are sub-agents may spend. */
 export function startCalls(state: State, rules: Rules): Action | undefined {
@@ -64,13 +64,10 @@ export function callHooks(state: State, rules: Rules): Action | undefined {
   if (options === undefined) return undefined;
   const hooks: HookAsk[] = [];
   for (const call of inTurn(openCalls(state), options)) {
-    const ask = hookFor(call, options.hooks, permissionOf(call, options));
-    if (ask !== undefined) hooks.push({ hook: ask, call: call.key });
+    const hook = hookFor(call, options.hooks, permissionOf(call, options));
+    if (hook !== undefined) hooks.push({ hook, call: call.key });
   }
-  const until = wakeTime(state, rules);
-  return hooks.length === 0
-    ? undefined
-    : { do: "run_hook", hooks, ...(until === undefined ? {} : { until }) };
+  return hooks.length === 0 ? undefined : { do: "run_hook", hooks, ...untilWake(state, rules) };
 }
 
 function hookFor(
@@ -88,13 +85,8 @@ function hookFor(
 }
 
 /** Asks a hook of the run, where there is one; a hook that takes its time does not outlast `until`. */
-export function runHook(
-  state: State,
-  ask: HookAsk & { hook: HookName },
-  until: number | undefined,
-): Action | undefined {
-  if (!state.options?.hooks.includes(ask.hook)) return undefined;
-  return { do: "run_hook", hooks: [ask], ...(until === undefined ? {} : { until }) };
+export function runHook(state: State, ask: HookAsk, until: { until?: number } = {}): Action | undefined {
+  return state.options?.hooks.includes(ask.hook) ? { do: "run_hook", hooks: [ask], ...until } : undefined;
 }
 
 export function callModel(state: State, rules: Rules): Action {
