@@ -6,9 +6,9 @@
 import { RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
-import type { CallResult, LogRecord, RunEnd } from "../loop/records.ts";
+import type { CallKey, CallResult, LogRecord, RunEnd } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
-import { emptyState, type State } from "../loop/state.ts";
+import { callIn, emptyState, type State } from "../loop/state.ts";
 import { callsOf, type Json, type JsonObject, type Message, textOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 
@@ -214,8 +214,7 @@ function momentsOf(record: LogRecord, before: State, after: State): Moment[] {
   const one = (what: Moment["what"], words: string, call: Partial<Moment> = {}): Moment[] => [
     { ...place, what, text: words, ...call },
   ];
-  const named = (key: string): string =>
-    before.run?.turn?.calls.find((call) => call.key === key)?.name ?? key;
+  const named = (key: CallKey): string => callIn(before.run, key)?.name ?? key;
   switch (record.type) {
     case "run_started":
       return one("task", record.input.map(textOf).join("\n"));

@@ -3,7 +3,7 @@
 import type { ErrorData, Repair } from "../errors.ts";
 import type { CallKey, Follows, LogRecord, ResultCode, Verdict } from "../loop/records.ts";
 import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "../loop/request/left-out.ts";
-import type { State } from "../loop/state.ts";
+import { callIn, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 
 /** What a reason is about. */
@@ -285,5 +285,5 @@ function hookReasons(
 
 const callAt = (state: State, key: CallKey): { key: CallKey; name: string } => ({
   key,
-  name: state.run?.turn?.calls.find((one) => one.key === key)?.name ?? "",
+  name: callIn(state.run, key)?.name ?? "",
 });

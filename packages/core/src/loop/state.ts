@@ -264,6 +264,11 @@ export function runOf(state: State): Run {
   return state.run;
 }
 
+/** A call of the open turn, by its key. */
+export function callIn(run: Run | undefined, key: CallKey): Call | undefined {
+  return run?.turn?.calls.find((call) => call.key === key);
+}
+
 /** The number of the step that is under way, or comes next. */
 export const stepOf = (state: State): number => runOf(state).steps + 1;
 

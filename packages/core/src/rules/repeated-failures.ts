@@ -7,7 +7,7 @@
 import { type Check, checkGiven, text as isText, membersOf, object, recordOf } from "../checks.ts";
 import { canonical } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
-import type { Call } from "../loop/state.ts";
+import { type Call, callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { Rule } from "./rule.ts";
 
@@ -39,7 +39,7 @@ export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
     init: () => Names.empty(),
     fold(failed, record, before) {
       if (record.type !== "tool_finished" || record.result.code !== "threw") return failed;
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const call = callIn(before.run, record.call);
       return call === undefined || call.result !== undefined ? failed : failed.add(nameOf(call));
     },
     judgeCall(failed, call) {

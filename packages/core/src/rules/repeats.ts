@@ -10,7 +10,7 @@ import { type Check, checkGiven, listOf, membersOf, text, whole } from "../check
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult, LogRecord } from "../loop/records.ts";
-import { type Call, runOf, type State } from "../loop/state.ts";
+import { type Call, callIn, runOf, type State } from "../loop/state.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -60,7 +60,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
         return { ...memory, nudged: [...memory.nudged, String(record.evidence.outcome)] };
       const came = outcomeIn(record);
       if (came === undefined) return memory;
-      const call = before.run?.turn?.calls.find((one) => one.key === came.call);
+      const call = callIn(before.run, came.call);
       if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
       // Several agents may well be given one task; how many, and how often in vain, is what the tree's rule is for.
       if (call.tool?.agent !== undefined) return memory;

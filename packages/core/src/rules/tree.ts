@@ -7,7 +7,7 @@
 import type { Amounts } from "../loop/child-facts.ts";
 import { leftOf, spentBy, tighter } from "../loop/children.ts";
 import type { LogRecord } from "../loop/records.ts";
-import { runOf, type State } from "../loop/state.ts";
+import { callIn, runOf, type State } from "../loop/state.ts";
 import { overspent } from "./limits.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -61,6 +61,6 @@ function refusedIn(record: LogRecord, { run }: State): number | undefined {
   const turn = run?.turn;
   if (turn === undefined || record.type !== "tool_finished" || record.result.code !== "limit")
     return undefined;
-  const call = turn.calls.find((one) => one.key === record.call);
+  const call = callIn(run, record.call);
   return call?.tool?.agent === undefined || call.child !== undefined ? undefined : turn.seq;
 }

@@ -11,6 +11,7 @@ import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
 import { checkArgs } from "../loop/driving/act.ts";
 import type { Approval } from "../loop/records.ts";
+import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import { awaitingApproval, type RunResult } from "../result.ts";
 import { type ArgsPattern, checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
@@ -116,7 +117,7 @@ export class Approvals<Output> {
   }
 
   #pass({ key, id }: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
-    const under = this.#driving.state.run?.turn?.calls.find((call) => call.key === key);
+    const under = callIn(this.#driving.state.run, key);
     const inside = id.slice((under?.id.length ?? 0) + 1);
     return this.#driving.goOn({ type: "approval_passed", call: key, inside, said });
   }

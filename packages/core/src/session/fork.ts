@@ -29,7 +29,7 @@ import type { Journal } from "../journal.ts";
 import { type Logger, logEvent } from "../logger.ts";
 import type { CallKey, CallResult, Fact, LogRecord, Origins } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
-import { emptyState } from "../loop/state.ts";
+import { callIn, emptyState } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import type { AgentOptions } from "../options/agent-options.ts";
@@ -278,7 +278,7 @@ function resultAt(
   let found: { seq: number; key: CallKey } | undefined;
   for (const record of records) {
     if (record.type === "tool_finished") {
-      const id = state.run?.turn?.calls.find((one) => one.key === record.call)?.id;
+      const id = callIn(state.run, record.call)?.id;
       keys.push(record.call);
       if (record.call === call || id === call) found = { seq: record.seq, key: record.call };
     }

@@ -10,7 +10,7 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import type { CallKey, CallResult, LogRecord } from "../records.ts";
-import type { Call, State } from "../state.ts";
+import { type Call, callIn, type State } from "../state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
@@ -27,10 +27,6 @@ export function viewInside(call: Call, { id, name, args, session, agents }: Wait
     args,
     child: { session, agents: [call.name, ...agents] },
   };
-}
-
-function find(state: State, key: string): Call | undefined {
-  return state.run?.turn?.calls.find((call) => call.key === key);
 }
 
 /** The events a record causes. */
@@ -70,14 +66,14 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         .filter((one) => record.ids.includes(one.id))
         .map(({ id, lane, message }) => ({ type: "message_delivered", lane, id, message }));
     case "tool_started": {
-      const call = find(before, record.call);
+      const call = callIn(before.run, record.call);
       return call === undefined ? [] : [{ type: "tool_start", call: viewOf(call) }];
     }
     case "tool_finished":
       return [...toolFinished(record, before), ...stepEnds(before, after, step)];
     case "approval_asked":
       return record.calls.flatMap((key) => {
-        const call = find(before, key);
+        const call = callIn(before.run, key);
         return call === undefined ? [] : [{ type: "approval_request" as const, call: viewOf(call) }];
       });
     case "child_waits": {
@@ -87,7 +83,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
         .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
     }
     case "approval_given": {
-      const call = find(before, record.call);
+      const call = callIn(before.run, record.call);
       return call === undefined
         ? []
         : [{ type: "approval_result", call: viewOf(call), approval: record.approval }];
@@ -239,7 +235,7 @@ function toolFinished(
   record: { call: CallKey; result: CallResult; at: number },
   before: State,
 ): RondoEvent[] {
-  const call = find(before, record.call);
+  const call = callIn(before.run, record.call);
   if (call === undefined || call.result !== undefined) return [];
   const { content, isError, code, done } = record.result;
   const view = viewOf(call);
@@ -271,7 +267,7 @@ function givenByHook(record: LogRecord & { type: "hook_answered" }, before: Stat
   const result = "result" in record ? record.result : undefined;
   if (result === undefined || !("call" in record)) return [];
   if (record.hook === "beforeTool") return toolFinished({ call: record.call, result, at: record.at }, before);
-  const call = find(before, record.call);
+  const call = callIn(before.run, record.call);
   const isTold = canonical(result.capped) === canonical(call?.result?.capped);
   return call === undefined || isTold ? [] : cappedBy(result, call);
 }

@@ -16,8 +16,8 @@ import { renderResult } from "../../tool/render.ts";
 import { type Tool, toolResult, toolsThere } from "../../tool.ts";
 import type { HookAsk } from "../action.ts";
 import type { Log } from "../log.ts";
-import type { CallResult, Fact, HistoryEdit } from "../records.ts";
-import type { Call, State } from "../state.ts";
+import type { CallKey, CallResult, Fact, HistoryEdit } from "../records.ts";
+import { type Call, callIn, type State } from "../state.ts";
 import { checkArgs } from "./act.ts";
 import { viewOf } from "./announce.ts";
 
@@ -156,8 +156,8 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
 /** The call as a hook sees it: what one writes into it is no answer, and changes nothing. */
 const viewFor = (call: Call): CallView => jsonCopy(viewOf(call));
 
-function callOf(state: State, key: string): Call {
-  const call = state.run?.turn?.calls.find((one) => one.key === key);
+function callOf(state: State, key: CallKey): Call {
+  const call = callIn(state.run, key);
   if (call === undefined) throw new Error(`the call ${key} is no longer open`);
   return call;
 }

@@ -20,7 +20,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../records.ts";
 import { windowOf } from "../request/window.ts";
-import { type Call, isThinking, type State } from "../state.ts";
+import { type Call, callIn, isThinking, type State } from "../state.ts";
 import { act, checkCalls } from "./act.ts";
 import { viewOf } from "./announce.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
@@ -155,7 +155,7 @@ export class AtWork {
 
   /** Runs a call, unless that is no longer wanted. */
   act(key: CallKey): void {
-    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    const call = callIn(this.#state.run, key);
     if (call === undefined || call.result !== undefined) return;
     const { maskToolErrors, rules, tools } = this.#shell;
     const tool = tools.get(call.name);
@@ -215,7 +215,7 @@ export class AtWork {
 
   /** Asks the tool of a call that was cut off what came of it, unless it is at that already. */
   reconcile(key: CallKey): void {
-    const call = this.#state.run?.turn?.calls.find((one) => one.key === key);
+    const call = callIn(this.#state.run, key);
     if (call === undefined) return;
     this.ask(`reconcile:${key}`, async () => {
       const { controller, context, cap } = this.#begin(key, call);
@@ -312,7 +312,7 @@ export class AtWork {
   /** A result that a hook gave is cut like a tool's. */
   async #cut(fact: Answered): Promise<Answered> {
     if (!("result" in fact) || fact.result === undefined) return fact;
-    const call = this.#state.run?.turn?.calls.find((one) => one.key === fact.call);
+    const call = callIn(this.#state.run, fact.call);
     if (call === undefined) return fact;
     const { clean, facts, place, keeping } = this.#capping(fact.call, call);
     return { ...fact, result: await capGiven(clean(fact.result), call.result, facts, place, keeping) };
@@ -347,7 +347,7 @@ export class AtWork {
       controller.abort(reasonOf(this.#state));
     }
     for (const [key, controller] of this.#toolCalls) {
-      const call = run?.turn?.calls.find((one) => one.key === key);
+      const call = callIn(run, key);
       const over = call === undefined || call.result !== undefined;
       if (over) this.#toolCalls.delete(key);
       if (over || cancelled) controller.abort(reasonOf(this.#state));

@@ -3,7 +3,7 @@
 // Shared by every driver, so that what nobody waits for any more stands in the records as the same thing everywhere.
 
 import type { Fact } from "../records.ts";
-import type { State } from "../state.ts";
+import { callIn, type State } from "../state.ts";
 
 /** What came too late is kept as what it is. */
 export function timely(fact: Fact, { run }: State): Fact {
@@ -12,7 +12,7 @@ export function timely(fact: Fact, { run }: State): Fact {
   if (fact.type === "summary_finished" || fact.type === "summary_failed")
     return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
   if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
-  const call = run?.turn?.calls.find((one) => one.key === fact.call);
+  const call = callIn(run, fact.call);
   if (call !== undefined && call.result === undefined) return fact;
   if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
   const { spent } = fact;

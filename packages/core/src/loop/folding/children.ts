@@ -7,7 +7,7 @@
 import type { ChildCall, LeftChild, Spent } from "../child-facts.ts";
 import { addSpent, nothingSpent } from "../children.ts";
 import type { CallResult, LogRecord } from "../records.ts";
-import type { Call, Run, State } from "../state.ts";
+import { type Call, callIn, type Run, type State } from "../state.ts";
 
 type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
 
@@ -29,7 +29,7 @@ export function rollUp(run: Run, spent: Spent | undefined): Run {
 
 /** A run with one more sub-agent; one that only goes on is counted already. */
 export function countChild(run: Run, record: RecordOf<"tool_started">): Run {
-  const call = run.turn?.calls.find((one) => one.key === record.call);
+  const call = callIn(run, record.call);
   if (record.child === undefined || call === undefined || call.child !== undefined) return run;
   return { ...run, below: addSpent(run.below ?? nothingSpent, { ...nothingSpent, agents: 1 }) };
 }

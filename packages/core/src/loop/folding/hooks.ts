@@ -2,7 +2,7 @@
 
 import { canonical } from "../../json/digest.ts";
 import type { LogRecord } from "../records.ts";
-import { type Call, type Run, type State, working } from "../state.ts";
+import { type Call, callIn, type Run, type State, working } from "../state.ts";
 import { changeCall, isOver, noteKept } from "./turn.ts";
 
 /** A hook has answered. */
@@ -76,8 +76,9 @@ function noteGiven(
   run: Run,
   { call: key, result }: LogRecord & { type: "hook_answered"; hook: "beforeTool" | "afterTool" },
 ): State {
-  const call = run.turn?.calls.find((one) => one.key === key && !isOver(one));
-  if (call === undefined || result?.ref === undefined || result.ref === call.result?.ref) return state;
+  const call = callIn(run, key);
+  if (call === undefined || isOver(call) || result?.ref === undefined || result.ref === call.result?.ref)
+    return state;
   const { ledger: _ledger, ...given } = result;
   return noteKept(state, run, call, given);
 }

@@ -3,7 +3,7 @@
 import { covers, type Grant } from "../../rules/grants.ts";
 import { toolNamed } from "../offered.ts";
 import type { LogRecord } from "../records.ts";
-import type { Run, State } from "../state.ts";
+import { callIn, type Run, type State } from "../state.ts";
 
 /** A grant was given. One whose id is known changes nothing: a client that says it twice gives no more uses. */
 export function allow(state: State, grant: Grant): State {
@@ -26,7 +26,7 @@ export function useLeave(
   run: Run,
   { call: key, approval }: LogRecord & { type: "approval_given" },
 ): State | undefined {
-  const call = run.turn?.calls.find((one) => one.key === key);
+  const call = callIn(run, key);
   if (approval.answer !== "approve" || call === undefined) return state;
   if (approval.grant === undefined)
     return approval.always === undefined ? state : allow(state, approval.always);

@@ -9,7 +9,7 @@ import { callsOf, textOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "../records.ts";
-import { type Call, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
+import { type Call, callIn, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore, tokensOf } from "./spend.ts";
@@ -120,7 +120,7 @@ export function judge(state: State, run: Run, record: LogRecord & { type: "turn_
 
 /** A call has its result; the first one counts. */
 export function finishTool(state: State, run: Run, key: CallKey, result: CallResult): State {
-  const call = run.turn?.calls.find((one) => one.key === key);
+  const call = callIn(run, key);
   if (call === undefined || call.result !== undefined) return state;
   const ran = hasBegun(call) || result.code === "reconciled";
   const counted: Run = {

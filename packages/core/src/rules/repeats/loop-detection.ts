@@ -5,7 +5,7 @@
 // stays blocked until something else has happened.
 
 import { type Check, callable, checkGiven, count, listOf, membersOf, oneOf, recordOf } from "../../checks.ts";
-import type { Call } from "../../loop/state.ts";
+import { type Call, callIn } from "../../loop/state.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
 import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
 import { type Entry, entryOf, nameOf, type Window } from "./window.ts";
@@ -65,7 +65,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
         return { ...memory, warned: new Map(memory.warned).set(String(subject), Number(count)) };
       }
       if (record.type !== "tool_finished" || record.result.code === "repeated") return memory;
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const call = callIn(before.run, record.call);
       if (call === undefined || call.result !== undefined) return memory;
       // Only what was tried counts: not what was skipped, refused or cut off before it could run.
       if (call.startedAt === undefined && record.result.code !== "unknown_tool") return memory;

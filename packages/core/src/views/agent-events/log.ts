@@ -3,10 +3,10 @@
 // The rows are made from the journal alone. What the model was sent is folded from the records before it, as a replay
 // does it, so it is what was sent and not what somebody remembers.
 
-import type { CallKey, LogRecord } from "../../loop/records.ts";
+import type { LogRecord } from "../../loop/records.ts";
 import { reduce } from "../../loop/reduce.ts";
 import { requestOf } from "../../loop/request.ts";
-import { emptyState, type State } from "../../loop/state.ts";
+import { callIn, emptyState } from "../../loop/state.ts";
 import type { AssistantMessage, ContentPart, JsonObject, Message, Usage } from "../../message.ts";
 import type { Settings, ToolChoice, ToolDefinition } from "../../model.ts";
 import type { Rules } from "../../rules/rule.ts";
@@ -94,7 +94,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
         break;
       }
       case "tool_finished": {
-        const call = callOf(before, record.call);
+        const call = callIn(before.run, record.call);
         if (call === undefined || call.result !== undefined) break;
         const { content, isError, ref } = record.result;
         rows.push({
@@ -113,5 +113,3 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
   }
   return rows;
 }
-
-const callOf = (state: State, key: CallKey) => state.run?.turn?.calls.find((call) => call.key === key);
