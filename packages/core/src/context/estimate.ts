@@ -6,6 +6,7 @@
 
 import type { AssistantMessage, FilePart, Message, Part, Usage } from "../message.ts";
 import type { MessageList, ToolDefinition } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 import { partsOf, sumOf } from "./stage.ts";
 
 /** Counts tokens, or what it takes for them. Its members need no `this`, and must say the same of the same thing. */
@@ -70,25 +71,12 @@ export const pruneWeights: Readonly<CharWeights> = {
 export const guardWeights: Readonly<CharWeights> = { ...pruneWeights, toolResult: 2 };
 
 /** What a message weighs, in characters. The same weights give the same function. */
-export function charsBy(weights: Readonly<CharWeights>): (message: Message) => number {
-  let measure = measures.get(weights);
-  if (measure === undefined) {
-    const known = new WeakMap<Message, number>();
-    measure = (message) => {
-      if (typeof message !== "object" || message === null) return 0;
-      let chars = known.get(message);
-      if (chars === undefined) {
-        chars = weigh(message, weights);
-        known.set(message, chars);
-      }
-      return chars;
-    };
-    measures.set(weights, measure);
-  }
-  return measure;
-}
-
-const measures = new WeakMap<Readonly<CharWeights>, (message: Message) => number>();
+export const charsBy: (weights: Readonly<CharWeights>) => (message: Message) => number = oncePer(
+  (weights) => {
+    const chars = oncePer((message: Message) => weigh(message, weights));
+    return (message) => (typeof message === "object" && message !== null ? chars(message) : 0);
+  },
+);
 
 /**
  * Estimates by characters, 4 to a token: digits, capitals and punctuation weigh more, Chinese, Japanese and Korean most, a
@@ -125,17 +113,11 @@ export function tokenizerEstimator(
     }
     return tokens;
   };
-  const known = new WeakMap<Message, number>();
-  const message = (one: Message): number => {
-    let tokens = known.get(one);
-    if (tokens === undefined) {
-      const said: string[] = [];
-      const rest = weigh(one, weights, (words) => said.push(words));
-      tokens = Math.ceil(rest / weights.perToken) + text(said.join("\n"));
-      known.set(one, tokens);
-    }
-    return tokens;
-  };
+  const message = oncePer((one: Message) => {
+    const said: string[] = [];
+    const rest = weigh(one, weights, (words) => said.push(words));
+    return Math.ceil(rest / weights.perToken) + text(said.join("\n"));
+  });
   return {
     message,
     text,
@@ -147,21 +129,8 @@ const slice = 8_192;
 
 /** Definitions are compared by identity, the list first. */
 function toolsBy(one: (tool: ToolDefinition) => number): Estimator["tools"] {
-  const lists = new WeakMap<readonly ToolDefinition[], number>();
-  const each = new WeakMap<ToolDefinition, number>();
-  return (tools) => {
-    let sum = lists.get(tools);
-    if (sum === undefined) {
-      sum = 0;
-      for (const tool of tools) {
-        const tokens = each.get(tool) ?? one(tool);
-        each.set(tool, tokens);
-        sum += tokens;
-      }
-      lists.set(tools, sum);
-    }
-    return sum;
-  };
+  const each = oncePer(one);
+  return oncePer((tools: readonly ToolDefinition[]) => tools.reduce((sum, tool) => sum + each(tool), 0));
 }
 
 /** What a request will take, in tokens. */

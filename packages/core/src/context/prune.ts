@@ -5,6 +5,7 @@
 
 import type { AssistantMessage, Message, Part, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 import { type CharWeights, charsBy, pruneWeights } from "./estimate.ts";
 import { isPrunable, type PruneSettings } from "./prune/settings.ts";
 import {
@@ -157,19 +158,10 @@ const hardCleared = once(
     withText(message as ToolMessage, settings.hardClear.placeholder),
 );
 
-const unthoughts = new WeakMap<Message, Message>();
-
 /** The answer without its reasoning. One that was nothing else keeps an empty text: an answer must have a part. */
-function unthought(message: AssistantMessage): Message {
-  let made = unthoughts.get(message);
-  if (made === undefined) {
-    const parts = partsOf(message) as Part[];
-    const content = parts.filter((part) => part.type !== "reasoning");
-    made =
-      content.length === parts.length
-        ? message
-        : { ...message, content: content.length === 0 ? [{ type: "text", text: "" }] : content };
-    unthoughts.set(message, made);
-  }
-  return made;
-}
+const unthought = oncePer((message: AssistantMessage): Message => {
+  const parts = partsOf(message) as Part[];
+  const content = parts.filter((part) => part.type !== "reasoning");
+  if (content.length === parts.length) return message;
+  return { ...message, content: content.length === 0 ? [{ type: "text", text: "" }] : content };
+});

@@ -7,6 +7,7 @@
 import { Log } from "../loop/log.ts";
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 
 /** What a stage did. `before` and `after` are estimated tokens, unless the stage counts otherwise and its note says so. */
 export interface StageNote {
@@ -74,20 +75,10 @@ export function sumOf(
 export function once<Settings extends object, Value>(
   make: (message: Message, settings: Settings) => Value,
 ): (message: Message, settings: Settings) => Value {
-  const made = new WeakMap<Settings, WeakMap<Message, { value: Value }>>();
-  return (message, settings) => {
-    let own = made.get(settings);
-    if (own === undefined) {
-      own = new WeakMap();
-      made.set(settings, own);
-    }
-    let kept = own.get(message);
-    if (kept === undefined) {
-      kept = { value: make(message, settings) };
-      own.set(message, kept);
-    }
-    return kept.value;
-  };
+  const made = oncePer((settings: Settings) =>
+    oncePer((message: Message) => ({ value: make(message, settings) })),
+  );
+  return (message, settings) => made(settings)(message).value;
 }
 
 /** The parts of a message, whatever a foreign history put there: a text is one part, and what is no object is none. */

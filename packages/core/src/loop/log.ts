@@ -3,22 +3,12 @@
 // A version knows its own length and never looks past it, so that adding one thing costs one thing, however long the
 // list is, and an older version stays what it was. Adding to a version that is no longer the newest copies first.
 
-/** The sums of a backing list's first items, by what is summed: `sums[n]` is that of the first n. Shared like the items are. */
-const sums = new WeakMap<readonly unknown[], WeakMap<(item: never) => number, number[]>>();
+import { oncePer } from "../once-per.ts";
 
-function sumsOf<T>(items: readonly T[], measure: (item: T) => number): number[] {
-  let known = sums.get(items);
-  if (known === undefined) {
-    known = new WeakMap();
-    sums.set(items, known);
-  }
-  let own = known.get(measure);
-  if (own === undefined) {
-    own = [0];
-    known.set(measure, own);
-  }
-  return own;
-}
+/** The sums of a backing list's first items, by what is summed: at n is that of the first n. Shared like the items are. */
+const sumsOf = oncePer((_items: readonly unknown[]) =>
+  oncePer((_measure: (item: never) => number): number[] => [0]),
+);
 
 /** An append-only list. `push` gives the next version; this one stays as it is. */
 export class Log<T> implements Iterable<T> {
@@ -62,7 +52,7 @@ export class Log<T> implements Iterable<T> {
   sum(measure: (item: T) => number, from: number = 0, to: number = this.length): number {
     const start = Math.max(0, Math.min(from, this.length));
     const end = Math.max(start, Math.min(to, this.length));
-    const known = sumsOf(this.#items, measure);
+    const known = sumsOf(this.#items)(measure);
     for (let at = known.length - 1; at < end; at += 1)
       known.push((known[at] as number) + measure(this.#items[at] as T));
     return (known[end] as number) - (known[start] as number);

@@ -1,19 +1,16 @@
 // The room of free members: objects that are maps, whose members nobody has named.
 
 import type { Json, JsonObject } from "../message.ts";
+import { oncePer } from "../once-per.ts";
 import { isObject } from "../schema/pointer.ts";
 
 const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
 const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
-const known = new WeakMap<JsonObject, boolean>();
-
 /** Whether closing the schema's objects would take more from one than members that nobody asked for. */
-export function hasFreeMembers(schema: JsonObject): boolean {
-  const found = known.get(schema) ?? isFree(schema);
-  known.set(schema, found);
-  return found;
-}
+export const hasFreeMembers: (schema: JsonObject) => boolean = oncePer((schema: JsonObject) =>
+  isFree(schema),
+);
 
 function isFree(node: Json): boolean {
   if (Array.isArray(node)) return node.some(isFree);

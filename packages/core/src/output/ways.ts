@@ -7,6 +7,7 @@ import type { OutputOptions } from "../loop/records.ts";
 import type { State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 import { hasFreeMembers } from "./free-members.ts";
 import { objectSchema } from "./wrapped.ts";
 
@@ -51,7 +52,6 @@ export function offersOutput({ run, options }: State): boolean {
 }
 
 const nothing: readonly ToolDefinition[] = [];
-const withOutput = new WeakMap<readonly ToolDefinition[], WeakMap<JsonObject, readonly ToolDefinition[]>>();
 const made = new WeakMap<readonly ToolDefinition[], ToolDefinition>();
 
 /** The tools of a request and its tool choice. Equal lists are the same object from step to step. */
@@ -66,7 +66,7 @@ export function toolsWithOutput(
   // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
   const tools = asked.tools === "none" || way.alone ? nothing : declared;
   if (way.by !== "tool") return { tools, toolChoice };
-  return { tools: extended(tools, asked.schema), toolChoice: { tool: outputToolName } };
+  return { tools: extended(tools)(asked.schema), toolChoice: { tool: outputToolName } };
 }
 
 /** The tool of a request whose call is the answer, if there is one. */
@@ -74,21 +74,15 @@ export function outputToolOf(tools: readonly ToolDefinition[]): ToolDefinition |
   return made.get(tools);
 }
 
-function extended(tools: readonly ToolDefinition[], schema: JsonObject): readonly ToolDefinition[] {
-  let bySchema = withOutput.get(tools);
-  if (bySchema === undefined) {
-    bySchema = new WeakMap();
-    withOutput.set(tools, bySchema);
-  }
-  const known = bySchema.get(schema);
-  if (known !== undefined) return known;
-  const tool: ToolDefinition = {
-    name: outputToolName,
-    description: "Gives the final response. Call it once, with the whole response.",
-    inputSchema: objectSchema(schema),
-  };
-  const list = [...tools, tool];
-  made.set(list, tool);
-  bySchema.set(schema, list);
-  return list;
-}
+const extended = oncePer((tools: readonly ToolDefinition[]) =>
+  oncePer((schema: JsonObject) => {
+    const tool: ToolDefinition = {
+      name: outputToolName,
+      description: "Gives the final response. Call it once, with the whole response.",
+      inputSchema: objectSchema(schema),
+    };
+    const list: readonly ToolDefinition[] = [...tools, tool];
+    made.set(list, tool);
+    return list;
+  }),
+);

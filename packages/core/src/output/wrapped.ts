@@ -5,18 +5,18 @@
 
 import { jsonIn } from "../json/in-text.ts";
 import type { Json, JsonObject } from "../message.ts";
+import { oncePer } from "../once-per.ts";
 import { isObject } from "../schema/pointer.ts";
 
-const made = new WeakMap<JsonObject, JsonObject>();
+const wrapperOf = oncePer(wrap);
 const wrappers = new WeakSet<JsonObject>();
 
 /** A schema of an object: the schema itself, or one with the value under the key `value`. The same object for the same schema. */
 export function objectSchema(schema: JsonObject): JsonObject {
   if (schema.type === "object") return schema;
-  const known = made.get(schema) ?? wrap(schema);
-  made.set(schema, known);
-  wrappers.add(known);
-  return known;
+  const wrapper = wrapperOf(schema);
+  wrappers.add(wrapper);
+  return wrapper;
 }
 
 /** Whether the value of a schema stands in an object, under the key `value`. */

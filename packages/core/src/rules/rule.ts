@@ -14,6 +14,7 @@ import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
 import type { Call, State } from "../loop/state.ts";
 import type { JsonObject, Message } from "../message.ts";
+import { oncePer } from "../once-per.ts";
 import type { Texts } from "./texts.ts";
 
 /** What a rule may decide about the run as a whole. */
@@ -80,18 +81,15 @@ export interface Speaker<M extends Moment> {
 
 type Speakers = { readonly [M in Moment]: readonly Speaker<M>[] };
 
-const known = new WeakMap<readonly Rule[], Speakers>();
+const speakersIn = oncePer((list: readonly Rule[]) => {
+  const at = (moment: Moment): unknown[] =>
+    list.flatMap((rule, place) => (rule[moment] === undefined ? [] : [{ rule, place }]));
+  return Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
+});
 
 /** The rules that have something for a moment, in the order they are asked. Most have for one or two, and are asked at every turn. */
 export function speakersOf<M extends Moment>({ list }: Pick<Rules, "list">, moment: M): Speakers[M] {
-  let speakers = known.get(list);
-  if (speakers === undefined) {
-    const at = (one: Moment): unknown[] =>
-      list.flatMap((rule, place) => (rule[one] === undefined ? [] : [{ rule, place }]));
-    speakers = Object.fromEntries(moments.map((one) => [one, at(one)])) as unknown as Speakers;
-    known.set(list, speakers);
-  }
-  return speakers[moment];
+  return speakersIn(list)[moment];
 }
 
 /** What the first rule says that says anything at a moment, in the order they are asked. */

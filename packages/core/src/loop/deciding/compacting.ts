@@ -10,6 +10,7 @@ import { summaryRequest } from "../../context/compact/request.ts";
 import type { CompactionSettings } from "../../context/compact/settings.ts";
 import { stagedBounds } from "../../context/compact/staged.ts";
 import type { ModelRequest, Settings } from "../../model.ts";
+import { oncePer } from "../../once-per.ts";
 import type { Rules } from "../../rules/rule.ts";
 import type { Action } from "../action.ts";
 import { refusesLimit } from "../folding/shrink.ts";
@@ -159,7 +160,9 @@ function isGivenUp({ failure, failures, narrowed = 0 }: Compacting, { format }: 
 /** How often a plan is made anew with parts of half the size. */
 const mostNarrowed = 3;
 
-const plans = new WeakMap<RunOptions, WeakMap<State["history"], Map<string, CompactionPlan | undefined>>>();
+const plansOf = oncePer((_options: RunOptions) =>
+  oncePer((_history: State["history"]) => new Map<string, CompactionPlan | undefined>()),
+);
 
 /** The plan of the compaction under way. Made once for a history and what is known of it. */
 function planOf(state: State, rules: Rules): CompactionPlan | undefined {
@@ -185,7 +188,7 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const { narrowed = 0 } = runOf(state).compacting ?? {};
   const told = options.compactor?.facts.contextWindow ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
-  const known = knownPlans(options, history);
+  const known = plansOf(options)(history);
   const key = [forced, facts.window, facts.used, facts.overhead, reads].join();
   if (!known.has(key)) {
     const plan = planCompaction(history, settings, {
@@ -196,18 +199,4 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
     known.set(key, plan);
   }
   return known.get(key);
-}
-
-function knownPlans(options: RunOptions, history: State["history"]): Map<string, CompactionPlan | undefined> {
-  let histories = plans.get(options);
-  if (histories === undefined) {
-    histories = new WeakMap();
-    plans.set(options, histories);
-  }
-  let known = histories.get(history);
-  if (known === undefined) {
-    known = new Map();
-    histories.set(history, known);
-  }
-  return known;
 }

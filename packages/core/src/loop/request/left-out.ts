@@ -5,6 +5,7 @@ import type { RefusableSetting, Repair } from "../../errors.ts";
 import { digest } from "../../json/digest.ts";
 import type { FilePart, Message } from "../../message.ts";
 import type { Settings } from "../../model.ts";
+import { oncePer } from "../../once-per.ts";
 import type { State } from "../state.ts";
 
 type FileRepair = Extract<Repair, `file.${string}`>;
@@ -60,7 +61,7 @@ export function withoutSettings(dropped: readonly Repair[], settings: Settings):
 /** What is left out of one message; of its files the first so many. */
 type Cut = Exclude<PartRepair, OldFilesRepair> | number;
 
-const copies = new WeakMap<Message, Map<Cut, Message | null>>();
+const copiesOf = oncePer((_message: Message) => new Map<Cut, Message | null>());
 
 /** The same messages without what was refused; an answer that was nothing else is left out. Each is copied once, so that it stays the same object. */
 export function without(what: PartRepair, messages: Iterable<Message>): Message[] {
@@ -86,15 +87,11 @@ function withoutOldFiles(kept: number, messages: Iterable<Message>): Message[] {
 }
 
 function copyWithout(what: Cut, message: Message): Message | null {
-  let known = copies.get(message);
-  if (known === undefined) {
-    known = new Map();
-    copies.set(message, known);
-  }
-  let copy = known.get(what);
+  const copies = copiesOf(message);
+  let copy = copies.get(what);
   if (copy === undefined) {
     copy = what === "reasoning" ? unreasoned(message) : unfiled(what, message);
-    known.set(what, copy);
+    copies.set(what, copy);
   }
   return copy;
 }
