@@ -7,8 +7,11 @@ import type { CallKey, Fact } from "./records.ts";
 
 /** A hook to be run: which, and about what. */
 export type HookAsk =
-  | { hook: "permission" | "beforeTool" | "afterTool"; call: CallKey }
-  | { hook: "prepareStep" | "transformContext"; step: number }
+  | { hook: "permission"; call: CallKey }
+  | { hook: "beforeTool"; call: CallKey }
+  | { hook: "afterTool"; call: CallKey }
+  | { hook: "prepareStep"; step: number }
+  | { hook: "transformContext"; step: number }
   | { hook: "onFinish" };
 
 /** What makes a request other than the last one with something behind it: for saying what broke its front. */

@@ -52,23 +52,15 @@ function refused(ask: HookAsk, error: string): Answered {
   const result = renderResult(toolResult(`Error: the ${ask.hook} hook failed: ${error}`, { isError: true }));
   switch (ask.hook) {
     case "permission":
-      return {
-        ...failed,
-        ...ask,
-        hook: ask.hook,
-        answer: "deny",
-        reason: error,
-      };
+      return { ...failed, ...ask, answer: "deny", reason: error };
     case "beforeTool":
-      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
     case "afterTool":
-      return { ...failed, hook: ask.hook, call: ask.call, result: { ...result, code: "hook_failed" } };
+      return { ...failed, ...ask, result: { ...result, code: "hook_failed" } };
     case "prepareStep":
-      return { ...failed, hook: ask.hook, step: ask.step };
     case "transformContext":
-      return { ...failed, hook: ask.hook, step: ask.step };
+      return { ...failed, ...ask };
     case "onFinish":
-      return { ...failed, hook: ask.hook, messages: [] };
+      return { ...failed, ...ask, messages: [] };
   }
 }
 
@@ -85,35 +77,35 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
         );
       noOthers(full, "answer", "reason", "text");
       // Which call it is about is not the hook's to say.
-      return { ...full, type, hook: ask.hook, call: ask.call };
+      return { ...full, type, ...ask };
     }
     case "beforeTool": {
       const call = callOf(state, ask.call);
       const said = await hooks.beforeTool?.(viewFor(call));
-      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (said === undefined) return { type, ...ask };
       if (typeof said !== "object" || said === null || !("args" in said || "result" in said))
         throw new TypeError(`it returned ${kindOf(said)}, and { args } or { result } is needed`);
       noOthers(said, "args", "result", "isError");
-      if ("result" in said) return { type, hook: ask.hook, call: ask.call, result: givenResult(said) };
+      if ("result" in said) return { type, ...ask, result: givenResult(said) };
       const tool = tools.get(call.name);
       const check =
         tool === undefined
           ? ({ ok: false, error: `unknown tool ${JSON.stringify(call.name)}`, code: "unknown_tool" } as const)
           : await checkArgs(tool, said.args);
-      return { type, hook: ask.hook, call: ask.call, args: said.args, check };
+      return { type, ...ask, args: said.args, check };
     }
     case "afterTool": {
       const call = callOf(state, ask.call);
-      if (call.result === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (call.result === undefined) return { type, ...ask };
       const said = await hooks.afterTool?.(viewFor(call), jsonCopy(call.result));
-      if (said === undefined) return { type, hook: ask.hook, call: ask.call };
+      if (said === undefined) return { type, ...ask };
       if (typeof said !== "object" || said === null || !isContent(said.content))
         throw new TypeError(
           `it returned ${kindOf(said)}, and { content } is needed: a text or a list of parts`,
         );
       noOthers(said, "content", "isError");
       const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
-      return { type, hook: ask.hook, call: ask.call, result };
+      return { type, ...ask, result };
     }
     case "prepareStep": {
       const said = (await hooks.prepareStep?.({ step: ask.step, messages: shown(state.history) })) ?? {};
@@ -126,8 +118,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       checkPrepared(said, tools);
       return {
         type,
-        hook: ask.hook,
-        step: ask.step,
+        ...ask,
         ...(index === undefined ? {} : { model: index }),
         ...(said.tools === undefined ? {} : { tools: said.tools }),
         ...(said.toolChoice === undefined ? {} : { toolChoice: said.toolChoice }),
@@ -136,11 +127,10 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "transformContext": {
       const messages = shown(state.history);
       const said = await hooks.transformContext?.(messages, { step: ask.step });
-      if (said === undefined) return { type, hook: ask.hook, step: ask.step };
+      if (said === undefined) return { type, ...ask };
       return {
         type,
-        hook: ask.hook,
-        step: ask.step,
+        ...ask,
         edit: editFrom(state.history, sendable(messagesOf(said).map(inText), state.history)),
       };
     }
@@ -148,7 +138,7 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
       const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
       const said = (await hooks.onFinish?.(run)) ?? [];
       const messages = typeof said === "string" ? [userText(said.toWellFormed())] : messagesOf(said);
-      return { type, hook: ask.hook, messages: messages.map(workOf).filter(saysSomething) };
+      return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
     }
   }
 }
