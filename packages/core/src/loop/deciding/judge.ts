@@ -5,9 +5,9 @@
 
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
-import { evidenceOf, firstSaid, type Rules } from "../../rules/rule.ts";
+import { evidenceOf, firstSaid, type Judgement, type Rules } from "../../rules/rule.ts";
 import { offeredTools } from "../offered.ts";
-import type { Fact, Follows, Verdict } from "../records.ts";
+import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { type Call, type Run, runOf, type State } from "../state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
@@ -22,10 +22,9 @@ export function judgeTurn(state: State, rules: Rules): TurnJudged {
   // What an unkept answer's call did, nobody would remember: the model asks for it again, and it is done twice.
   const unkept = asksAgain && !store;
   const verdicts = calls.map((call): Verdict => {
-    if (judged.answerAll !== undefined)
-      return { do: "answer", code: judged.answerAll.code, text: judged.answerAll.text(call) };
+    if (judged.answerAll !== undefined) return answered(judged.answerAll.code, judged.answerAll.text(call));
     if (judged.follows.do === "stop" || judged.follows.do === "finish" || unkept)
-      return { do: "answer", code: "not_executed", text: rules.texts.notExecuted(call.name) };
+      return answered("not_executed", rules.texts.notExecuted(call.name));
     return verdictOf(call, state, rules);
   });
   return {
@@ -38,10 +37,11 @@ export function judgeTurn(state: State, rules: Rules): TurnJudged {
   };
 }
 
-type Judged = Pick<TurnJudged, "follows" | "rule" | "evidence"> & {
-  store?: boolean;
-  answerAll?: { code: (Verdict & { do: "answer" })["code"]; text: (call: Call) => string };
-};
+/** A call that does not run. */
+const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", code, text });
+
+/** What a rule says, and which one. */
+type Judged = Judgement & { rule: string };
 
 function firstJudgement(state: State, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
@@ -106,21 +106,16 @@ function storable({ turn }: Run): boolean {
 
 function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   const { texts } = rules;
-  const answer = (code: (Verdict & { do: "answer" })["code"], text: string): Verdict => ({
-    do: "answer",
-    code,
-    text,
-  });
   const max = state.options?.maxCallsPerTurn;
   if (max !== undefined && Number(call.key.split(".")[1]) >= max)
-    return answer("too_many_calls", texts.tooManyCalls(call.name, max));
+    return answered("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);
-    return answer("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
+    return answered("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
   if (!call.check.ok && call.argsError !== undefined)
-    return answer("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
-  if (!call.check.ok) return answer("invalid_args", texts.invalidArgs(call.name, call.check.error));
+    return answered("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
+  if (!call.check.ok) return answered("invalid_args", texts.invalidArgs(call.name, call.check.error));
   const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
     const said = rule.judgeCall(memory, call, state);
     if (said?.evidence === undefined) return said && { rule: rule.name, ...said };
