@@ -36,8 +36,6 @@ import {
   working,
 } from "./state.ts";
 
-const asked = { rule: "asked", evidence: {} };
-
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
   const stamped: State = { ...state, seq: record.seq + 1, now: record.at };
@@ -98,7 +96,8 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
   // What a child spent is spent, also when it is told after the end.
-  if (record.type === "late_result") return run === undefined ? state : lateResult(state, run, record);
+  if (record.type === "late_result")
+    return run === undefined ? state : { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
   if (record.type === "opened") return reopen(state, record, last);
   if (run === undefined || run.end !== undefined) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
@@ -138,13 +137,7 @@ function fold(state: State, record: LogRecord, last: number): State {
     case "tool_finished":
       return finishTool(state, run, record.call, record.result);
     case "approval_asked":
-      return {
-        ...state,
-        run: {
-          ...run,
-          ...mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)),
-        },
-      };
+      return to(mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)));
     case "approval_given": {
       const known = useLeave(state, run, record);
       // A grant that does not cover the call lets nothing run, whoever wrote the record.
@@ -187,19 +180,8 @@ function fold(state: State, record: LogRecord, last: number): State {
       });
     case "run_ended": {
       const history = record.keep === undefined ? state.history : state.history.push(record.keep);
-      const ended = { end: record.end, text: record.text ?? "" };
-      return {
-        ...state,
-        history,
-        run: {
-          ...run,
-          turn: undefined,
-          call: undefined,
-          answer: undefined,
-          compacting: undefined,
-          ...ended,
-        },
-      };
+      const over = { turn: undefined, call: undefined, answer: undefined, compacting: undefined };
+      return { ...state, history, run: { ...run, ...over, end: record.end, text: record.text ?? "" } };
     }
     case "woke":
       return state;
@@ -249,14 +231,12 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
       notBefore: undefined,
       answer: undefined,
       checked: undefined,
-      ...(record.only === undefined ? {} : { only: record.only, compacting: newCompaction(asked) }),
+      ...(record.only === undefined
+        ? {}
+        : { only: record.only, compacting: newCompaction({ rule: "asked", evidence: {} }) }),
       ...(record.parent === undefined ? {} : { parent: record.parent }),
     },
   };
-}
-
-function lateResult(state: State, run: Run, record: LogRecord & { type: "late_result" }): State {
-  return { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
 }
 
 function queue(state: State, record: LogRecord & { type: "queued" }): State {
@@ -379,7 +359,7 @@ function failModel(state: State, run: Run, record: LogRecord & { type: "model_fa
     ...run,
     call: undefined,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, record.usage ?? {}, true),
+    spend: spendMore(state, run, record.usage, true),
   };
   // A landing that cancelled this call has its own turn to come: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return settleCancel(next);

@@ -51,8 +51,8 @@ export function endSummary(
 ): State {
   const { compacting } = run;
   if (compacting?.call === undefined) return state;
-  const answer = record.type === "summary_finished" ? record.message : undefined;
-  const usage = record.type === "summary_finished" ? record.message.usage : record.usage;
+  const hasFailed = record.type === "summary_failed";
+  const usage = hasFailed ? record.usage : record.message.usage;
   const came = outcomeOf(record);
   const after: Compacting = {
     ...compacting,
@@ -65,8 +65,8 @@ export function endSummary(
     spend: spendMore(
       state,
       run,
-      usage ?? {},
-      answer === undefined,
+      usage,
+      hasFailed,
       state.options?.compactor ?? state.options?.models[run.model],
     ),
     compacting: after,

@@ -11,31 +11,30 @@ import type { Run, Spend, State } from "../state.ts";
 export function spendMore(
   state: State,
   run: Run,
-  usage: Usage | undefined,
+  usage: Usage = {},
   failed: boolean = false,
   by: ModelRef | undefined = state.options?.models[run.model],
 ): Spend {
   const { spend } = run;
-  const { inputTokens, outputTokens } = usage ?? {};
-  if (inputTokens === undefined && outputTokens === undefined)
+  const tokens = tokensOf(usage);
+  if (tokens === undefined)
     return failed
       ? spend
       : { ...spend, uncounted: spend.uncounted + 1, usd: isFree(by) ? spend.usd : undefined };
   const sums: Usage = { ...spend.usage };
-  for (const [name, value] of Object.entries(usage ?? {}) as [keyof Usage, number][])
+  for (const [name, value] of Object.entries(usage) as [keyof Usage, number][])
     sums[name] = (sums[name] ?? 0) + value;
-  const cost = costOf(by, usage ?? {});
+  const cost = costOf(by, usage);
   return {
     usage: sums,
-    tokens: spend.tokens + (inputTokens ?? 0) + (outputTokens ?? 0),
+    tokens: spend.tokens + tokens,
     usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
     uncounted: spend.uncounted,
   };
 }
 
 /** Input and output tokens together; undefined when nobody counted. */
-export function tokensOf(usage: Usage | undefined): number | undefined {
-  const { inputTokens, outputTokens } = usage ?? {};
+export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | undefined {
   return inputTokens === undefined && outputTokens === undefined
     ? undefined
     : (inputTokens ?? 0) + (outputTokens ?? 0);

@@ -58,38 +58,28 @@ export class Prefix {
 
   /** Takes note of a request about to go out. */
   note(request: ModelRequest, shape: RequestShape = asItIs): PrefixNote {
-    const front = this.#front;
-    const frontName = this.#nameFront(request);
+    const before = this.#front;
+    const front = frontOf(request);
+    this.#front = front;
     const messages =
       request.messages instanceof Log ? (request.messages as Log<Message>) : Log.of([...request.messages]);
     const kept = this.#keep(messages);
-    const broke =
-      front === undefined
-        ? undefined
-        : front.name !== frontName
-          ? "system or tools"
-          : kept < this.#messages.length
-            ? this.#breakAt(kept, shape)
-            : undefined;
+    const isOtherFront = before !== undefined && before.name !== front.name;
+    const broke = isOtherFront ? "system or tools" : this.#breakAt(kept, shape);
     this.#last = shape;
-    const name = joined(joined(frontName, this.#nameRest(request)), this.#nameMessages(messages, kept));
+    const name = joined(joined(front.name, this.#nameRest(request)), this.#nameMessages(messages, kept));
     return { digest: String(name), ...(broke === undefined ? {} : { broke }) };
   }
 
-  /** Names the first message that is not the one of the last request, and what has changed it. */
-  #breakAt(kept: number, { rewritten, by }: RequestShape): string {
+  /** Names the first message that is not the one of the last request, if any is not, and what has changed it. */
+  #breakAt(kept: number, { rewritten, by }: RequestShape): string | undefined {
+    if (kept === this.#messages.length) return undefined;
     const shownOnce = kept >= this.#messages.length - this.#last.notes;
     const causes = new Set([
       ...rewritten,
       ...(shownOnce ? ["a note shown once"] : [...this.#last.by, ...by]),
     ]);
     return `message ${kept + 1}${causes.size === 0 ? "" : ` (${[...causes].join(", ")})`}`;
-  }
-
-  /** Names what stands before the messages. */
-  #nameFront(request: ModelRequest): number {
-    this.#front = frontOf(request);
-    return this.#front.name;
   }
 
   #nameRest({ toolChoice: choice, settings, outputSchema: schema }: ModelRequest): number {
