@@ -21,7 +21,7 @@ import type { GuardOptions } from "../context/guard.ts";
 import { noContext } from "../context/options.ts";
 import type { PruneOptions } from "../context/prune/settings.ts";
 import type { ErrorData } from "../errors.ts";
-import type { Run } from "../loop/state.ts";
+import { runOf } from "../loop/state.ts";
 import { textOf } from "../message.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
@@ -134,7 +134,7 @@ function steerableContinue(): Rule {
     name: "steerable",
     version: 1,
     judge(_memory, state) {
-      const { turn } = state.run as Run;
+      const { turn } = runOf(state);
       // A failed call has no content to read: the loop ends the run with its error.
       if (turn === undefined) return undefined;
       const { stop, content } = turn.message;

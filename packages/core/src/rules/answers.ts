@@ -7,11 +7,11 @@ import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../ch
 import type { ErrorData } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { runOf, type State } from "../loop/state.ts";
-import { type AssistantMessage, textOf } from "../message.ts";
+import { type AssistantMessage, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** A rule that counts its own judgements in a run. */
-function counting(name: string, judge: NonNullable<Rule<number>["judge"]>): Rule<number> {
+export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>): Rule<number> {
   return {
     name,
     version: 1,
@@ -35,14 +35,15 @@ export function refusals(): Rule {
       return {
         follows: { do: "stop", reason: "refused", text: wordsOf(message) },
         store: false,
-        evidence: {
-          stop: stop.kind,
-          ...(stop.raw === undefined ? {} : { raw: stop.raw }),
-          ...(stop.detail === undefined ? {} : { detail: stop.detail }),
-        },
+        evidence: { stop: stop.kind, ...providersWords(stop) },
       };
     },
   };
+}
+
+/** What the provider said of how an answer ended. */
+function providersWords({ raw, detail }: Stop): { raw?: string; detail?: string } {
+  return { ...(raw === undefined ? {} : { raw }), ...(detail === undefined ? {} : { detail }) };
 }
 
 /** Whether the answer is a refusal, or was filtered. */
@@ -103,12 +104,15 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
     const evidence = { truncations: count + 1, max, stop: stop.kind };
     const raised = stop.kind === "max_tokens" ? raisedLimit(state) : undefined;
     const blank = textOf(turn.message).trim() === "";
+    const again: Judgement | undefined =
+      raised === undefined
+        ? undefined
+        : {
+            follows: { do: "ask_again", maxOutputTokens: raised },
+            evidence: { ...evidence, maxOutputTokens: raised },
+          };
     if (turn.calls.length === 0) {
-      if (blank && raised !== undefined)
-        return {
-          follows: { do: "ask_again", maxOutputTokens: raised },
-          evidence: { ...evidence, maxOutputTokens: raised },
-        };
+      if (blank && again !== undefined) return again;
       return { follows: { do: "stop", reason: "truncated", ...cutOutput(state) }, store: !blank, evidence };
     }
     if (onTruncated === "run_complete") return undefined;
@@ -118,11 +122,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
         evidence,
         answerAll: { code: "not_executed", text: (call) => texts.notExecuted(call.name) },
       };
-    if (count === 0 && raised !== undefined)
-      return {
-        follows: { do: "ask_again", maxOutputTokens: raised },
-        evidence: { ...evidence, maxOutputTokens: raised },
-      };
+    if (count === 0 && again !== undefined) return again;
     return {
       follows: count < max ? { do: "act" } : { do: "land", reason: "truncated" },
       evidence,
@@ -172,8 +172,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
         error: "malformed_tool_call",
         retries: count,
         max,
-        ...(stop.raw === undefined ? {} : { raw: stop.raw }),
-        ...(stop.detail === undefined ? {} : { detail: stop.detail }),
+        ...providersWords(stop),
       };
       if (count < max) {
         // The first retry is the same request: most of these are accidents. A word of explanation comes after that.

@@ -4,7 +4,8 @@
 // repetition. Stored, such text teaches the model to go on with it, so it is not.
 
 import { checkMax } from "../checks.ts";
-import type { Run } from "../loop/state.ts";
+import { runOf } from "../loop/state.ts";
+import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** Repeats that are too many, and how long they must be together, in characters. */
@@ -16,14 +17,9 @@ const window = 20_000;
 /** An answer that repeats itself until it is cut off is asked for again with a word, at most `max` times a run; then the run ends. It is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
-  const name = "degenerate_answers";
   return {
-    name,
-    version: 2,
-    init: () => 0,
-    fold: (count, record) => (record.type === "turn_judged" && record.rule === name ? count + 1 : count),
-    judge(count, state, texts): Judgement | undefined {
-      const { turn } = state.run as Run;
+    ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
+      const { turn } = runOf(state);
       if (turn === undefined || turn.calls.length > 0) return undefined;
       if (turn.message.stop.kind !== "max_tokens") return undefined;
       for (const part of turn.message.content) {
@@ -44,7 +40,8 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
         return { follows: { do: "stop", reason: "no_progress", error }, store: false, evidence };
       }
       return undefined;
-    },
+    }),
+    version: 2,
   };
 }
 

@@ -7,8 +7,7 @@
 
 import { callable, checkGiven } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
-import type { ErrorData } from "../errors.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, Follows, LogRecord, ResultCode, RunOptions, Verdict } from "../loop/records.ts";
@@ -160,18 +159,11 @@ export function stopWhen(stop: StopRule, name?: string): Rule {
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined || run.steps === 0) return undefined;
-      const { steps, toolCalls, spend, lastText } = run;
-      const { tokens, usd } = spend;
-      const ms = state.now - run.startedAt;
-      const said: string | boolean | null | undefined = stop({
-        steps,
-        toolCalls,
-        tokens,
-        usd,
-        ms,
-        lastText,
-        messages: state.history,
-      });
+      const { steps, toolCalls, lastText } = run;
+      const { tokens, usd } = run.spend;
+      const at = { tokens, usd, ms: state.now - run.startedAt };
+      const view: RunView = { steps, toolCalls, ...at, lastText, messages: state.history };
+      const said: string | boolean | null | undefined = stop(view);
       if (said === undefined || said === null || said === false) return undefined;
       // A promise would be taken for a yes.
       if (said !== true && typeof said !== "string")

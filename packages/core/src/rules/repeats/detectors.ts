@@ -43,19 +43,16 @@ export interface Finding {
 type Seen = Omit<Finding, "detector">;
 type Detector = (window: Window, watched: Watched, at: Thresholds) => Seen | undefined;
 
-const warning = (subject: string, count: number, text: string): Seen => ({
-  level: "warning",
-  count,
-  subject,
-  text: `WARNING: ${text}`,
-});
-
-const critical = (subject: string, count: number, text: string): Seen => ({
-  level: "critical",
-  count,
-  subject,
-  text: `CRITICAL: ${text}`,
-});
+const finding =
+  (level: Seen["level"]) =>
+  (subject: string, count: number, text: string): Seen => ({
+    level,
+    count,
+    subject,
+    text: `${level.toUpperCase()}: ${text}`,
+  });
+const warning = finding("warning");
+const critical = finding("critical");
 
 const detectors: { readonly [name in DetectorName]: Detector } = {
   unknown_tool_repeat(window, { tool }, { unknownToolAt }) {

@@ -6,7 +6,7 @@
 import { type Check, checkGiven, checkMax, from0, membersOf, orNull } from "../../checks.ts";
 import { digest } from "../../json/digest.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
-import type { Run } from "../../loop/state.ts";
+import { runOf } from "../../loop/state.ts";
 import { type JsonObject, type Stop, textOf } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
@@ -156,11 +156,11 @@ export function continueBy(name: string, policy: Policy): Rule {
       return Object.fromEntries(next);
     },
     judge(counts, state) {
-      const { turn } = state.run as Run;
+      const { turn, steps } = runOf(state);
       if (turn === undefined) return undefined;
       const { message, calls } = turn;
       const history: CallHistory = {
-        step: (state.run as Run).steps + 1,
+        step: steps + 1,
         named: (tool) => countOf(counts, tool),
         equal: (tool, rawArgs) => countOf(counts, equalKey(tool, rawArgs)),
       };
