@@ -5,17 +5,19 @@ import { messageOf, RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
-import type {
-  BlobRef,
-  ContentPart,
-  FilePart,
-  JsonObject,
-  Message,
-  Part,
-  TextPart,
-  UserMessage,
+import {
+  type BlobRef,
+  type ContentPart,
+  type FilePart,
+  holdsFile,
+  isRole,
+  type JsonObject,
+  type Message,
+  type Part,
+  type TextPart,
+  type UserMessage,
+  userText,
 } from "./message.ts";
-import { holdsFile, isRole, userText } from "./message.ts";
 
 /** A file whose data may also be bytes. */
 export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | BlobRef };

@@ -8,8 +8,7 @@ import { waitingInside } from "./loop/children.ts";
 import { viewInside, viewOf } from "./loop/driving/announce.ts";
 import type { RunEnd } from "./loop/records.ts";
 import type { State } from "./loop/state.ts";
-import type { Message, ToolCallPart, Usage } from "./message.ts";
-import { callsOf } from "./message.ts";
+import { callsOf, type Message, type ToolCallPart, type Usage } from "./message.ts";
 
 export interface RunResult<Output = unknown> {
   /** The answer; the refusal's words when it was refused; what there is so far when it landed or broke off. */

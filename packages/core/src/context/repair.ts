@@ -4,8 +4,7 @@
 // said, unless the policy says so. Where nothing is wrong it returns what it was given, the same array and the same
 // messages: whatever was cached by their identity stays cached.
 
-import type { AssistantMessage, Message, Part, UserMessage } from "../message.ts";
-import { userText } from "../message.ts";
+import { type AssistantMessage, type Message, type Part, type UserMessage, userText } from "../message.ts";
 import { mendMessage } from "./repair/mend.ts";
 import { pairUp, sameItems } from "./repair/pairing.ts";
 import { type RepairPolicy, type RepairTexts, repairTexts } from "./repair/policy.ts";

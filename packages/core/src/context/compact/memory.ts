@@ -4,8 +4,7 @@
 // there is a mark believed, so that nobody makes the loop forget by pasting one. What an earlier memory holds is read
 // back from it, never summarised as if it were talk: summaries that are summarised nest and grow.
 
-import type { Message, UserMessage } from "../../message.ts";
-import { textOf, userText } from "../../message.ts";
+import { type Message, textOf, type UserMessage, userText } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import type { CompactionSettings } from "./settings.ts";
 

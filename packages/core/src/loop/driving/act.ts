@@ -6,8 +6,7 @@
 
 import { isA, messageOf } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
-import type { AssistantMessage, JsonObject } from "../../message.ts";
-import { callsOf } from "../../message.ts";
+import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
 import { areWordsMissing } from "../../rules/own-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
 import { doneResult, renderResult, renderThrown } from "../../tool/render.ts";
