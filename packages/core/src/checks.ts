@@ -7,7 +7,7 @@
 // A face of its own (`@rondo/core/checks`), so that packages beside core refuse in the same words.
 
 import { nearest } from "./checks/nearest.ts";
-import { messageOf, RondoError } from "./errors.ts";
+import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { jsonCopy } from "./json/copy.ts";
 
 export { nearest } from "./checks/nearest.ts";
@@ -20,7 +20,7 @@ export type ChecksOf<Options> = { readonly [option in keyof Required<Options>]: 
 
 /** The error of an option that cannot be used. */
 export const wrong = (option: string, message: string): RondoError =>
-  new RondoError("invalid_request", `option ${option}: ${message}`);
+  invalidRequest(`option ${option}: ${message}`);
 
 /**
  * Checks what was given as options.
@@ -31,10 +31,7 @@ export function checkGiven(check: Check, given: unknown, owner?: string): void {
   const fault = check(given);
   if (fault === undefined) return;
   const where = fault.at === "" ? "options" : `option ${fault.at.slice(1)}`;
-  throw new RondoError(
-    "invalid_request",
-    `${owner === undefined ? "" : `${owner}: `}${where}: ${fault.says}`,
-  );
+  throw invalidRequest(`${owner === undefined ? "" : `${owner}: `}${where}: ${fault.says}`);
 }
 
 /**

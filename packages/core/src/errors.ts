@@ -168,6 +168,11 @@ export class RondoError extends Error {
 
 knownAcrossCopies({ RondoError });
 
+/** The error of what somebody asked for, and cannot have as they asked for it. */
+export function invalidRequest(message: string): RondoError {
+  return new RondoError("invalid_request", message);
+}
+
 function asJson(raw: Json | undefined): Json | undefined {
   try {
     return raw === undefined ? undefined : jsonCopy(raw, "raw", "lenient");

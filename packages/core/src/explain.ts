@@ -4,7 +4,7 @@
 // decides makes the same fact of the same state again, its row says in words what applied.
 
 import { checkGiven, count, having, listOf, membersOf, object, whole } from "./checks.ts";
-import { RondoError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import { type Reason, reasonsOf } from "./explain/reasons.ts";
 import { type Remedy, remedyOf } from "./explain/remedy.ts";
 import { decide, phaseOf } from "./loop/next.ts";
@@ -58,7 +58,7 @@ export function explain(records: Iterable<LogRecord>, options: ExplainOptions): 
   const runs = all.filter((record) => record.type === "run_started").length;
   const run = options.run ?? runs;
   if (run < 1 || run > runs)
-    throw noSuch(
+    throw invalidRequest(
       runs === 0
         ? "there is no run yet"
         : `there is no run ${run}: there ${runs === 1 ? "is run 1 alone" : `are 1 to ${runs}`}`,
@@ -100,7 +100,7 @@ function stepReasons({ steps }: Explanation, step: number): StepReasons {
 function only(explanation: Explanation, step: number): Explanation {
   const steps = explanation.steps.filter((one) => one.step === step);
   const last = explanation.steps.at(-1)?.step ?? 0;
-  if (steps.length === 0) throw noSuch(noStep(`run ${explanation.run}`, step, last));
+  if (steps.length === 0) throw invalidRequest(noStep(`run ${explanation.run}`, step, last));
   if (step === last) return { ...explanation, steps };
   const { end: _end, now: _now, ...rest } = explanation;
   return { ...rest, steps };
@@ -110,8 +110,6 @@ function only(explanation: Explanation, step: number): Explanation {
 export const noStep = (run: string, step: number, last: number): string =>
   `${run} has no step ${step}: ` +
   (last === 0 ? "no model was asked" : `it has ${last === 1 ? "step 1 alone" : `1 to ${last}`}`);
-
-const noSuch = (message: string): RondoError => new RondoError("invalid_request", message);
 
 /** The row that applies; undefined where the rules at hand cannot say. */
 function rowAt(state: State, rules: Rules, type?: LogRecord["type"]): Reason["row"] | undefined {

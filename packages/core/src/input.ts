@@ -1,7 +1,7 @@
 // The room of input: what a run may be started with, as messages.
 
 import { repairHistory } from "./context/repair.ts";
-import { messageOf, RondoError } from "./errors.ts";
+import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
@@ -37,7 +37,7 @@ export interface Start {
  */
 export function readInput(given: Input): Start {
   if (typeof given === "string") {
-    if (given.trim() === "") throw new RondoError("invalid_request", "the task is empty: give a text");
+    if (given.trim() === "") throw invalidRequest("the task is empty: give a text");
     return { input: [userText(given.toWellFormed())] };
   }
   if (!Array.isArray(given) || given.length === 0) throw noTask(given);
@@ -50,12 +50,12 @@ export function readInput(given: Input): Start {
       message.role === "tool" ? harmlessResult(message) : message,
     );
     if (history.length === 0)
-      throw new RondoError("invalid_request", "the history is empty: none of its messages says anything");
+      throw invalidRequest("the history is empty: none of its messages says anything");
     return { input: [], history };
   }
   const content = (given as (TextPart | FileInput)[]).map(readPart);
   if (content.every((part) => part.type === "text" && part.text.trim() === ""))
-    throw new RondoError("invalid_request", "the task is empty: none of its parts says anything");
+    throw invalidRequest("the task is empty: none of its parts says anything");
   return { input: [{ role: "user", content }] };
 }
 
@@ -68,7 +68,7 @@ function noTask(given: unknown): RondoError {
       : typeof given === "object"
         ? "an object"
         : String(given);
-  return new RondoError("invalid_request", `the task is ${what}: ${forms}`);
+  return invalidRequest(`the task is ${what}: ${forms}`);
 }
 
 const partTypes: readonly string[] = [
@@ -88,8 +88,7 @@ const callForm =
  */
 function refuseForeign(message: Message, at: number): void {
   const { role, content, ...rest } = message as unknown as Readonly<Record<string, unknown>>;
-  const wrong = (why: string): RondoError =>
-    new RondoError("invalid_request", `message ${at} cannot be used: ${why}`);
+  const wrong = (why: string): RondoError => invalidRequest(`message ${at} cannot be used: ${why}`);
   if (typeof role === "string" && !isRole(role))
     throw wrong(`its role is ${JSON.stringify(role)}, and system, user, assistant or tool is needed`);
   if (content === undefined && Array.isArray(rest.parts)) throw wrong("it has parts, and content is needed");
@@ -110,10 +109,7 @@ function refuseForeign(message: Message, at: number): void {
 export function readMessage(given: string | readonly (TextPart | FileInput)[]): UserMessage {
   const { input, history } = readInput(given);
   if (history !== undefined)
-    throw new RondoError(
-      "invalid_request",
-      "a word to a run is a text, or the parts of one message, not messages",
-    );
+    throw invalidRequest("a word to a run is a text, or the parts of one message, not messages");
   return input[0] as UserMessage;
 }
 
@@ -130,8 +126,7 @@ export function readPart(part: TextPart | FileInput, at: number): ContentPart {
   if (part?.type === "file" && typeof given?.mediaType === "string" && holdsFile(part)) {
     return ownPart(fileInText(part), `part ${at}`);
   }
-  throw new RondoError(
-    "invalid_request",
+  throw invalidRequest(
     `part ${at} of the message cannot be used: give { type: "text", text }, or { type: "file", mediaType } with data or a url`,
   );
 }
@@ -170,7 +165,7 @@ export function base64(bytes: Uint8Array): string {
  */
 export function readArgs(given: JsonObject): JsonObject {
   const wrong = (why: string): RondoError =>
-    new RondoError("invalid_request", `edit: the arguments must be an object of plain JSON: ${why}`);
+    invalidRequest(`edit: the arguments must be an object of plain JSON: ${why}`);
   let args: JsonObject | undefined;
   try {
     args = jsonCopy(given, "args");
@@ -187,6 +182,6 @@ function ownPart<Part>(part: Part, where: string): Part {
   try {
     return jsonCopy(part, "", "lenient");
   } catch (thrown) {
-    throw new RondoError("invalid_request", `${where} cannot be used: ${messageOf(thrown)}`);
+    throw invalidRequest(`${where} cannot be used: ${messageOf(thrown)}`);
   }
 }

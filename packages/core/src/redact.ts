@@ -6,7 +6,7 @@
 //
 // A tool's output is hostile input: every pattern here takes time in the length of the text, whatever stands in it.
 
-import { RondoError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { Fact } from "./loop/records.ts";
 import type { Json, JsonObject } from "./message.ts";
@@ -104,8 +104,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
   const values = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < 4)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         "option redact.secrets: one has fewer than 4 characters and would take ordinary words out of every text; leave it out",
       );
     values
@@ -115,8 +114,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
   }
   for (const pattern of patterns)
     if (!pattern.global)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         `option redact.patterns: ${String(pattern)} must be global: write ${String(pattern)}g`,
       );
   // The longest first: one may be the beginning of another.

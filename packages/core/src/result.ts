@@ -1,6 +1,6 @@
 // The room of the result: what a run came to, for the one who asked for it.
 
-import { RondoError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import { jsonCopy, shown } from "./json/copy.ts";
 import { permissionOf } from "./loop/batch.ts";
@@ -41,7 +41,7 @@ export interface RunResult<Output = unknown> {
  */
 export function resultOf<Output>(state: State, session: string, isPassing = false): RunResult<Output> {
   const { run } = state;
-  if (run === undefined) throw new RondoError("invalid_request", `session ${session} has no run yet`);
+  if (run === undefined) throw invalidRequest(`session ${session} has no run yet`);
   const { usd, usage } = run.spend;
   const { checked, end } = run;
   const pending = end?.reason === "requires_action" ? pendingCalls(state) : undefined;

@@ -5,7 +5,7 @@
 
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { messageOf, RondoError } from "./errors.ts";
+import { invalidRequest, messageOf, RondoError } from "./errors.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import { soundSchema, withNulls } from "./schema/sound.ts";
@@ -153,18 +153,14 @@ function leafErrors(errors: readonly { keyword: string; instanceLocation: string
 function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
   const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw new RondoError(
-      "invalid_request",
-      `${owner}: the input schema must be an object, not ${JSON.stringify(given)}`,
-    );
+    throw invalidRequest(`${owner}: the input schema must be an object, not ${JSON.stringify(given)}`);
   if (!isStandard(schema)) refuseMembers(given, owner);
   const json = isStandard(schema) ? given : soundSchema(given);
   if (wants === "any") return json;
   // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
   const type = Array.isArray(json.type) && json.type.includes("object") ? "object" : json.type;
   if (type !== undefined && type !== "object")
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `${owner}: the input schema must have type "object", not ${JSON.stringify(json.type)}: give the value a name, as a member of an object`,
     );
   return json.type === "object" && "properties" in json
@@ -180,10 +176,7 @@ function refuseMembers(given: object, owner: string): void {
   const whole = isStandard(one)
     ? `an object of its library, e.g. z.object({ ${name} })`
     : `{ type: "object", properties: { ${name} } }`;
-  throw new RondoError(
-    "invalid_request",
-    `${owner}: these are the members of a schema, not a schema: ${whole} is one`,
-  );
+  throw invalidRequest(`${owner}: these are the members of a schema, not a schema: ${whole} is one`);
 }
 
 const keywords =
@@ -209,10 +202,9 @@ function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
     Partial<StandardJSONSchemaV1["~standard"]>;
   // A schema of arktype can be called, and z.object as well; only one of them is a schema.
   if (typeof standard !== "object")
-    throw new RondoError("invalid_request", `${owner}: a schema is needed, not a function: call it`);
+    throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);
   if (standard.jsonSchema === undefined)
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "put its JSON Schema beside it, or"} give a JSON Schema`,
     );
   try {

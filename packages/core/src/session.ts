@@ -9,7 +9,7 @@ import { abortSignal } from "./checks/ready-made.ts";
 import { anything, callable, checkGiven, either, flag, membersOf, object, text } from "./checks.ts";
 import type { ContextAccount } from "./context/account.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { RondoError } from "./errors.ts";
+import { invalidRequest, type RondoError } from "./errors.ts";
 import type { CallView, RondoEvent } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
@@ -297,7 +297,7 @@ export class Session<Output = unknown> {
       status === "parked" && calls !== ""
         ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
         : "wait for it or resume() it, steer() it, or queue with followUp()";
-    return new RondoError("invalid_request", `session ${this.id} has a run that is ${status}: ${what}`);
+    return invalidRequest(`session ${this.id} has a run that is ${status}: ${what}`);
   }
 
   #start(

@@ -26,7 +26,7 @@ import {
 import type { Clock } from "./clock.ts";
 import type { LedgerEntry } from "./context/compact/ledger.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { RondoError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
@@ -325,8 +325,7 @@ export function tool<const S extends SchemaLike>(
   const { name, execute } = { ...options };
   checkGiven(toolOptions, options, `tool ${JSON.stringify(name) ?? "without a name"}`);
   if (name.length > longestName || !namePattern.test(name))
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `tool name ${JSON.stringify(name)} cannot be used: 1 to 64 letters, digits, "_" or "-" are allowed`,
     );
   const schema = compileSchema(options.inputSchema, `tool "${name}"`, options.coerce ?? true);
@@ -360,8 +359,7 @@ function checkShellArgs(names: readonly string[], { properties, ...rest }: JsonO
   const known = Object.keys(Object(properties));
   const unknown = names.find((one) => !known.includes(one));
   if (unknown === undefined || !isWhole) return;
-  throw new RondoError(
-    "invalid_request",
+  throw invalidRequest(
     `tool "${tool}": shellArgs names ${JSON.stringify(unknown)}, and its schema has ${known.length === 0 ? "no arguments" : known.join(", ")}`,
   );
 }

@@ -3,7 +3,7 @@
 // Times, chance and names that are made anew each time are no difference, nor is the order in which calls that run side
 // by side come back. Everything else is.
 
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
 import type { CallKey, CallResult, LogRecord, RunEnd } from "../loop/records.ts";
@@ -64,8 +64,7 @@ export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Ru
     ["second", b],
   ] as const)
     if (length === 0)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         `diff: the ${which} session has no records: nothing was begun in it, or the journal does not know it`,
       );
   const [left, right] = [ordered(a), ordered(b)];

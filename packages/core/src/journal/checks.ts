@@ -2,14 +2,13 @@
 //
 // The same words whoever keeps the records: a user who changes journals must not learn new errors.
 
-import { RondoError } from "../errors.ts";
+import { invalidRequest, RondoError } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 
 /** @throws RondoError `invalid_request`: half a surrogate pair has no UTF-8, and C strings end at NUL: two such ids could become one in a file. */
 export function checkSessionId(session: string): void {
   if (typeof session !== "string" || session === "" || /[\0\p{Surrogate}]/u.test(session))
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `${JSON.stringify(session)} cannot be a session id: it must be a non-empty string of whole characters without NUL`,
     );
 }
@@ -38,8 +37,7 @@ export function checkAppend(
   let seq = expectedSeq;
   for (const record of records) {
     if (record.seq !== seq)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         `a record for session ${JSON.stringify(session)} has seq ${record.seq} where ${seq} was due; number them consecutively`,
       );
     seq++;
@@ -49,7 +47,7 @@ export function checkAppend(
 /** @throws RondoError `invalid_request` when it is no sequence number. */
 export function checkFrom(from: number): void {
   if (!Number.isSafeInteger(from) || from < 0)
-    throw new RondoError("invalid_request", `cannot read from seq ${from}: it must be a whole number from 0`);
+    throw invalidRequest(`cannot read from seq ${from}: it must be a whole number from 0`);
 }
 
 /** The most a journal takes, in bytes of JSON text. */

@@ -4,7 +4,7 @@
 // cannot say so it looks every quarter of a second. Pulled, not pushed: who reads slowly piles nothing up.
 
 import { systemClock } from "../clock.ts";
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { RecordReader } from "./migrations.ts";
@@ -27,10 +27,7 @@ export function follow(
 ): AsyncIterableIterator<LogRecord> {
   const { from = 0, signal } = options;
   if (!Number.isSafeInteger(from) || from < 0)
-    throw new RondoError(
-      "invalid_request",
-      `cannot follow from record ${from}: it must be a whole number from 0`,
-    );
+    throw invalidRequest(`cannot follow from record ${from}: it must be a whole number from 0`);
   const reader = new RecordReader(journal, session, from);
   let ready: LogRecord[] = [];
   let taken = 0;

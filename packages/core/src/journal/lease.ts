@@ -5,7 +5,7 @@
 // only grows, and only the newest writes. Time only decides when a silent holder may be replaced; a clock that is set
 // wrong makes somebody wait or replaces somebody too early, and never lets two write.
 
-import { RondoError } from "../errors.ts";
+import { invalidRequest, RondoError } from "../errors.ts";
 import type { LeaseRequest } from "../journal.ts";
 
 /** A session's lease as it is stored. It stays when it is released: its token must never be given again. */
@@ -41,8 +41,8 @@ export function takeLease(
 ): LeaseState {
   const { owner, ttlMs, takeOver = false } = request;
   if (!(ttlMs > 0 && ttlMs <= 2 ** 31 - 1))
-    throw new RondoError("invalid_request", `a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
-  if (owner === "") throw new RondoError("invalid_request", "a lease needs the name of its owner");
+    throw invalidRequest(`a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
+  if (owner === "") throw invalidRequest("a lease needs the name of its owner");
   if (state !== undefined && !takeOver && isHeld(state, now, gone)) throw heldBy(session, state);
   return { token: (state?.token ?? 0) + 1, owner, at: now, ttlMs };
 }

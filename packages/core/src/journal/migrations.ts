@@ -3,7 +3,7 @@
 // A journal is never rewritten for it: what was written stays what it was, and each step from one version to the next
 // is one pure function of one record. The format of a record is that of the run it stands in.
 
-import { RondoError } from "../errors.ts";
+import { invalidRequest, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { formatVersion, type LogRecord } from "../loop/records.ts";
 
@@ -67,8 +67,7 @@ export class RecordReader {
     else this.#format ??= group.find(isStart())?.format;
     const format = this.#format ?? this.#today;
     if (format > this.#today)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         `session ${session} was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,
       );
     let current = record;

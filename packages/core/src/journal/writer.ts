@@ -5,7 +5,7 @@
 // can write nothing any more. Leases live in real time, whatever clock the run goes by.
 
 import { systemClock } from "../clock.ts";
-import { RondoError, toRondoError } from "../errors.ts";
+import { invalidRequest, type RondoError, toRondoError } from "../errors.ts";
 import type { Journal, Lease, LeaseRequest } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 
@@ -29,10 +29,7 @@ export class Writer {
   /** @throws RondoError `invalid_request` for a time or an owner that is none */
   constructor(journal: Journal, session: string, { owner = "an agent", ttlMs = 15_000 }: LeaseOptions = {}) {
     if (!(ttlMs >= 100 && ttlMs <= 2 ** 31 - 1) || owner === "")
-      throw new RondoError(
-        "invalid_request",
-        `option lease: ttlMs must be 100 to 2^31 - 1 ms, not ${ttlMs}, and owner a name`,
-      );
+      throw invalidRequest(`option lease: ttlMs must be 100 to 2^31 - 1 ms, not ${ttlMs}, and owner a name`);
     this.#journal = journal;
     this.#session = session;
     this.#request = { owner, ttlMs };

@@ -8,7 +8,7 @@ import { readerNames } from "../context/cap/facts.ts";
 import { charEstimator } from "../context/estimate.ts";
 import { contextFacts } from "../context/options.ts";
 import { readerTools } from "../context/reader-tools.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { invalidRequest, messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Fact, ModelRef, RunOptions, ToolFacts } from "../loop/records.ts";
 import type { JsonObject } from "../message.ts";
@@ -124,7 +124,7 @@ export function resolve(given: AgentOptions): Resolved {
   };
   for (const rule of rules.list) {
     const complaint = rule.verify?.(options);
-    if (complaint !== undefined) throw new RondoError("invalid_request", complaint);
+    if (complaint !== undefined) throw invalidRequest(complaint);
   }
   const { dependencies = [] } = given;
   const redact = given.redact === undefined ? undefined : redaction(given.redact);

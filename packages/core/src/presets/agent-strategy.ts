@@ -19,7 +19,7 @@ import {
   text,
 } from "../checks.ts";
 import { noContext } from "../context/options.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { invalidRequest, messageOf } from "../errors.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model, ModelRequest, Settings } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
@@ -129,8 +129,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
   const { model, features = featuresOf(model), hooks = {}, runtimeParameters = {} } = options;
   const maximum = options.maximumIterations ?? 6;
   if (!Number.isInteger(maximum) || maximum < 1 || maximum > 30)
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `option maximumIterations: a whole number from 1 to 30 is needed, not ${String(maximum)}`,
     );
   const timeoutMs = 1_000 * Math.min(1_800, Math.max(60, options.invocationTimeoutSeconds ?? 1_200));

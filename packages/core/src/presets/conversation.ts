@@ -5,7 +5,7 @@
 // is written when it is cut off, so that the history is whole at any time.
 
 import { Agent } from "../agent.ts";
-import { RondoError } from "../errors.ts";
+import { invalidRequest, type RondoError } from "../errors.ts";
 import type { CallView, RondoEvent } from "../events.ts";
 import { type Input, readInput } from "../input.ts";
 import type { Journal } from "../journal.ts";
@@ -178,7 +178,7 @@ export class Conversation<Output = unknown> {
   #refused(advice: string): RondoError {
     const { state } = this;
     const message = state === "running" ? "Session is already running" : `Session is ${state}: ${advice}`;
-    return new RondoError("invalid_request", message);
+    return invalidRequest(message);
   }
 
   #follow(start: () => Promise<RunResult<Output>>): ConversationRun<Output> {

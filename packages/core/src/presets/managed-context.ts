@@ -5,7 +5,7 @@
 // the user sees of it is the view's, `agentEvents`.
 
 import { anything, callable, checkGiven, flag, listOf, membersOf, object, text } from "../checks.ts";
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
 import { type JsonObject, textOf } from "../message.ts";
@@ -122,8 +122,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
   checkGiven(optionChecks, options);
   const { model, maxIterations = 200, canExecuteTool, getIncompleteWorkPrompt, hooks } = options;
   if (!Number.isInteger(maxIterations) || maxIterations < 1)
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `option maxIterations: a whole number of at least 1 is needed, not ${String(maxIterations)}`,
     );
   const way = retryWay(options);

@@ -6,7 +6,7 @@
 
 import { anything, checkGiven, membersOf, oneOf, orNull, text } from "../checks.ts";
 import { noContext } from "../context/options.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { invalidRequest, messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../message.ts";
@@ -66,8 +66,7 @@ const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
 export function iterationsOf(maxIterations: number | null | undefined): number {
   const max = maxIterations || 10;
   if (!Number.isInteger(max) || max < 1)
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `option maxIterations: a whole number of at least 1 is needed, or 0 or null for 10, not ${String(maxIterations)}`,
     );
   return max;

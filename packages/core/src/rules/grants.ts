@@ -6,7 +6,7 @@
 // interrupted call run again: that is another question.
 
 import { anything, type Check, checkGiven, membersOf } from "../checks.ts";
-import { messageOf, RondoError } from "../errors.ts";
+import { invalidRequest, messageOf, type RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
 import type { Json, JsonObject } from "../message.ts";
@@ -130,7 +130,7 @@ const grantMembers: Check = membersOf<HeldGrant>({
  * @throws RondoError `invalid_request` saying what is wrong
  */
 export function checkGrant(grant: Grant): Grant {
-  const wrong = (message: string): RondoError => new RondoError("invalid_request", `allow: ${message}`);
+  const wrong = (message: string): RondoError => invalidRequest(`allow: ${message}`);
   // A limit that is misspelt would be none.
   checkGiven(grantMembers, grant, "allow");
   const { id, tool, until, uses } = grant;

@@ -5,7 +5,7 @@
 
 import { checkGiven, object } from "../checks.ts";
 import type { Clock } from "../clock.ts";
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import { readArgs } from "../input.ts";
 import type { PassedAnswer } from "../loop/child-facts.ts";
@@ -54,8 +54,7 @@ export class Approvals<Output> {
     if (always === undefined) return this.answer(call, { answer: "approve" });
     const { name, args, child } = this.#find(call);
     if (child !== undefined)
-      throw new RondoError(
-        "invalid_request",
+      throw invalidRequest(
         `the call ${call} stands inside a sub-agent, and leave for calls to come holds in one session: approve it without always`,
       );
     const { args: wanted = "same", ...rest } = always === true ? {} : always;
@@ -70,8 +69,7 @@ export class Approvals<Output> {
     // Inside a sub-agent it is checked there.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
-    if (tool === undefined)
-      throw new RondoError("invalid_request", `the tool ${view.name} is not among the agent's tools`);
+    if (tool === undefined) throw invalidRequest(`the tool ${view.name} is not among the agent's tools`);
     return this.answer(call, { answer: "edit", args, check: await checkArgs(tool, args) });
   }
 
@@ -92,10 +90,7 @@ export class Approvals<Output> {
 
   async revoke(id: string, by: string | undefined): Promise<void> {
     if (!this.#given.has(id) && !this.#driving.state.grants.some((one) => one.id === id))
-      throw new RondoError(
-        "invalid_request",
-        `no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`,
-      );
+      throw invalidRequest(`no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`);
     this.#driving.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
     await this.#driving.written();
   }
@@ -110,8 +105,7 @@ export class Approvals<Output> {
     const view = pending.find((one) => one.id === call || (one.key === call && one.child === undefined));
     if (view !== undefined) return view;
     const waiting = pending.map((one) => `${one.id} (${one.name})`).join(", ");
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}; waiting: ${waiting || "none"}`,
     );
   }

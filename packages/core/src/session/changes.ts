@@ -4,7 +4,7 @@
 // conversation goes on as one; what is code is today's (rules, hooks, what tools do and whether they ask), because there
 // is no other. The turn that is open keeps its verdicts and its tools' facts. From the next run on everything is today's.
 
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { canonical } from "../json/digest.ts";
 import { isSameModel } from "../loop/folding/same-model.ts";
 import type { CodeChange, Fact, RunOptions } from "../loop/records.ts";
@@ -60,8 +60,7 @@ export function newsOf(
     was === undefined ? [] : optionChanges(was, options).map(({ what, name, how }) => ({ what, name, how }));
   if (was === undefined || changed.length === 0) return {};
   if (refusesChanges)
-    throw new RondoError(
-      "invalid_request",
+    throw invalidRequest(
       `session ${session} has a run that was begun under other code, and onChanged is "refuse": ${changed.map(changeText).join("; ")}`,
     );
   return { changed, options: goingOn(was, options) };

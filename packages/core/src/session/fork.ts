@@ -20,7 +20,7 @@ import {
   whole,
 } from "../checks.ts";
 import type { Clock } from "../clock.ts";
-import { RondoError } from "../errors.ts";
+import { invalidRequest } from "../errors.ts";
 import { noStep } from "../explain.ts";
 import { type BlobStore, copyBlobs } from "../journal/blobs.ts";
 import { checkSessionId } from "../journal/checks.ts";
@@ -106,7 +106,7 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
   const { from, journal, blobs, clock, about, logger } = parts;
   checkSessionId(id);
   if ((await journal.read(id)).length > 0)
-    throw wrong(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
+    throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
   const change = changedBy(options);
   const changes = options.agent !== undefined || Object.keys(change).length > 0;
   const resolved = changes ? parts.resolveWith(change) : parts.resolved;
@@ -151,15 +151,17 @@ function planFork(
   rules: Rules,
 ): ForkPlan {
   const { at, seq, edit, run } = options;
-  if (records.length === 0) throw wrong(`there is no session ${JSON.stringify(session)} to fork`);
+  if (records.length === 0) throw invalidRequest(`there is no session ${JSON.stringify(session)} to fork`);
   if (at !== undefined && seq !== undefined)
-    throw wrong("a fork is taken at a step or at a record: give `at` or `seq`");
+    throw invalidRequest("a fork is taken at a step or at a record: give `at` or `seq`");
   if (run !== undefined && at === undefined && (seq !== undefined || edit !== undefined))
-    throw wrong(
+    throw invalidRequest(
       "`run` says in which run `at` counts: give `at` as well, or `run` alone for all up to its end",
     );
   if (seq !== undefined && !(Number.isSafeInteger(seq) && seq >= 1 && seq <= records.length))
-    throw wrong(`session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`);
+    throw invalidRequest(
+      `session ${session} has ${records.length} records: it cannot be forked after ${seq} of them`,
+    );
   const result = edit === undefined ? undefined : resultAt(session, records, edit.call, rules);
   const behind = run === undefined ? undefined : runOf(session, records, run).end;
   const cut =
@@ -208,7 +210,7 @@ function runOf(
   const run = number ?? starts.length;
   const start = starts[run - 1];
   if (start === undefined)
-    throw wrong(
+    throw invalidRequest(
       `session ${session} has no run ${run}: it has ${starts.length === 1 ? "one" : starts.length}`,
     );
   return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
@@ -230,10 +232,10 @@ function cutAtStep(
     0,
   );
   const where = `run ${run} of session ${session}`;
-  if (step !== steps + 1) throw wrong(noStep(where, step, steps));
+  if (step !== steps + 1) throw invalidRequest(noStep(where, step, steps));
   const judged = own.findLast((record) => record.type === "turn_judged");
   if (judged?.type === "turn_judged" && (judged.follows.do === "finish" || judged.follows.do === "stop"))
-    throw wrong(
+    throw invalidRequest(
       `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
     );
   return undecided(records, end);
@@ -286,19 +288,19 @@ function resultAt(
   }
   if (found !== undefined) return found;
   const known = keys.length === 0 ? "none has a result" : `those with a result are ${keys.join(", ")}`;
-  throw wrong(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
+  throw invalidRequest(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
 }
 
 function checkEdit(records: readonly LogRecord[], { seq }: { seq: number }, cut: number, call: string): void {
   if (seq >= cut)
-    throw wrong(
+    throw invalidRequest(
       `call ${call} has no result yet where the fork is taken: take it later, or edit another call`,
     );
   const asked = records.slice(seq, cut).find(asks);
   if (asked === undefined) return;
   const step = asked.type === "model_started" ? `step ${asked.step}` : "a summary";
   const where = asked.type === "model_started" ? `fork at step ${asked.step}` : `fork at record ${asked.seq}`;
-  throw wrong(`the result of call ${call} was read already where the fork is taken, in ${step}: ${where}`);
+  throw invalidRequest(
+    `the result of call ${call} was read already where the fork is taken, in ${step}: ${where}`,
+  );
 }
-
-const wrong = (message: string): RondoError => new RondoError("invalid_request", message);

@@ -4,7 +4,7 @@
 // next, and the ledger; the task and the newest request stay word for word. `tagged`: a retain and a summary message,
 // then the last turns. Settings are plain JSON, since they stand in the journal with the other options of a run.
 
-import { RondoError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 
 export type CompactionFormat = "structured" | "tagged";
 
@@ -109,5 +109,5 @@ export function compactionSettings(options: CompactionOptions = {}): CompactionS
 }
 
 function refuse(name: string, value: unknown, wanted: string): never {
-  throw new RondoError("invalid_request", `compaction: ${name} is ${String(value)}; it must be ${wanted}`);
+  throw invalidRequest(`compaction: ${name} is ${String(value)}; it must be ${wanted}`);
 }

@@ -5,7 +5,7 @@
 
 import type { Agent } from "../../agent.ts";
 import { systemClock } from "../../clock.ts";
-import { RondoError } from "../../errors.ts";
+import { invalidRequest, RondoError } from "../../errors.ts";
 import { type Input, readInput } from "../../input.ts";
 import type { Journal } from "../../journal.ts";
 import type { Message } from "../../message.ts";
@@ -48,8 +48,7 @@ export class Chat {
    *   of the chat is active, and when the run waits for an approval, which a chat has nobody to ask for
    */
   async run(input: Input, options: { signal?: AbortSignal } = {}): Promise<string> {
-    if (this.#busy)
-      throw new RondoError("invalid_request", "the chat is busy: wait for the answer before saying more");
+    if (this.#busy) throw invalidRequest("the chat is busy: wait for the answer before saying more");
     // A slip of the hand is no failed run, and costs no conversation.
     readInput(input);
     this.#busy = true;
@@ -91,8 +90,7 @@ async function unanswered(session: Session): Promise<RondoError> {
   const names = session.pending.map((call) => call.name).join(", ");
   session.abort("a chat has nobody to ask for an approval");
   await session.settled();
-  return new RondoError(
-    "invalid_request",
+  return invalidRequest(
     `${names} needs an approval, and a chat has nobody to ask: allow the tool, or use a session`,
   );
 }
