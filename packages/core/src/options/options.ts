@@ -10,7 +10,7 @@ import { contextFacts } from "../context/options.ts";
 import { readerTools } from "../context/reader-tools.ts";
 import { invalidRequest, messageOf } from "../errors.ts";
 import type { Hooks } from "../hooks.ts";
-import type { Fact, ModelRef, RunOptions, ToolFacts } from "../loop/records.ts";
+import type { Fact, ModelRef, OutputOptions, RunOptions, ToolFacts } from "../loop/records.ts";
 import type { JsonObject } from "../message.ts";
 import type { Model } from "../model.ts";
 import { checkOutput } from "../output/structured.ts";
@@ -75,22 +75,52 @@ const hookNames = [
  */
 export function resolve(given: AgentOptions): Resolved {
   checkOptions(given);
-  const toolTimeoutMs = given.toolTimeoutMs ?? 120_000;
-  const models = [given.model, ...(given.fallback ?? [])];
-  const compactor = given.context?.compaction?.model;
   const rules = rulesOf(given);
   const tools = toolMap(given, rules.texts);
   addReaders(tools, given);
   const output = given.output === undefined ? undefined : compileSchema(given.output, "output", true, "any");
   if (output !== undefined && tools.has(outputToolName))
     throw wrong("tools", `with a typed output the name ${outputToolName} is taken: rename the tool`);
-  const { hooks = {}, toolChoice } = given;
+  const { hooks = {}, toolChoice, dependencies = [], outputReading = {} } = given;
   if (typeof toolChoice === "object" && !tools.has(toolChoice.tool))
     throw wrong("toolChoice", `no tool is named ${JSON.stringify(toolChoice.tool)}; ${toolsThere(tools)}`);
-  const options: RunOptions = {
+  const options = factsOf(given, rules, tools, output?.json);
+  for (const rule of rules.list) {
+    const complaint = rule.verify?.(options);
+    if (complaint !== undefined) throw invalidRequest(complaint);
+  }
+  const redact = given.redact === undefined ? undefined : redaction(given.redact);
+  checkSettings(options, redact);
+  return {
+    options,
+    rules,
+    tools,
+    models: modelsOf(given),
+    compactor: given.context?.compaction?.model,
+    hooks,
+    dependencies,
+    maskToolErrors: given.toolErrors === "masked",
+    refusesChanges: given.onChanged === "refuse",
+    redact,
+    checkOutput: (text) => checkOutput(text, output, outputReading),
+  };
+}
+
+const modelsOf = ({ model, fallback = [] }: AgentOptions): Model[] => [model, ...fallback];
+
+/** The options as facts of a run. @param schema of the typed output */
+function factsOf(
+  given: AgentOptions,
+  rules: Rules,
+  tools: ReadonlyMap<string, Tool>,
+  schema: JsonObject | undefined,
+): RunOptions {
+  const { hooks = {}, landing, toolTimeoutMs = 120_000 } = given;
+  const compactor = given.context?.compaction?.model;
+  return {
     ...(given.system === undefined ? {} : { system: given.system }),
     tools: [...tools.values()].map((one) => toolFacts(one, toolTimeoutMs)),
-    models: models.map(modelRef),
+    models: modelsOf(given).map(modelRef),
     settings: given.settings ?? {},
     toolChoice: given.toolChoice ?? "auto",
     hooks: hookNames.filter((name) => hooks[name] !== undefined),
@@ -100,48 +130,25 @@ export function resolve(given: AgentOptions): Resolved {
     maxConcurrentTools: given.maxConcurrentTools ?? 8,
     maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,
-    ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" as const } : {}),
+    ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
-    ...(given.landing === undefined
+    ...(landing === undefined
       ? {}
-      : {
-          landing: { omitTools: given.landing.tools === "omitted", keepOut: given.landing.store === false },
-        }),
+      : { landing: { omitTools: landing.tools === "omitted", keepOut: landing.store === false } }),
     context: contextFacts(given.context),
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
-    ...(output === undefined
-      ? {}
-      : {
-          output: {
-            schema: output.json,
-            decodeRetries: given.decodeRetries ?? 2,
-            ...(given.outputWay === undefined ? {} : { way: given.outputWay }),
-            ...(given.outputTools === undefined ? {} : { tools: given.outputTools }),
-            ...(given.outputRequest === undefined ? {} : { request: given.outputRequest }),
-          },
-        }),
+    ...(schema === undefined ? {} : { output: outputFacts(given, schema) }),
   };
-  for (const rule of rules.list) {
-    const complaint = rule.verify?.(options);
-    if (complaint !== undefined) throw invalidRequest(complaint);
-  }
-  const { dependencies = [] } = given;
-  const redact = given.redact === undefined ? undefined : redaction(given.redact);
-  checkSettings(options, redact);
-  const reading = given.outputReading ?? {};
+}
+
+function outputFacts(given: AgentOptions, schema: JsonObject): OutputOptions {
   return {
-    options,
-    rules,
-    tools,
-    models,
-    compactor,
-    hooks,
-    dependencies,
-    maskToolErrors: given.toolErrors === "masked",
-    refusesChanges: given.onChanged === "refuse",
-    redact,
-    checkOutput: (text) => checkOutput(text, output, reading),
+    schema,
+    decodeRetries: given.decodeRetries ?? 2,
+    ...(given.outputWay === undefined ? {} : { way: given.outputWay }),
+    ...(given.outputTools === undefined ? {} : { tools: given.outputTools }),
+    ...(given.outputRequest === undefined ? {} : { request: given.outputRequest }),
   };
 }
 
