@@ -14,6 +14,7 @@ import { type FollowOptions, follow } from "./journal/follow.ts";
 import { memoryJournal } from "./journal/memory.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
+import type { Shell } from "./loop/driving/shell.ts";
 import type { LogRecord } from "./loop/records.ts";
 import type { JsonObject } from "./message.ts";
 import { type AgentOptions, checkOverrides, type RunOverrides } from "./options/agent-options.ts";
@@ -120,11 +121,7 @@ export class Agent<Output = unknown> {
     // Whoever cancels wants no more steps, those that wait to be pulled among them.
     controller.signal.addEventListener("abort", () => void queue.return(), { once: true });
     result.then(
-      (came) => {
-        const last = finalStep(came);
-        if (last !== undefined) queue.push(last);
-        queue.end();
-      },
+      (came) => queue.end(finalStep(came)),
       (thrown: unknown) => (controller.signal.aborted ? queue.end() : queue.fail(thrown)),
     );
     const pulled: AsyncIterator<StepEvent<Output>> = {
@@ -173,11 +170,10 @@ export class Agent<Output = unknown> {
   /** Opens the session of a sub-agent, which belongs to whoever drives its parent. For `subAgent`. */
   openChild({ session, journal, blobs, clock, graceMs }: ChildPlace): Promise<Session<Output>> {
     const { options } = this.#resolved;
-    const kept = this.#given.blobs === null ? undefined : (this.#given.blobs ?? journal.blobs ?? blobs);
     return Session.open<Output>({
       id: session,
       journal,
-      ...(kept === undefined ? {} : { blobs: kept }),
+      blobs: this.#blobsBeside(journal, blobs),
       resolved: {
         ...this.#resolved,
         options: { ...options, abortGraceMs: Math.min(options.abortGraceMs, graceMs) },
@@ -201,11 +197,10 @@ export class Agent<Output = unknown> {
    */
   async fork(from: string, id: string, options: ForkOptions & { journal?: Journal } = {}): Promise<void> {
     const { journal = this.#journalOf(from), ...how } = options;
-    const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     await forkInto(id, how, {
       from,
       journal,
-      ...(blobs === null ? {} : { blobs }),
+      blobs: this.#blobsBeside(journal, this.#blobs),
       resolved: this.#resolved,
       resolveWith: (change) => this.#resolvedFor({}, change),
       about: this.#given.about,
@@ -226,7 +221,7 @@ export class Agent<Output = unknown> {
     input: Input,
     overrides: RunOverrides,
     controller: AbortController,
-    gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
+    gate: Shell["gate"],
     opened: (session: Session<Output>) => Listener,
   ): Promise<RunResult<Output>> {
     const { signal, onEvent } = overrides;
@@ -246,7 +241,7 @@ export class Agent<Output = unknown> {
 
   async #open(
     overrides: RunOverrides & { takeOver?: boolean },
-    gate: { pass(): boolean; open: (() => void) | undefined } | undefined,
+    gate: Shell["gate"],
     forNewRun: boolean,
   ): Promise<Session<Output>> {
     checkOverrides(overrides);
@@ -255,11 +250,10 @@ export class Agent<Output = unknown> {
     const id = overrides.session ?? newId(this.#clock);
     const journal = overrides.journal ?? (lasting ? this.#journalOf(id) : memoryJournal());
     const isPassing = !lasting && overrides.journal === undefined;
-    const blobs = this.#given.blobs === undefined ? (journal.blobs ?? this.#blobs) : this.#given.blobs;
     const session = await Session.open<Output>({
       id,
       journal,
-      ...(blobs === null ? {} : { blobs }),
+      blobs: this.#blobsBeside(journal, this.#blobs),
       resolved: this.#resolvedFor(overrides),
       dependencies: overrides.dependencies,
       logger: this.#given.logger,
@@ -270,10 +264,16 @@ export class Agent<Output = unknown> {
       isPassing,
       resolveWith: (change) => this.#resolvedFor(overrides, change),
       clock: this.#clock,
-      ...(gate === undefined ? {} : { gate }),
+      gate,
     });
     if (isPassing) this.#passing.set(session, journal);
     return session;
+  }
+
+  /** Where whole texts are kept: where the agent says, else with the journal. Undefined: nowhere. */
+  #blobsBeside(journal: Journal, otherwise: BlobStore | undefined): BlobStore | undefined {
+    const { blobs } = this.#given;
+    return blobs === null ? undefined : (blobs ?? journal.blobs ?? otherwise);
   }
 
   /** The journal that has a session where none is named. */

@@ -25,7 +25,7 @@ import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
 import { emptyState, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
-import { type RunResult, resultOf } from "./result.ts";
+import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import { type Always, Approvals } from "./session/approvals.ts";
 import { Driving } from "./session/driving.ts";
@@ -105,9 +105,7 @@ export class Session<Output = unknown> {
 
   /** The result of the last run, ended or parked. Undefined before the first. */
   get result(): RunResult<Output> | undefined {
-    return this.state.run === undefined
-      ? undefined
-      : resultOf<Output>(this.state, this.id, this.#parts.isPassing);
+    return this.state.run === undefined ? undefined : this.#driving.result;
   }
 
   /** What fills the window now, by source, in tokens: what the provider counted, and the estimate of what is new since. */
@@ -174,7 +172,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` in a session that has had no run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    if (this.status === "idle") return resultOf<Output>(this.state, this.id, this.#parts.isPassing);
+    if (this.status === "idle") return this.#driving.result;
     return this.#driving.goOn(undefined, options.signal);
   }
 

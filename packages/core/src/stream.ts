@@ -55,7 +55,9 @@ export class EventQueue<T> implements AsyncIterator<T, undefined> {
     else this.#items.push(item);
   }
 
-  end(): void {
+  /** @param last what is pushed last, if anything is */
+  end(last?: T): void {
+    if (last !== undefined) this.push(last);
     this.#ended = true;
     for (const { resolve } of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
   }

@@ -210,11 +210,7 @@ export class Conversation<Output = unknown> {
       .then(() => session.result as RunResult<Output>)
       .finally(stop);
     result.then(
-      (came) => {
-        const last = finalStep(came);
-        if (last !== undefined) queue.push(last);
-        queue.end();
-      },
+      (came) => queue.end(finalStep(came)),
       (thrown: unknown) => queue.fail(thrown),
     );
     return { result, [Symbol.asyncIterator]: () => queue };

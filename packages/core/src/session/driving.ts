@@ -52,6 +52,11 @@ export class Driving<Output> {
     return this.#driver.state;
   }
 
+  /** The result of the last run. @throws RondoError `invalid_request` before the first */
+  get result(): RunResult<Output> {
+    return resultOf(this.state, this.#parts.id, this.#parts.isPassing);
+  }
+
   /** What whoever drives comes to. Undefined: nobody does. */
   get current(): Promise<RunResult<Output>> | undefined {
     return this.#drive;
@@ -182,7 +187,7 @@ export class Driving<Output> {
       const held = this.#held ?? [];
       this.#held = undefined;
       for (const fact of held) this.#driver.post(fact);
-      return resultOf<Output>(this.state, this.#parts.id, this.#parts.isPassing);
+      return this.result;
     } finally {
       // All in one turn of the process with the last look at what is wanted: nobody speaks in between.
       signal?.removeEventListener("abort", abort);

@@ -19,18 +19,16 @@ export interface ValueChange {
 export function requestChanges(was: ModelRequest, is: ModelRequest): ValueChange[] {
   return [
     ...valueChange("system", was.system, is.system),
-    ...keyed("tool ", byName(was.tools, nameOf), byName(is.tools, nameOf)),
+    ...keyed("tool ", byName(was.tools), byName(is.tools)),
     ...valueChange("toolChoice", was.toolChoice, is.toolChoice),
-    ...keyed("settings.", { ...was.settings }, { ...is.settings }),
+    ...keyed("settings.", was.settings, is.settings),
     ...valueChange("outputSchema", was.outputSchema, is.outputSchema),
     ...messageChange([...was.messages], [...is.messages]),
   ];
 }
 
-const nameOf = ({ name }: ModelRequest["tools"][number]): string => name;
-
-const byName = <T>(list: readonly T[], name: (one: T) => string): Record<string, unknown> =>
-  Object.fromEntries(list.map((one) => [name(one), one]));
+const byName = (tools: ModelRequest["tools"]): object =>
+  Object.fromEntries(tools.map((tool) => [tool.name, tool]));
 
 function messageChange(was: readonly Message[], is: readonly Message[]): ValueChange[] {
   const most = Math.max(was.length, is.length);
@@ -41,14 +39,11 @@ function messageChange(was: readonly Message[], is: readonly Message[]): ValueCh
   return [];
 }
 
-function keyed(
-  prefix: string,
-  was: Record<string, unknown> | object,
-  is: Record<string, unknown> | object,
-): ValueChange[] {
-  const [before, after] = [Object.entries(was), Object.entries(is)].map((entries) => new Map(entries));
-  const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])]);
-  return [...names].flatMap((name) => valueChange(`${prefix}${name}`, before?.get(name), after?.get(name)));
+function keyed(prefix: string, was: object, is: object): ValueChange[] {
+  const before = new Map<string, unknown>(Object.entries(was));
+  const after = new Map<string, unknown>(Object.entries(is));
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].flatMap((name) => valueChange(`${prefix}${name}`, before.get(name), after.get(name)));
 }
 
 /** The change there is between two values, if any. As JSON: what is not there and what is `undefined` are one. */
