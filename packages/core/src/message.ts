@@ -182,6 +182,13 @@ export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
 }
 
+/** Input and output tokens together; undefined when nobody counted. */
+export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | undefined {
+  return inputTokens === undefined && outputTokens === undefined
+    ? undefined
+    : (inputTokens ?? 0) + (outputTokens ?? 0);
+}
+
 /** Whether a file part, of our own or from elsewhere, holds anything: one of which only the name is there can be shown to nobody. */
 export function holdsFile({ data, url }: { data?: unknown; url?: unknown }): boolean {
   if (data === undefined || data === null) return typeof url === "string";

@@ -5,11 +5,11 @@
 
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
+import { byteLength, exceedsBytes, lineCount } from "../text/size.ts";
 import { cutContent, joinedText, projection, textLength, withOneText } from "./cap/content.ts";
 import { type CapFacts, maxBytes } from "./cap/facts.ts";
 import { maxResultChars } from "./cap/head-tail.ts";
 import { firstLines, linesNote } from "./cap/lines.ts";
-import { byteLength, exceedsBytes, lineCount } from "./text-size.ts";
 
 /** The call a result is of, and the window (in tokens) it must fit into. */
 export interface CapPlace {

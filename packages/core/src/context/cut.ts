@@ -5,8 +5,9 @@
 
 import type { Message } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { headOf, tailOf } from "../text/size.ts";
 import type { Estimator } from "./estimate.ts";
-import { grouped, headOf, type Replacement, type StageNote, sumOf, tailOf } from "./stage.ts";
+import { grouped, type Replacement, type StageNote, sumOf } from "./stage.ts";
 
 /** Texts are not cut shorter than this, in characters. */
 const shortest = 500;

@@ -6,10 +6,10 @@
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { headOf } from "../text/size.ts";
 import { charsBy, guardWeights } from "./estimate.ts";
 import {
   grouped,
-  headOf,
   many,
   once,
   type Replacement,

@@ -6,12 +6,12 @@
 import type { AssistantMessage, Message, Part, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import { oncePer } from "../once-per.ts";
+import { headOf, tailOf } from "../text/size.ts";
 import { type CharWeights, charsBy, pruneWeights } from "./estimate.ts";
 import { isPrunable, type PruneSettings } from "./prune/settings.ts";
 import {
   grouped,
   hasFile,
-  headOf,
   many,
   once,
   partsOf,
@@ -19,7 +19,6 @@ import {
   resultText,
   type Staged,
   sumOf,
-  tailOf,
   withEdits,
   withText,
 } from "./stage.ts";

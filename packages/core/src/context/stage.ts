@@ -119,18 +119,6 @@ export function storedRef(result: ToolMessage): string | undefined {
   return typeof ref === "string" && ref !== "" ? ref : undefined;
 }
 
-/** The first `length` characters, one less where that would cut a pair in two. */
-export function headOf(text: string, length: number): string {
-  const head = text.slice(0, Math.max(0, length));
-  return head.length < text.length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
-}
-
-/** The last `length` characters, one less where that would cut a pair in two. */
-export function tailOf(text: string, length: number): string {
-  const tail = length <= 0 ? "" : text.slice(-length);
-  return tail.length < text.length && /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail;
-}
-
 /** A number for people: `12,345`. */
 export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 

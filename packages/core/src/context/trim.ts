@@ -6,6 +6,7 @@
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { byteLength } from "../text/size.ts";
 import {
   grouped,
   knownWindow,
@@ -20,7 +21,6 @@ import {
   withEdits,
   withText,
 } from "./stage.ts";
-import { byteLength } from "./text-size.ts";
 
 export interface TrimOptions {
   /** Tokens that all results together may take. Default: a quarter of the window, but at least `minTokens` and at most `maxTokens`. */

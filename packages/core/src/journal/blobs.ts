@@ -4,10 +4,10 @@
 // store is bounded, and says why when it refuses: nothing is lost in silence. What a session kept goes with it.
 
 import { checkGiven, from0, membersOf } from "../checks.ts";
-import { lineCount } from "../context/text-size.ts";
 import { messageOf } from "../errors.ts";
 import { digest } from "../json/digest.ts";
 import type { LogRecord } from "../loop/records.ts";
+import { lineCount } from "../text/size.ts";
 
 /** Which result a text is of. */
 export interface BlobOrigin {

@@ -4,8 +4,9 @@ import type { Rule, Rules, Run, Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { judgeTurn } from "../../src/loop/deciding/judge.ts";
 import { isSameModel, placeOf } from "../../src/loop/folding/same-model.ts";
-import { spendMore, tokensOf } from "../../src/loop/folding/spend.ts";
+import { spendMore } from "../../src/loop/folding/spend.ts";
 import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered.ts";
+import { tokensOf } from "../../src/message.ts";
 import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./support.ts";
 
 type Bare = Omit<Rule, "version">;

@@ -1,6 +1,6 @@
 // The room of the excerpt: one large text as a header that says what it was, its beginning and its end.
 
-import { byteLength } from "../text-size.ts";
+import { byteLength } from "../../text/size.ts";
 import { headEnd, moreSuffix, tailStart, withSuffix } from "./head-tail.ts";
 
 /** What the header says of the result. What is absent has no line. */

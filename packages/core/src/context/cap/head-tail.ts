@@ -2,7 +2,7 @@
 //
 // Characters are UTF-16 code units, as a text's length counts them; a cut never falls inside a pair of them.
 
-import { cutAfter, cutBefore } from "../text-size.ts";
+import { cutAfter, cutBefore } from "../../text/size.ts";
 import type { HeadTailNumbers } from "./facts.ts";
 
 /** Stands where the middle was. */

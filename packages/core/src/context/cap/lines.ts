@@ -1,6 +1,6 @@
 // The room of whole lines: a text cut after the last line that fits.
 
-import { byteLength, exceedsBytes, prefixOfBytes } from "../text-size.ts";
+import { byteLength, exceedsBytes, prefixOfBytes } from "../../text/size.ts";
 
 /** What becomes of a line that alone is longer than all may be: as much of its beginning as there is room for stays, or it is left out like any line that does not fit. */
 export type LongLine = "cut" | "leave_out";

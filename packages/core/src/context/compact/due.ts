@@ -1,8 +1,7 @@
 // The room of the threshold: whether the window is so full that it is time to compact.
 
 import { RondoError } from "../../errors.ts";
-import { tokensOf } from "../../loop/folding/spend.ts";
-import type { Usage } from "../../message.ts";
+import { tokensOf, type Usage } from "../../message.ts";
 import { knownWindow, type WindowFacts } from "../stage.ts";
 import type { CompactionSettings } from "./settings.ts";
 

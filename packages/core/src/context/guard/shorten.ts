@@ -5,16 +5,15 @@
 
 import type { Message, ToolMessage } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
+import { headOf, tailOf } from "../../text/size.ts";
 import { charEstimator } from "../estimate.ts";
 import {
   grouped,
-  headOf,
   many,
   type Replacement,
   resultText,
   type Staged,
   sumOf,
-  tailOf,
   withEdits,
   withText,
 } from "../stage.ts";

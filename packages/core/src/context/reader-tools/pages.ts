@@ -2,8 +2,8 @@
 //
 // Pure: from a text and what is asked of it to the words the model gets. Every page is bounded, and says how to go on.
 
-import { graphemeCount, graphemes } from "../graphemes.ts";
-import { byteLength, prefixOfBytes } from "../text-size.ts";
+import { graphemeCount, graphemes } from "../../text/graphemes.ts";
+import { byteLength, prefixOfBytes } from "../../text/size.ts";
 
 /** The most bytes of UTF-8 that one page or one search shows. */
 export const pageBytes: number = 64 * 1024;

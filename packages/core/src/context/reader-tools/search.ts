@@ -3,7 +3,7 @@
 // A model's regular expression runs in an engine whose time is linear in the text, so that no pattern can hang a
 // process; what that engine lacks (look-around, back-references) is refused in words. Long searches let others work.
 
-import { byteLength } from "../text-size.ts";
+import { byteLength } from "../../text/size.ts";
 import { type Kept, lineCall, linesOf, numbered, pageBytes } from "./pages.ts";
 
 export interface SearchAsk {

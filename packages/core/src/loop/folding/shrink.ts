@@ -5,11 +5,11 @@
 import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
-import type { AssistantMessage, Message } from "../../message.ts";
+import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord } from "../records.ts";
 import { type Compacting, type Run, type State, settleCancel } from "../state.ts";
-import { spendMore, tokensOf } from "./spend.ts";
+import { spendMore } from "./spend.ts";
 
 /** A compaction that has just been decided on. */
 export function newCompaction(because: Because): Compacting {

@@ -3,7 +3,7 @@
 // Tokens are summed as the provider told them. Money needs a price and a count for every call; where either is
 // missing the sum is unknown from then on, which is not zero.
 
-import type { Usage } from "../../message.ts";
+import { tokensOf, type Usage } from "../../message.ts";
 import type { ModelRef } from "../records.ts";
 import type { Run, Spend, State } from "../state.ts";
 
@@ -31,13 +31,6 @@ export function spendMore(
     usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
     uncounted: spend.uncounted,
   };
-}
-
-/** Input and output tokens together; undefined when nobody counted. */
-export function tokensOf({ inputTokens, outputTokens }: Usage = {}): number | undefined {
-  return inputTokens === undefined && outputTokens === undefined
-    ? undefined
-    : (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
 function isFree(by: ModelRef | undefined): boolean {

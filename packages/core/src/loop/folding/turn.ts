@@ -5,14 +5,14 @@
 import { foldLedger } from "../../context/compact/ledger.ts";
 import { countedWith } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolCallPart, ToolMessage } from "../../message.ts";
-import { callsOf, textOf } from "../../message.ts";
+import { callsOf, textOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered.ts";
 import type { Because, CallKey, CallResult, Follows, LogRecord } from "../records.ts";
 import { type Call, callIn, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
-import { spendMore, tokensOf } from "./spend.ts";
+import { spendMore } from "./spend.ts";
 
 /** The answer has arrived: the turn is open. */
 export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {

@@ -3,9 +3,9 @@
 // Everything fails closed: what cannot be read, is not known, is missing, or is not among the options is told to the
 // model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
 
-import { charsOf } from "../../context/text-size.ts";
 import { messageOf } from "../../errors.ts";
 import type { Json, JsonObject } from "../../message.ts";
+import { charsOf } from "../../text/size.ts";
 import type { ArgsCheck, Tool } from "../../tool.ts";
 
 /** What parsing came to. `error` is what stands behind `tool arguments parse error: `. */

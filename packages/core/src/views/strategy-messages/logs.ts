@@ -3,8 +3,8 @@
 // Two forms. `full` holds everything, `summary` only sizes and names: what a user's data may not leave in. Beside a
 // summary stands, when it is asked for, the full form with every text as its size and every secret by name taken out.
 
-import { charsOf } from "../../context/text-size.ts";
 import type { Json, JsonObject } from "../../message.ts";
+import { charsOf } from "../../text/size.ts";
 
 /** One call, done. */
 export interface CallOutcome {

@@ -1,6 +1,6 @@
 // The room of sizes: how large a text is, and where it may be cut.
 //
-// Bytes are UTF-8. A cut never falls inside a character, nor between CR and LF.
+// Bytes are UTF-8. A cut never falls inside a character; where a text is cut at a place, not between CR and LF either.
 
 const beyondAscii = /\P{ASCII}/u;
 
@@ -57,6 +57,18 @@ export function cutBefore(text: string, at: number): number {
 /** The nearest place at or after `at` where the text may be cut. */
 export function cutAfter(text: string, at: number): number {
   return splits(text, at) ? at + 1 : at;
+}
+
+/** The first `length` characters, one less where that would cut a pair in two. */
+export function headOf(text: string, length: number): string {
+  const head = text.slice(0, Math.max(0, length));
+  return head.length < text.length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
+}
+
+/** The last `length` characters, one less where that would cut a pair in two. */
+export function tailOf(text: string, length: number): string {
+  const tail = length <= 0 ? "" : text.slice(-length);
+  return tail.length < text.length && /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail;
 }
 
 function splits(text: string, at: number): boolean {
