@@ -6,6 +6,7 @@
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 import { headOf } from "../text/size.ts";
 import { charsBy, guardWeights } from "./estimate.ts";
 import {
@@ -99,7 +100,7 @@ export function guard(
     for (let place = 0; place < messages.length && total > limits.input; place += 1) {
       const message = messages.at(place) as Message;
       if (message?.role !== "tool") continue;
-      const now = replaced(message, settings);
+      const now = replaced(message);
       if (chars(now) >= chars(edited.get(place) ?? message)) continue;
       put(place, now);
       replacedCount += 1;
@@ -159,9 +160,7 @@ const truncated = once((message, settings: Settings): Message => {
   return withText(message as ToolMessage, cut(text, most, noteFor));
 });
 
-const replaced = once(
-  (message, _settings: Settings): Message => withText(message as ToolMessage, guardTexts.replaced),
-);
+const replaced = oncePer((result: ToolMessage): Message => withText(result, guardTexts.replaced));
 
 /** The text's head, whole lines where that costs little, and a note, together at most `most` characters. */
 function cut(text: string, most: number, noteFor: (left: number) => string): string {

@@ -23,11 +23,7 @@ export function cleanOutput(text: string): string {
   let at = 0;
   while (at < text.length) {
     const code = text.charCodeAt(at);
-    if (code >= 32 && (code < 127 || code > 159)) {
-      at++;
-      continue;
-    }
-    if (code === 9) {
+    if (code === 9 || (code >= 32 && (code < 127 || code > 159))) {
       at++;
       continue;
     }

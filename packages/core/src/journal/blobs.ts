@@ -125,29 +125,27 @@ export async function copyBlobs(
   warn: (message: string) => void,
 ): Promise<void> {
   const missing = new Map<string, string[]>();
-  const lost = (ref: string, why: string): void => {
-    const refs = missing.get(why);
-    if (refs === undefined) missing.set(why, [ref]);
-    else refs.push(ref);
-  };
   for (const [ref, origin] of refsIn(records)) {
-    let text: string | undefined;
-    try {
-      text = await store.get(from, ref);
-    } catch (thrown) {
-      lost(ref, messageOf(thrown));
-      continue;
-    }
-    if (text === undefined) {
-      lost(ref, "it is kept no more");
-      continue;
-    }
-    const put = await store.put(to, text, origin);
-    if (!put.ok) lost(ref, put.reason);
+    const read = await readBlob(store, from, ref);
+    const put = read.ok ? await store.put(to, read.text, origin) : read;
+    if (!put.ok) missing.set(put.reason, [...(missing.get(put.reason) ?? []), ref]);
   }
   for (const [why, refs] of missing) {
     const more = refs.length > 5 ? ` and ${refs.length - 5} more` : "";
     warn(`the fork ${to} lacks what session ${from} kept as ${refs.slice(0, 5).join(", ")}${more}: ${why}`);
+  }
+}
+
+async function readBlob(
+  store: BlobStore,
+  session: string,
+  ref: string,
+): Promise<{ ok: true; text: string } | { ok: false; reason: string }> {
+  try {
+    const text = await store.get(session, ref);
+    return text === undefined ? { ok: false, reason: "it is kept no more" } : { ok: true, text };
+  } catch (thrown) {
+    return { ok: false, reason: messageOf(thrown) };
   }
 }
 

@@ -38,7 +38,7 @@ const inPlace: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "not", 
 export function soundSchema(schema: JsonObject): JsonObject {
   const lost = new Set<JsonObject>();
   // Schemas that name places in themselves may refer to those by name: whoever checks knows how.
-  if (says(schema, references) && !says(schema, names)) findLost(schema, schema, lost);
+  if (says(schema, references) && !says(schema, names)) findLost(schema, lost);
   return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
@@ -125,7 +125,7 @@ function isPattern(source: string): boolean {
 // ---- where it leads ------------------------------------------------------------------------------------------------
 
 /** References to nothing, and those that close a circle in which no value grows smaller. */
-function findLost(root: JsonObject, from: Json, lost: Set<JsonObject>): void {
+function findLost(root: JsonObject, lost: Set<JsonObject>): void {
   const done = new Set<JsonObject>();
   const walk = (node: Json): void => {
     if (Array.isArray(node)) for (const one of node) walk(one);
@@ -134,7 +134,7 @@ function findLost(root: JsonObject, from: Json, lost: Set<JsonObject>): void {
       for (const inner of Object.values(node)) walk(inner);
     }
   };
-  walk(from);
+  walk(root);
 }
 
 function findCircle(
@@ -180,18 +180,16 @@ function nulled(given: Json): Json {
   if (!isObject(given)) return given;
   let node = given;
   for (const [word, value] of Object.entries(given)) {
-    const inner = maps.has(word)
-      ? isObject(value)
-        ? mappedMembers(value, nulled)
-        : value
-      : !single.has(word) && !lists.has(word)
-        ? value
-        : Array.isArray(value)
-          ? mapped(value, nulled)
-          : nulled(value);
+    const inner = nulledIn(word, value);
     if (inner !== value) node = { ...node, [word]: inner };
   }
   return node.nullable === true ? orNull(node) : node;
+}
+
+function nulledIn(word: string, value: Json): Json {
+  if (maps.has(word)) return isObject(value) ? mappedMembers(value, nulled) : value;
+  if (!single.has(word) && !lists.has(word)) return value;
+  return Array.isArray(value) ? mapped(value, nulled) : nulled(value);
 }
 
 /** In place where it can be: references may lead through it. */

@@ -11,7 +11,7 @@ import { editOf } from "../edit.ts";
 import { isPaired } from "../repair/pairing.ts";
 import { repairTexts } from "../repair/policy.ts";
 import { type Ledger, renderLedger } from "./ledger.ts";
-import { memoriesOf, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
+import { memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
@@ -33,6 +33,9 @@ export type Compacted =
 
 /** One place of the new history: a message of the old one by its index, or a new one made from `from`, if from any. */
 type Place = { at: number } | { put: Message; from?: readonly number[] };
+
+const messageAt = (place: Place, history: MessageList): Message =>
+  "put" in place ? place.put : (history.at(place.at) as Message);
 
 /**
  * The history after a compaction, as an edit. What was added to it since it was planned stays.
@@ -60,14 +63,14 @@ export function assemble(
     return { unchanged: "no_summary", before, note: "the model gave no summary: the history stays as it is" };
 
   const places = placesOf(history, plan, settings, withNotes(summary, plan), ledger);
-  const messages = places.map((place) => ("put" in place ? place.put : (history.at(place.at) as Message)));
+  const messages = places.map((place) => messageAt(place, history));
   const wrong = faultOf(history, messages);
   if (wrong !== undefined)
     return { unchanged: "invalid", before, note: `the history stays as it is: ${wrong}` };
 
   let after = 0;
   for (const place of places) {
-    const size = Math.max(0, estimator("put" in place ? place.put : (history.at(place.at) as Message)));
+    const size = Math.max(0, estimator(messageAt(place, history)));
     after += "put" in place && place.from === undefined ? size : size * scale;
   }
   after = Math.ceil(after);
@@ -97,14 +100,14 @@ function withoutModel(history: MessageList, plan: CompactionPlan, settings: Comp
   const earlier = settings.format === "structured" ? readEarlier(memoriesOf(history).summary) : undefined;
   return earlier === undefined
     ? { summary: note }
-    : { ...earlier, summary: [earlier.summary, note].filter((text) => text !== "").join("\n\n") };
+    : { ...earlier, summary: paragraphs(earlier.summary, note) };
 }
 
 /** What no summariser read is named beside what they wrote. */
 function withNotes(summary: Summary, plan: CompactionPlan): Summary {
   if (plan.omitted.length === 0 || plan.calls === 0) return summary;
   const notes = plan.omitted.map(({ note }) => note).join("\n");
-  return { ...summary, summary: [summary.summary, notes].filter((text) => text !== "").join("\n\n") };
+  return { ...summary, summary: paragraphs(summary.summary, notes) };
 }
 
 function placesOf(
@@ -143,10 +146,7 @@ function placesOf(
             ...(refs.length === 0 ? [] : [tagged("refs", refs.map((ref) => `ref=${ref}`).join(" "))]),
           ]),
         ];
-  const have = new Set([
-    ...refsOf(memory([])),
-    ...refsOf(kept.map((place) => ("put" in place ? place.put : (history.at(place.at) as Message)))),
-  ]);
+  const have = new Set([...refsOf(memory([])), ...refsOf(kept.map((place) => messageAt(place, history)))]);
   const lost = refsOf(history)
     .filter((ref) => !have.has(ref))
     .slice(-mostRefs);
@@ -193,7 +193,7 @@ function textsOf(history: MessageList, tail: readonly Place[]): Place[] {
     if (spoken.length === 0) continue;
     const whole = spoken.length === message.content.length;
     const before = texts.at(-1);
-    const last = before === undefined ? undefined : "put" in before ? before.put : history.at(before.at);
+    const last = before && messageAt(before, history);
     if (before !== undefined && last?.role === "assistant") {
       const from = "put" in before ? (before.from ?? []) : [before.at];
       const joined = spokenOnly(message, [...last.content.filter(isText), ...spoken]);
@@ -201,7 +201,7 @@ function textsOf(history: MessageList, tail: readonly Place[]): Place[] {
     } else texts.push(whole ? place : { put: spokenOnly(message, spoken), from: [at] });
   }
   const end = texts.at(-1);
-  const last = end === undefined ? undefined : "put" in end ? end.put : history.at(end.at);
+  const last = end && messageAt(end, history);
   // The model is to go on; many refuse a conversation that ends with their own words.
   if (history.at(history.length - 1)?.role === "tool" && last?.role === "assistant")
     texts.push({ put: userText(repairTexts.proceed) });

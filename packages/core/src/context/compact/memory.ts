@@ -52,6 +52,10 @@ function markOf(message: UserMessage): string | undefined {
   return first?.type === "text" ? marks.find((mark) => first.text.startsWith(mark)) : undefined;
 }
 
+/** Texts one below the other, those that say nothing left out. */
+export const paragraphs = (...texts: readonly string[]): string =>
+  texts.filter((text) => text !== "").join("\n\n");
+
 /** The one memory message of the structured format. @param blocks what it holds, each in its tags */
 export function structuredMemory(blocks: readonly string[]): UserMessage {
   const about =
@@ -73,10 +77,8 @@ export function taggedMemory(
   const marked = settings.form === "marked";
   const refs = kept.refs.map((ref) => `ref=${ref}`).join(" ");
   const retained = marked ? joinedOnce([...kept.retained, kept.retain]) : kept.retain;
-  const retain = retained === "" || refs === "" ? retained : `${retained}\n\n${refs}`;
-  const summary = [kept.summary, kept.ledger, retained === "" ? refs : ""]
-    .filter((text) => text !== "")
-    .join("\n\n");
+  const retain = retained === "" ? "" : paragraphs(retained, refs);
+  const summary = paragraphs(kept.summary, kept.ledger, retained === "" ? refs : "");
   return [
     ...(retain === "" ? [] : [userText(`${marked ? retainMark : ""}${retain}`)]),
     ...(summary === "" ? [] : [userText(`${marked ? summaryMark : ""}${summary}`)]),
