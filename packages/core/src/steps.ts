@@ -4,6 +4,7 @@
 // its first call is delivered; then come call and result, call and result, in call order.
 
 import type { CallView, RondoEvent } from "./events.ts";
+import { placeIn } from "./loop/call-key.ts";
 import type { ResultCode } from "./loop/records.ts";
 import type { AssistantMessage, ContentPart, UserMessage } from "./message.ts";
 import type { RunResult } from "./result.ts";
@@ -83,7 +84,7 @@ export class StepView {
 
   #drain(): void {
     if (this.#order.length === 0) return;
-    const inOrder = this.#order.sort((one, other) => position(one) - position(other));
+    const inOrder = this.#order.sort((one, other) => placeIn(one.key) - placeIn(other.key));
     for (const call of inOrder) {
       this.#push({ type: "tool_call", call });
       const result = this.#results.get(call.key);
@@ -94,5 +95,3 @@ export class StepView {
     this.#message = undefined;
   }
 }
-
-const position = (call: CallView): number => Number(call.key.split(".")[1]);

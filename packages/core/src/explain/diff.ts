@@ -6,7 +6,8 @@
 import { invalidRequest } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
-import type { CallKey, CallResult, LogRecord, RunEnd } from "../loop/records.ts";
+import { placeIn } from "../loop/call-key.ts";
+import type { CallKey, CallResult, LogRecord, RecordOf, RunEnd } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { callIn, emptyState, type State } from "../loop/state.ts";
 import { callsOf, type Json, type JsonObject, type Message, textOf } from "../message.ts";
@@ -93,7 +94,7 @@ const stepAt = ({ run }: State): number =>
 function ordered(records: readonly LogRecord[]): LogRecord[] {
   const kept = records.filter((record) => record.type !== "woke" && record.type !== "late_result");
   const result: LogRecord[] = [];
-  let group: (LogRecord & { type: "tool_started" | "tool_finished" })[] = [];
+  let group: RecordOf<"tool_started" | "tool_finished">[] = [];
   const close = (): void => {
     result.push(...group.sort((one, other) => rank(one) - rank(other)));
     group = [];
@@ -109,8 +110,8 @@ function ordered(records: readonly LogRecord[]): LogRecord[] {
   return result;
 }
 
-const rank = ({ type, call }: LogRecord & { type: "tool_started" | "tool_finished" }): number =>
-  Number(call.split(".")[1]) + (type === "tool_started" ? 0 : 1_000_000);
+const rank = ({ type, call }: RecordOf<"tool_started" | "tool_finished">): number =>
+  placeIn(call) + (type === "tool_started" ? 0 : 1_000_000);
 
 /** What a record says, apart from times, chance and names. */
 function essence(record: LogRecord): string {
@@ -273,7 +274,7 @@ function resultText({ content, code }: CallResult): string {
   return `${code === undefined ? "" : `(${code}) `}${words}`;
 }
 
-function forkText(record: LogRecord & { type: "opened" }): string {
+function forkText(record: RecordOf<"opened">): string {
   const { from, options } = record;
   const edited = from?.edited === undefined ? "" : `, the result of ${from.edited} edited`;
   const other = options === undefined ? "" : `, ${options.models.map((model) => model.id).join(", ")}`;

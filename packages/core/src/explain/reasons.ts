@@ -1,7 +1,7 @@
 // The room of reasons: what one record says of why a run went on or stopped, in words.
 
 import type { ErrorData, Repair } from "../errors.ts";
-import type { CallKey, Follows, LogRecord, ResultCode, Verdict } from "../loop/records.ts";
+import type { CallKey, Follows, LogRecord, RecordOf, ResultCode, Verdict } from "../loop/records.ts";
 import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "../loop/request/left-out.ts";
 import { callIn, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
@@ -145,7 +145,7 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
 type MakeReason = (kind: ReasonKind, text: string, more?: Partial<Reason>) => Reason;
 
 function requestReasons(
-  record: LogRecord & { type: "model_started" },
+  record: RecordOf<"model_started">,
   before: State,
   one: MakeReason,
   decided: Partial<Reason>,
@@ -162,7 +162,7 @@ function requestReasons(
 }
 
 function judgedReasons(
-  record: LogRecord & { type: "turn_judged" },
+  record: RecordOf<"turn_judged">,
   before: State,
   one: MakeReason,
   decided: Partial<Reason>,
@@ -185,7 +185,7 @@ function judgedReasons(
 /** A verdict without a rule of its own follows from the call's own checks, or from what was judged of the whole answer. */
 function whoJudged(
   verdict: Verdict,
-  { rule, evidence }: LogRecord & { type: "turn_judged" },
+  { rule, evidence }: RecordOf<"turn_judged">,
 ): Pick<Reason, "rule" | "evidence"> {
   if (verdict.rule !== undefined) return { rule: verdict.rule, evidence: verdict.evidence ?? {} };
   if (verdict.do === "run") return { rule: "checks", evidence: {} };
@@ -199,7 +199,7 @@ const ownChecks: ReadonlySet<ResultCode> = new Set<ResultCode>([
   "too_many_calls",
 ]);
 
-function followsText(follows: Follows, { store }: LogRecord & { type: "turn_judged" }): string {
+function followsText(follows: Follows, { store }: RecordOf<"turn_judged">): string {
   const stored = store ? "" : "; the answer is not kept";
   switch (follows.do) {
     case "act":
@@ -230,7 +230,7 @@ function droppedText(drop: Repair): string {
   return isOfOneFile(drop) ? "a file of the history" : `the ${drop} in the history`;
 }
 
-function modeText(record: LogRecord & { type: "mode" }): string {
+function modeText(record: RecordOf<"mode">): string {
   switch (record.mode) {
     case "landing":
       return `the run lands (${record.reason}): one last answer without tools${record.cancel ? ", and what is in flight is cancelled" : ""}`;
@@ -246,11 +246,7 @@ function modeText(record: LogRecord & { type: "mode" }): string {
 }
 
 /** Only hooks that changed something, or failed, are reasons. */
-function hookReasons(
-  record: LogRecord & { type: "hook_answered" },
-  before: State,
-  one: MakeReason,
-): Reason[] {
+function hookReasons(record: RecordOf<"hook_answered">, before: State, one: MakeReason): Reason[] {
   const call = "call" in record ? { call: callAt(before, record.call) } : {};
   if (record.error !== undefined)
     return [one("hook", `the ${record.hook} hook failed: ${record.error}`, call)];

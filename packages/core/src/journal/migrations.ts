@@ -5,7 +5,7 @@
 
 import { invalidRequest, RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
-import { formatVersion, type LogRecord } from "../loop/records.ts";
+import { formatVersion, type LogRecord, type RecordOf } from "../loop/records.ts";
 
 /** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
@@ -79,5 +79,5 @@ export class RecordReader {
 
 const isStart =
   (before: number = Number.POSITIVE_INFINITY) =>
-  (record: LogRecord): record is LogRecord & { type: "run_started" } =>
+  (record: LogRecord): record is RecordOf<"run_started"> =>
     record.type === "run_started" && record.seq < before;

@@ -373,3 +373,6 @@ export type Fact =
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };
 
 export type LogRecord = Fact & Stamp;
+
+/** A record of these types. */
+export type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };

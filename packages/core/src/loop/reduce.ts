@@ -24,7 +24,7 @@ import { spendMore } from "./folding/spend.ts";
 import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
 import { Log, Names } from "./log.ts";
 import { toolNamed } from "./offered.ts";
-import type { LogRecord, RunOptions } from "./records.ts";
+import type { LogRecord, RecordOf, RunOptions } from "./records.ts";
 import {
   type Call,
   emptyState,
@@ -188,7 +188,7 @@ function fold(state: State, record: LogRecord, last: number): State {
   }
 }
 
-function startRun(state: State, record: LogRecord & { type: "run_started" }): State {
+function startRun(state: State, record: RecordOf<"run_started">): State {
   if (state.run !== undefined && state.run.end === undefined) return state;
   const options = record.options ?? state.options;
   if (options === undefined) return state;
@@ -239,7 +239,7 @@ function startRun(state: State, record: LogRecord & { type: "run_started" }): St
   };
 }
 
-function queue(state: State, record: LogRecord & { type: "queued" }): State {
+function queue(state: State, record: RecordOf<"queued">): State {
   if (state.seen.has(record.id)) return state;
   const { id, lane, message } = record;
   return { ...state, seen: state.seen.add(id), inbox: [...state.inbox, { id, lane, message }] };
@@ -278,7 +278,7 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
 }
 
 /** A process takes a run over, under other options where it brings some: the model then is the first of those. The time that lies before a fork is not the fork's. */
-function reopen(before: State, record: LogRecord & { type: "opened" }, last: number): State {
+function reopen(before: State, record: RecordOf<"opened">, last: number): State {
   const { options, changed, from, at } = record;
   // What was left behind before a fork belongs to the session that was forked, as what is at work does.
   const state = from === undefined ? takeLeft(before) : forgetLeft(before);
@@ -307,7 +307,7 @@ function withoutChild({ child: _child, ...call }: Call): Call {
   return call;
 }
 
-function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
+function changeMode(run: Run, record: RecordOf<"mode">): Run {
   const because = { rule: record.rule, evidence: record.evidence };
   switch (record.mode) {
     case "landing": {
@@ -348,12 +348,12 @@ function changeMode(run: Run, record: LogRecord & { type: "mode" }): Run {
   }
 }
 
-function startModel(run: Run, record: LogRecord & { type: "model_started" }): Run {
+function startModel(run: Run, record: RecordOf<"model_started">): Run {
   const call = { startedAt: record.at, step: record.step, attempt: record.attempt };
   return { ...run, notBefore: undefined, failure: undefined, call };
 }
 
-function failModel(state: State, run: Run, record: LogRecord & { type: "model_failed" }): Run {
+function failModel(state: State, run: Run, record: RecordOf<"model_failed">): Run {
   if (run.call === undefined) return run;
   const next: Run = {
     ...run,

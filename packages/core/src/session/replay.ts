@@ -7,7 +7,7 @@
 
 import { charEstimator } from "../context/estimate.ts";
 import { summaryOf } from "../loop/deciding/compacting.ts";
-import type { LogRecord, RunOptions } from "../loop/records.ts";
+import type { LogRecord, RecordOf, RunOptions } from "../loop/records.ts";
 import { reduce } from "../loop/reduce.ts";
 import { Prefix, requestName } from "../loop/request/prefix.ts";
 import { requestOf } from "../loop/request.ts";
@@ -69,7 +69,7 @@ export function replay(records: Iterable<LogRecord>, rules: Rules, options?: Run
   for (const record of records) {
     const request = requestAt(record, state, rules);
     if (request !== undefined) {
-      const asked = record as LogRecord & { type: "model_started" | "summary_started" };
+      const asked = record as RecordOf<"model_started" | "summary_started">;
       const place = placeOf(asked, state);
       const name = asked.type === "model_started" ? prefix.note(request).digest : requestName(request);
       const same = name === asked.digest;
@@ -104,7 +104,7 @@ function requestAt(record: LogRecord, state: State, rules: Rules): ModelRequest 
 }
 
 function placeOf(
-  record: LogRecord & { type: "model_started" | "summary_started" },
+  record: RecordOf<"model_started" | "summary_started">,
   state: State,
 ): Pick<ReplayedRequest, "step" | "summary"> {
   if (record.type === "model_started") return { step: record.step };
@@ -120,7 +120,7 @@ function underOptions(record: LogRecord, options: RunOptions): LogRecord {
 
 /** What was sent is known by its name only: it is looked for under the texts and the measure there were before any were changed. */
 function differenceOf(
-  record: LogRecord & { type: "model_started" | "summary_started" },
+  record: RecordOf<"model_started" | "summary_started">,
   state: State,
   request: ModelRequest,
   rules: Rules,

@@ -6,6 +6,7 @@
 
 import { systemClock } from "../clock.ts";
 import type { CallView, RondoEvent } from "../events.ts";
+import { placeIn } from "../loop/call-key.ts";
 import { type AssistantMessage, type ContentPart, callsOf, type JsonObject } from "../message.ts";
 import { forUser } from "../presets/agent-strategy/outputs.ts";
 import { shouldEmitResponseText, stripThoughts, thoughtBlock, toolIntent } from "../prompt/thoughts.ts";
@@ -225,13 +226,13 @@ export class StrategyView {
   #toolStart(call: CallView): void {
     const round = this.#round;
     if (round === undefined) return;
-    round.calls.set(placeOf(call), { call, startedAt: this.#now() });
+    round.calls.set(placeIn(call.key), { call, startedAt: this.#now() });
     this.#tellCalls(round);
   }
 
   #toolEnd({ call, content, code }: RondoEvent & { type: "tool_end" }): void {
     const round = this.#round;
-    const open = round?.calls.get(placeOf(call));
+    const open = round?.calls.get(placeIn(call.key));
     if (round === undefined || open === undefined) return;
     const response = content
       .map((part) => (part.type === "text" && part.opaque?.[forUser] === undefined ? part.text : ""))
@@ -376,8 +377,6 @@ function responseOf(message: AssistantMessage): string {
   }
   return response;
 }
-
-const placeOf = (call: CallView): number => Number(call.key.split(".")[1]);
 
 function own<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;

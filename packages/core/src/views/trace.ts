@@ -5,6 +5,7 @@
 
 import type { CallView, RondoEvent } from "../events.ts";
 import { cleanOutput } from "../input/terminal-text.ts";
+import { placeIn } from "../loop/call-key.ts";
 import { type AssistantMessage, type ContentPart, callsOf, type Message, textOf } from "../message.ts";
 import { stopReasonOf } from "../presets/think-act-observe/stop.ts";
 import { iterationsOf } from "../presets/think-act-observe.ts";
@@ -79,8 +80,6 @@ interface TracedCall {
   end?: RondoEvent & { type: "tool_end" };
 }
 
-const placeOf = (call: CallView): number => Number(call.key.split(".")[1]);
-
 class TraceView {
   readonly #write: (line: string) => void;
   readonly #colors: boolean;
@@ -126,12 +125,12 @@ class TraceView {
         this.#message(event.message);
         return;
       case "tool_start":
-        this.#calls.set(placeOf(event.call), { call: event.call, told: false });
-        this.#place ??= placeOf(event.call);
+        this.#calls.set(placeIn(event.call.key), { call: event.call, told: false });
+        this.#place ??= placeIn(event.call.key);
         this.#tellCalls();
         return;
       case "tool_end": {
-        const open = this.#calls.get(placeOf(event.call));
+        const open = this.#calls.get(placeIn(event.call.key));
         if (open !== undefined) open.end = event;
         this.#tellCalls();
         return;
@@ -178,7 +177,7 @@ class TraceView {
       }
       if (end === undefined) return;
       if (!hidden) this.#observe(end.content);
-      this.#place = placeOf(call) + 1;
+      this.#place = placeIn(call.key) + 1;
     }
   }
 

@@ -6,6 +6,7 @@
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rules } from "../../rules/rule.ts";
+import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { type Call, type Run, runOf, type State } from "../state.ts";
@@ -107,7 +108,7 @@ function storable({ turn }: Run): boolean {
 function verdictOf(call: Call, state: State, rules: Rules): Verdict {
   const { texts } = rules;
   const max = state.options?.maxCallsPerTurn;
-  if (max !== undefined && Number(call.key.split(".")[1]) >= max)
+  if (max !== undefined && placeIn(call.key) >= max)
     return answered("too_many_calls", texts.tooManyCalls(call.name, max));
   if (!call.check.ok && call.check.code === "unknown_tool") {
     const known = offeredTools(state).map((tool) => tool.definition.name);

@@ -9,7 +9,7 @@ import { offersOutput } from "../../output/ways.ts";
 import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
-import type { CallKey, CallResult, LogRecord } from "../records.ts";
+import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
 import { type Call, callIn, type State } from "../state.ts";
 
 /** A call as watchers see it. */
@@ -128,22 +128,14 @@ function announced(record: LogRecord, before: State, after: State, session: stri
 }
 
 /** A sub-agent that could not be ended, once that is not tried again. */
-function leftForGood(
-  { session }: LeftChild,
-  record: LogRecord & { type: "late_result" },
-  after: State,
-): RondoEvent[] {
+function leftForGood({ session }: LeftChild, record: RecordOf<"late_result">, after: State): RondoEvent[] {
   const { error } = record;
   if (error === undefined || leftChildOf(record, after) !== undefined) return [];
   const message = `the sub-agent ${session} waits on, though nobody wants it any more: ${error}`;
   return [{ type: "warning", code: "child_left", message }];
 }
 
-function runStarted(
-  record: LogRecord & { type: "run_started" },
-  { run }: State,
-  session: string,
-): RondoEvent[] {
+function runStarted(record: RecordOf<"run_started">, { run }: State, session: string): RondoEvent[] {
   const input = record.history === undefined ? record.input : record.history.slice(-1);
   const start: RondoEvent = { type: "run_start", session, run: run?.number ?? 0, input };
   const { compacting } = run ?? {};
@@ -151,7 +143,7 @@ function runStarted(
   return [start, { type: "compaction_start", rule: compacting.rule, evidence: compacting.evidence }];
 }
 
-function modelStarted(record: LogRecord & { type: "model_started" }, before: State): RondoEvent[] {
+function modelStarted(record: RecordOf<"model_started">, before: State): RondoEvent[] {
   const model = before.options?.models[record.model];
   const request: RondoEvent = {
     type: "request",
@@ -172,7 +164,7 @@ function modelStarted(record: LogRecord & { type: "model_started" }, before: Sta
 }
 
 /** A compaction is over: that it is, and what it came to. */
-function compacted(record: LogRecord & { type: "compacted" }): RondoEvent[] {
+function compacted(record: RecordOf<"compacted">): RondoEvent[] {
   const { stage, before, after, note } = record;
   const helped = record.edit !== undefined;
   return [
@@ -181,7 +173,7 @@ function compacted(record: LogRecord & { type: "compacted" }): RondoEvent[] {
   ];
 }
 
-function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, step: number): RondoEvent[] {
+function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number): RondoEvent[] {
   const { follows, rule, evidence } = record;
   const failure = before.run?.failure;
   if (follows.do === "land") return [{ type: "limit", rule, reason: follows.reason, evidence, lands: true }];
@@ -212,7 +204,7 @@ function turnJudged(record: LogRecord & { type: "turn_judged" }, before: State, 
   return [{ type: "nudge", rule, text: follows.note ?? "the same request is sent again" }];
 }
 
-function modeChanged(record: LogRecord & { type: "mode" }): RondoEvent[] {
+function modeChanged(record: RecordOf<"mode">): RondoEvent[] {
   const { rule, evidence } = record;
   switch (record.mode) {
     case "landing":
@@ -263,7 +255,7 @@ function cappedBy({ capped, ref }: CallResult, call: Call): RondoEvent[] {
 }
 
 /** A result that a hook gave. Of one in place of the tool's, whose end was told, only that it was cut; and not that the tool's was. */
-function givenByHook(record: LogRecord & { type: "hook_answered" }, before: State): RondoEvent[] {
+function givenByHook(record: RecordOf<"hook_answered">, before: State): RondoEvent[] {
   const result = "result" in record ? record.result : undefined;
   if (result === undefined || !("call" in record)) return [];
   if (record.hook === "beforeTool") return toolFinished({ call: record.call, result, at: record.at }, before);

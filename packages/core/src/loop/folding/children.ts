@@ -6,10 +6,8 @@
 
 import type { ChildCall, LeftChild, Spent } from "../child-facts.ts";
 import { addSpent, nothingSpent } from "../children.ts";
-import type { CallResult, LogRecord } from "../records.ts";
+import type { CallResult, RecordOf } from "../records.ts";
 import { type Call, callIn, type Run, type State } from "../state.ts";
-
-type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
 
 /** A run with a piece of what a child spent. */
 export function rollUp(run: Run, spent: Spent | undefined): Run {

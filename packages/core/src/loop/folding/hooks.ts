@@ -1,12 +1,12 @@
 // The room of the fold of hooks: what a hook's answer changes of a run, or of a call.
 
 import { canonical } from "../../json/digest.ts";
-import type { LogRecord } from "../records.ts";
+import type { RecordOf } from "../records.ts";
 import { type Call, callIn, type Run, type State, working } from "../state.ts";
 import { changeCall, isOver, noteKept } from "./turn.ts";
 
 /** A hook has answered. */
-export function hookAnswered(state: State, run: Run, record: LogRecord & { type: "hook_answered" }): State {
+export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answered">): State {
   switch (record.hook) {
     case "permission": {
       const permission = {
@@ -74,7 +74,7 @@ export function hookAnswered(state: State, run: Run, record: LogRecord & { type:
 function noteGiven(
   state: State,
   run: Run,
-  { call: key, result }: LogRecord & { type: "hook_answered"; hook: "beforeTool" | "afterTool" },
+  { call: key, result }: RecordOf<"hook_answered"> & { hook: "beforeTool" | "afterTool" },
 ): State {
   const call = callIn(run, key);
   if (call === undefined || isOver(call) || result?.ref === undefined || result.ref === call.result?.ref)
@@ -84,16 +84,13 @@ function noteGiven(
 }
 
 /** Who approved a call approved what it was to run with: for anything else somebody is asked again. */
-function unapproved(
-  call: Call,
-  record: LogRecord & { type: "hook_answered"; hook: "beforeTool" },
-): Partial<Call> {
+function unapproved(call: Call, record: RecordOf<"hook_answered"> & { hook: "beforeTool" }): Partial<Call> {
   if (record.args === undefined || call.permission?.approved !== true) return {};
   const args = record.check?.ok ? record.check.args : record.args;
   return canonical(args) === canonical(call.args) ? {} : { asked: false, permission: { answer: "ask" } };
 }
 
-function brokenBy(record: LogRecord & { type: "hook_answered" }): Partial<Run> {
+function brokenBy(record: RecordOf<"hook_answered">): Partial<Run> {
   if (record.error === undefined) return {};
   return {
     broken: {

@@ -2,7 +2,7 @@
 
 import { covers, type Grant } from "../../rules/grants.ts";
 import { toolNamed } from "../offered.ts";
-import type { LogRecord } from "../records.ts";
+import type { RecordOf } from "../records.ts";
 import { callIn, type Run, type State } from "../state.ts";
 
 /** A grant was given. One whose id is known changes nothing: a client that says it twice gives no more uses. */
@@ -24,7 +24,7 @@ export function revoke(state: State, id: string): State {
 export function useLeave(
   state: State,
   run: Run,
-  { call: key, approval }: LogRecord & { type: "approval_given" },
+  { call: key, approval }: RecordOf<"approval_given">,
 ): State | undefined {
   const call = callIn(run, key);
   if (approval.answer !== "approve" || call === undefined) return state;

@@ -7,7 +7,7 @@ import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
 import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
 import { Log } from "../log.ts";
-import type { Because, LogRecord } from "../records.ts";
+import type { Because, LogRecord, RecordOf } from "../records.ts";
 import { type Compacting, type Run, type State, settleCancel } from "../state.ts";
 import { spendMore } from "./spend.ts";
 
@@ -47,7 +47,7 @@ export function startSummary(run: Run, at: number): Partial<Run> {
 export function endSummary(
   state: State,
   run: Run,
-  record: LogRecord & { type: "summary_finished" | "summary_failed" },
+  record: RecordOf<"summary_finished" | "summary_failed">,
 ): State {
   const { compacting } = run;
   if (compacting?.call === undefined) return state;
@@ -77,7 +77,7 @@ export function endSummary(
 /** What came of the question for a summary. `cut`: the answer ended at its output limit. */
 type Outcome = { text: string } | { error: ErrorData; cut: boolean };
 
-function outcomeOf(record: LogRecord & { type: "summary_finished" | "summary_failed" }): Outcome {
+function outcomeOf(record: RecordOf<"summary_finished" | "summary_failed">): Outcome {
   if (record.type === "summary_failed") return { error: record.error, cut: false };
   const { message } = record;
   const error = noSummary(message);
@@ -136,7 +136,7 @@ function noSummary(message: AssistantMessage): ErrorData | undefined {
 }
 
 /** The compaction is over: the history is what the edit makes of it, or what it was. */
-export function compact(state: State, run: Run, record: LogRecord & { type: "compacted" }): State {
+export function compact(state: State, run: Run, record: RecordOf<"compacted">): State {
   if (run.compacting === undefined) return state;
   const over: Run = { ...run, compacting: undefined };
   const after =

@@ -8,14 +8,14 @@ import type { AssistantMessage, ToolCallPart, ToolMessage } from "../../message.
 import { callsOf, textOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered.ts";
-import type { Because, CallKey, CallResult, Follows, LogRecord } from "../records.ts";
+import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
 import { type Call, callIn, hasBegun, type Run, type State, settleCancel, type Turn } from "../state.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 
 /** The answer has arrived: the turn is open. */
-export function finishModel(state: State, run: Run, record: LogRecord & { type: "model_finished" }): State {
+export function finishModel(state: State, run: Run, record: RecordOf<"model_finished">): State {
   if (run.call === undefined) return state;
   const parts = callsOf(record.message);
   const { message, ids } = withUniqueIds(record.message, parts, state.ids, record.seq);
@@ -82,7 +82,7 @@ function withUniqueIds(
 }
 
 /** The turn, or the failure, has been judged. */
-export function judge(state: State, run: Run, record: LogRecord & { type: "turn_judged" }): State {
+export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): State {
   const because = { rule: record.rule, evidence: record.evidence };
   if (run.failure !== undefined) {
     const { error } = run.failure;
@@ -155,7 +155,7 @@ function doneBy(call: Call, done: boolean | string): NonNullable<Run["stopping"]
 }
 
 /** The tool has looked for what became of a call that was cut off. */
-export function reconcile(state: State, run: Run, record: LogRecord & { type: "reconciled" }): State {
+export function reconcile(state: State, run: Run, record: RecordOf<"reconciled">): State {
   return changeCall(state, run, record.call, (call) => {
     if (!call.interrupted || call.result !== undefined) return call;
     if (record.found === "done") return { ...call, reconciled: record.result };
@@ -166,7 +166,7 @@ export function reconcile(state: State, run: Run, record: LogRecord & { type: "r
 }
 
 /** Somebody answered a call that waited for it. */
-export function approve(state: State, run: Run, record: LogRecord & { type: "approval_given" }): State {
+export function approve(state: State, run: Run, record: RecordOf<"approval_given">): State {
   const { approval } = record;
   const stopped: Run =
     approval.answer === "deny" && approval.stop === true

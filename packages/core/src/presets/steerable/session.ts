@@ -7,6 +7,7 @@
 import { Agent } from "../../agent.ts";
 import { messageOf, RondoError } from "../../errors.ts";
 import type { CallView } from "../../events.ts";
+import { placeIn } from "../../loop/call-key.ts";
 import { hasBegun } from "../../loop/state.ts";
 import { callsOf, type UserMessage } from "../../message.ts";
 import { type Model, modelFace } from "../../model.ts";
@@ -92,7 +93,7 @@ export async function steerableSession(id: string, options: SteerableSessionOpti
 
 /** Whether the call before this one, in the answer's order, was answered without running. */
 function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView): boolean {
-  const before = session?.state.run?.turn?.calls[Number(key.split(".")[1]) - 1];
+  const before = session?.state.run?.turn?.calls[placeIn(key) - 1];
   return before?.result !== undefined && !hasBegun(before);
 }
 

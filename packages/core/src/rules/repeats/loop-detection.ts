@@ -5,6 +5,7 @@
 // stays blocked until something else has happened.
 
 import { type Check, callable, checkGiven, count, listOf, membersOf, oneOf, recordOf } from "../../checks.ts";
+import { placeIn } from "../../loop/call-key.ts";
 import { type Call, callIn } from "../../loop/state.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
 import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
@@ -108,7 +109,7 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
     },
     judgeStart(memory, call, state) {
       // In sequence a call's time comes when the one before it has its result; until then there is nothing to look at.
-      const before = state.run?.turn?.calls[Number(call.key.split(".")[1]) - 1];
+      const before = state.run?.turn?.calls[placeIn(call.key) - 1];
       if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
         return undefined;
       const found = blocking(memory, call);
