@@ -10,7 +10,7 @@ import { type Remedy, remedyOf } from "./explain/remedy.ts";
 import { decide, phaseOf } from "./loop/next.ts";
 import type { Follows, LogRecord, RunEnd } from "./loop/records.ts";
 import { reduce } from "./loop/reduce.ts";
-import { emptyState, type State } from "./loop/state.ts";
+import { emptyState, isOpen, type State } from "./loop/state.ts";
 import type { Rules } from "./rules/rule.ts";
 
 export interface StepReasons {
@@ -81,8 +81,7 @@ export function explain(records: Iterable<LogRecord>, options: ExplainOptions): 
     if (record.type === "run_ended" && explanation.end === undefined)
       explanation.end = { ...record.end, seq: record.seq, remedy: remedyOf(record.end, before.options) };
   }
-  const open = state.run !== undefined && state.run.end === undefined && run === number;
-  if (open) {
+  if (isOpen(state.run) && run === number) {
     const row = rowAt(state, options.rules);
     if (row !== undefined) explanation.now = { phase: phaseOf(state), ...row };
   }

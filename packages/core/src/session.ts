@@ -23,7 +23,7 @@ import type { Shell } from "./loop/driving/shell.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
-import { emptyState, type State } from "./loop/state.ts";
+import { emptyState, isOpen, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
@@ -92,7 +92,7 @@ export class Session<Output = unknown> {
   get status(): SessionStatus {
     if (this.#driving.current !== undefined) return "running";
     const { run } = this.state;
-    if (run === undefined || run.end !== undefined) return "idle";
+    if (!isOpen(run)) return "idle";
     if (!this.#driving.interrupted) return "parked";
     // Whoever drove it is gone; where an approval is all that is missing, nothing of it was cut off.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";

@@ -9,7 +9,7 @@ import { type Rules, ruleFailed, speakersOf } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
 import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
-import { type Call, runOf, type State } from "./state.ts";
+import { type Call, isOpen, runOf, type State } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
 
@@ -191,7 +191,7 @@ function without(free: Amounts, reserved: Amounts): Amounts {
 /** The calls inside sub-agents that wait for an answer and have none, with the call they stand under. */
 export function waitingInside(state: State): { call: Call; inside: WaitingCall }[] {
   const { run } = state;
-  if (run === undefined || run.end !== undefined) return [];
+  if (!isOpen(run)) return [];
   return (run.turn?.calls ?? []).flatMap((call) => {
     const { child } = call;
     if (child === undefined || call.result !== undefined) return [];

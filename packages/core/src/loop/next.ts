@@ -50,12 +50,12 @@ import {
   runHook,
   startCalls,
 } from "./deciding/starting.ts";
-import { inFlight, isThinking, running, runOf, type State, stepOf } from "./state.ts";
+import { inFlight, isOpen, isThinking, running, runOf, type State, stepOf } from "./state.ts";
 
 /** The phase a state is in. */
 export function phaseOf(state: State): Phase {
   const { run } = state;
-  if (run === undefined || run.end !== undefined) return "idle";
+  if (!isOpen(run)) return "idle";
   if (run.abort !== undefined || (run.cancelledAt !== undefined && inFlight(run))) return "cancelling";
   if (run.call !== undefined) return "thinking";
   if (run.failure !== undefined) return "judging";

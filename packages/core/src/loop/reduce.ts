@@ -29,6 +29,7 @@ import {
   type Call,
   emptyState,
   inFlight,
+  isOpen,
   type Run,
   runOf,
   type State,
@@ -99,7 +100,7 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "late_result")
     return run === undefined ? state : { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
   if (record.type === "opened") return reopen(state, record, last);
-  if (run === undefined || run.end !== undefined) return state;
+  if (!isOpen(run)) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });
   switch (record.type) {
     case "delivered":
@@ -189,7 +190,7 @@ function fold(state: State, record: LogRecord, last: number): State {
 }
 
 function startRun(state: State, record: RecordOf<"run_started">): State {
-  if (state.run !== undefined && state.run.end === undefined) return state;
+  if (isOpen(state.run)) return state;
   const options = record.options ?? state.options;
   if (options === undefined) return state;
   const base = record.history === undefined ? state.history : Log.of(record.history);
@@ -283,7 +284,7 @@ function reopen(before: State, record: RecordOf<"opened">, last: number): State 
   // What was left behind before a fork belongs to the session that was forked, as what is at work does.
   const state = from === undefined ? takeLeft(before) : forgetLeft(before);
   const { run } = state;
-  if (run === undefined || run.end !== undefined) return state;
+  if (!isOpen(run)) return state;
   const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
   const taken = settleCancel(interrupt(own, state.options));
   const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };

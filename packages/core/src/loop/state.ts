@@ -226,6 +226,11 @@ export const emptyState: State = {
   memories: [],
 };
 
+/** Whether there is a run that has not ended. */
+export function isOpen(run: Run | undefined): run is Run & { readonly end?: never } {
+  return run !== undefined && run.end === undefined;
+}
+
 /** Whether a model call, a summary or a tool is under way. */
 export function inFlight(run: Run): boolean {
   return isThinking(run) || (run.turn?.calls.some(isRunning) ?? false);

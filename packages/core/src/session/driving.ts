@@ -9,7 +9,7 @@ import { Writer } from "../journal/writer.ts";
 import { Driver } from "../loop/drive.ts";
 import type { Shell } from "../loop/driving/shell.ts";
 import type { CodeChange, Fact } from "../loop/records.ts";
-import { inFlight, type State } from "../loop/state.ts";
+import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { changeText, newsOf } from "./changes.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
@@ -40,7 +40,7 @@ export class Driving<Output> {
   constructor(parts: SessionParts, state: State, tell: Shell["sink"]) {
     this.#parts = parts;
     this.#tell = tell;
-    this.#interrupted = state.run !== undefined && state.run.end === undefined;
+    this.#interrupted = isOpen(state.run);
     this.#writer = new Writer(parts.journal, parts.id, parts.lease);
     this.#driver = new Driver(
       shellOf(parts, this.#writer, () => this.#driver.state, tell),
@@ -211,8 +211,7 @@ export class Driving<Output> {
       return how;
     } catch (thrown) {
       // Nobody is waited for: whoever drove it is gone, or could not keep what it began with.
-      if (this.failed !== undefined)
-        this.#interrupted = this.state.run !== undefined && this.state.run.end === undefined;
+      if (this.failed !== undefined) this.#interrupted = isOpen(this.state.run);
       throw thrown;
     } finally {
       this.#held ??= [];
@@ -236,7 +235,7 @@ export class Driving<Output> {
       this.#wanted = false;
       const { run } = this.state;
       // What was given up when this session was left is lost, and that is a fact.
-      if (run !== undefined && run.end === undefined && inFlight(run))
+      if (isOpen(run) && inFlight(run))
         this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
       for (const fact of first === undefined ? held : [first, ...held]) this.#driver.post(fact);
       if (first?.type === "run_started") this.#runsBegun += 1;

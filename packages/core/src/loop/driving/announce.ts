@@ -10,7 +10,7 @@ import type { LeftChild, WaitingCall } from "../child-facts.ts";
 import { waitingInside } from "../children.ts";
 import { leftChildOf } from "../folding/children.ts";
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../records.ts";
-import { type Call, callIn, type State } from "../state.ts";
+import { type Call, callIn, isOpen, type State } from "../state.ts";
 
 /** A call as watchers see it. */
 export function viewOf(call: Call): CallView {
@@ -107,9 +107,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "compacted":
       return compacted(record);
     case "run_ended":
-      return before.run === undefined || before.run.end !== undefined
-        ? []
-        : [{ type: "run_end", end: record.end, text: record.text ?? "" }];
+      return isOpen(before.run) ? [{ type: "run_end", end: record.end, text: record.text ?? "" }] : [];
     case "late_result": {
       // That a sub-agent which was left behind is over, is no result of anything.
       const left = leftChildOf(record, before);

@@ -7,7 +7,7 @@ import { inAnyWords } from "../../rules/own-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { next } from "../next.ts";
-import type { State } from "../state.ts";
+import { isOpen, type State } from "../state.ts";
 
 /**
  * As `next`, for whoever drives: a rule that throws ends its run, and is named, and so are words of somebody's own. A run
@@ -16,8 +16,7 @@ import type { State } from "../state.ts";
  */
 export function nextOrEnd(state: State, rules: Rules): Action {
   const { run } = state;
-  const isOpen = run !== undefined && run.end === undefined && run.abort === undefined;
-  if (!isOpen) return inAnyWords(rules, (worded) => next(state, worded));
+  if (!isOpen(run) || run.abort !== undefined) return inAnyWords(rules, (worded) => next(state, worded));
   try {
     return run.ruleFailed === undefined ? next(state, rules) : broken(run.ruleFailed);
   } catch (thrown) {

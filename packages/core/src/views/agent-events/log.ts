@@ -6,7 +6,7 @@
 import type { LogRecord } from "../../loop/records.ts";
 import { reduce } from "../../loop/reduce.ts";
 import { requestOf } from "../../loop/request.ts";
-import { callIn, emptyState } from "../../loop/state.ts";
+import { callIn, emptyState, isOpen } from "../../loop/state.ts";
 import type { AssistantMessage, ContentPart, JsonObject, Message, Usage } from "../../message.ts";
 import type { Settings, ToolChoice, ToolDefinition } from "../../model.ts";
 import type { Rules } from "../../rules/rule.ts";
@@ -65,7 +65,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
     const before = state;
     state = reduce(state, record, rules);
     const at = { run_id: `${session}:${before.run?.number ?? 0}`, ts: record.at };
-    if (before.run === undefined || before.run.end !== undefined) continue;
+    if (!isOpen(before.run)) continue;
     switch (record.type) {
       case "model_started": {
         seq += 1;
