@@ -5,7 +5,7 @@
 
 import { assemble } from "../../context/compact/assemble.ts";
 import { type Ledger, ledgerWithin } from "../../context/compact/ledger.ts";
-import { type CompactionPlan, planCompaction } from "../../context/compact/plan.ts";
+import { type CompactionFacts, type CompactionPlan, planCompaction } from "../../context/compact/plan.ts";
 import { summaryRequest } from "../../context/compact/request.ts";
 import type { CompactionSettings } from "../../context/compact/settings.ts";
 import { stagedBounds } from "../../context/compact/staged.ts";
@@ -169,6 +169,16 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
   const settings = settingsOf(state);
   const { options, history } = state;
   if (settings === undefined || options === undefined) return undefined;
+  const facts = planFacts(state, rules, settings);
+  const { window, used, overhead, summariserWindow } = facts;
+  const known = plansOf(options)(history);
+  const key = [isForced(state), window, used, overhead, summariserWindow].join();
+  if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
+  return known.get(key);
+}
+
+/** What the plan is made from. */
+function planFacts(state: State, rules: Rules, settings: CompactionSettings): CompactionFacts {
   const forced = isForced(state);
   const window = windowOf(state);
   const size = sizeOf(state, rules);
@@ -180,23 +190,14 @@ function planOf(state: State, rules: Rules): CompactionPlan | undefined {
         ? Math.max(size, window ?? 4 * stagedBounds.overheadTokens)
         : size,
     overhead: frontOf(state, rules),
+    estimator: rules.estimator.message,
   };
   // A window nobody knows is small enough to need a summary, and large enough to be asked for one: any model reads a
   // summarising request, and as much again.
   const isGuessed = forced && window === undefined && settings.format === "structured";
   const guessed = isGuessed ? Math.max(facts.window, 2 * stagedBounds.overheadTokens) : undefined;
   const { narrowed = 0 } = runOf(state).compacting ?? {};
-  const told = options.compactor?.facts.contextWindow ?? guessed;
+  const told = state.options?.compactor?.facts.contextWindow ?? guessed;
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
-  const known = plansOf(options)(history);
-  const key = [forced, facts.window, facts.used, facts.overhead, reads].join();
-  if (!known.has(key)) {
-    const plan = planCompaction(history, settings, {
-      ...facts,
-      estimator: rules.estimator.message,
-      ...(reads === undefined ? {} : { summariserWindow: reads }),
-    });
-    known.set(key, plan);
-  }
-  return known.get(key);
+  return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }
