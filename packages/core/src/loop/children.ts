@@ -69,7 +69,7 @@ export function tighter(one: Amounts, other: Amounts): Amounts {
   return least;
 }
 
-/** What a budget leaves after what was spent; what was spent of it in money is unknown where `usd` is. */
+/** What a budget leaves after what was spent; of money nothing, where nobody knows what was spent of it. */
 export function leftOf(budget: Amounts, spent: Spent): Amounts {
   const left: Amounts = { ...budget };
   for (const name of counted) {

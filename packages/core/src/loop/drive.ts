@@ -30,7 +30,7 @@ export class Driver {
   #flushed: number;
   readonly #mailbox: Fact[] = [];
   #wake: (() => void) | undefined;
-  /** Something came since it was last looked at what comes next: nobody falls asleep over it. */
+  /** Something came after the loop last looked at what comes next: it must not fall asleep over it. */
   #stirred = false;
   #running = false;
   #sinkFailed = false;

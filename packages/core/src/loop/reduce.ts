@@ -266,7 +266,7 @@ function interrupt(run: Run, options: RunOptions | undefined): Run {
     ...mapCalls(run, (call) => {
       if (call.startedAt === undefined || call.result !== undefined) return call;
       const { startedAt: _startedAt, begun: _begun, ...unstarted } = call;
-      // A write may have had its effect; anything else may simply run again, but where it does not come to that, it began.
+      // A write may have had its effect. Anything else may simply run again; should it never do so, it has begun all the same.
       if (call.tool?.effect !== "write")
         return call.tool?.effect === "idempotent" ? { ...unstarted, begun: true } : unstarted;
       const lost = { ...unstarted, interrupted: true };

@@ -51,7 +51,7 @@ export interface Call {
   readonly startedAt?: number;
   /** It is a write, and had started when a process died. */
   readonly interrupted: boolean;
-  /** It had started when a process died, and may have had its effect; it is to run again, or does: because it may do what it did again, or because somebody said so. */
+  /** It had started when a process died, and may have had its effect. It runs again, or will: doing it twice does no harm, or somebody said so. */
   readonly begun?: true;
   /** What the tool found out about that: its result, or nothing. Absent: it has not been asked, or has no way to. */
   readonly reconciled?: CallResult | "unknown" | undefined;
@@ -258,7 +258,7 @@ export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
 }
 
-/** Whether a call has started, be it that it was cut off, or its sub-agent waits or was, and is to go on. */
+/** Whether a call has ever started: also one that was cut off since, or whose sub-agent has stopped and is to go on. */
 export function hasBegun(call: Call): boolean {
   return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
 }

@@ -2,8 +2,8 @@
 //
 // A rule is pure. It remembers what it needs by folding records (so it never looks back over the history) and speaks
 // at five moments: before a model call (`decide`), when an answer is judged (`judge`), about one call of it
-// (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked). What it says becomes a record that
-// carries its name and its evidence.
+// (`judgeCall`), before that call starts (`judgeStart`), and by the clock (`wakeAt`, after which `decide` is asked).
+// What it says becomes a record that carries its name and its evidence.
 
 import { callable, checkGiven } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";

@@ -78,9 +78,7 @@ export function planCompaction(
   );
   const thinned = tagged && settings.form === "marked" ? thinnedOf(history, keepFrom, memories) : [];
   const least = settings.minGain === null ? -1 : settings.minGain * estimated;
-  const most =
-    gone.reduce((sum, at) => sum + (sizes[at] as number), 0) +
-    thinned.reduce((sum, at) => sum + (sizes[at] as number), 0);
+  const most = [...gone, ...thinned].reduce((sum, at) => sum + (sizes[at] as number), 0);
   const fresh = [...gone.filter((at) => !memories.has(at)), ...thinned];
   if (fresh.length === 0 && !(tagged && settings.minGain === null)) return undefined;
   if (most <= least) return undefined;

@@ -61,7 +61,7 @@ export function abandonedResult(call: Call, _state: State, { texts }: Rules): Ca
     : result("not_executed", texts.notExecuted(name));
 }
 
-/** What a call gets whose run was cancelled after its intent was written, and before it was started: that it was not, unless it had been before. */
+/** What a call gets whose run was cancelled once its start was written down, and before it was started: that it was not, unless it had been before. */
 export function unstartedResult(call: Call, { texts }: Rules): CallResult {
   const { child, name, tool } = call;
   const waited = child !== undefined && (child.waiting.length > 0 || child.spent.modelCalls > 0);

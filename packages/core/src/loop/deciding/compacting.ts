@@ -52,8 +52,8 @@ export function summaryOf(state: State, rules: Rules): SummaryAsk | undefined {
 }
 
 /**
- * The limit of an answer that went into reasoning is raised, up to half a window; none is over what the model gives. Headers go
- * where all requests of the run go.
+ * Where the output limit went into reasoning it is raised, up to half a window, and never beyond what the model gives. The
+ * headers of the run's settings go along where the run's own model is asked.
  */
 function sentSettings(state: State, { settings }: ModelRequest, { cut = 0, limit }: Compacting): Settings {
   const { options } = state;

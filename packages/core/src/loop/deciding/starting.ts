@@ -43,7 +43,7 @@ export function refuseChildren(state: State, rules: Rules): Action | undefined {
   });
 }
 
-/** Has the sub-agents come to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended has its pause. */
+/** Brings sub-agents to their end that nobody waits for any more: nobody is to be asked for what nobody needs. One that could not be ended is left alone for a while. */
 export function endChildren(state: State, rules: Rules): Action | undefined {
   const { now } = state;
   const left = state.left?.filter(({ until }) => until > now);

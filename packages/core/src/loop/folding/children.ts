@@ -72,7 +72,7 @@ export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Cal
   return { ...call, child: { ...child, answers: [...child.answers, { inside, said }] } };
 }
 
-/** However short the grace, what only has to be written down is waited for so long. */
+/** However short the grace is, what only has to be written down is waited for this long. */
 const leastMs = 1_000;
 
 const timeToEnd = (state: State, from: number): number =>
@@ -93,7 +93,7 @@ export function leaveChild(
   return { ...state, left: [...(state.left ?? []), one] };
 }
 
-/** Who goes on with a session, in another process or with another run, takes his time for what was left behind. */
+/** Whoever goes on with a session, in another process or with another run, has the whole time again for what was left behind. */
 export function takeLeft(state: State): State {
   if (state.left === undefined) return state;
   const until = timeToEnd(state, state.now);

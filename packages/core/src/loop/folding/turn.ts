@@ -95,7 +95,7 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
   const text = run.pausedText + textOf(turn.message);
-  // Another rule that asks again wants another answer: taken for the rest of this one, it would never count.
+  // Any other rule that asks again wants a new answer: taken for the rest of this one, that would never count.
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
   const judged: Run = {
