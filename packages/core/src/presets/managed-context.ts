@@ -16,6 +16,7 @@ import type { Texts } from "../rules/texts.ts";
 import type { Provided } from "../tool/dependency.ts";
 import type { Tool } from "../tool.ts";
 import { besides } from "./besides.ts";
+import { heardAlone } from "./heard-alone.ts";
 import { namedFailures } from "./managed-context/failures.ts";
 import { hostedSettings, withoutHosted } from "./managed-context/hosted.ts";
 import { emptyAsWritten } from "./managed-context/raw.ts";
@@ -145,13 +146,8 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     // The content decides, whatever the provider's word for the end of an answer.
+    ...heardAlone,
     onTruncated: "run_complete",
-    maxTruncations: null,
-    malformedRetries: null,
-    pauseResumes: null,
-    emptyNudges: null,
-    degenerateRetries: null,
-    repeats: null,
     retry: null,
     ...(retries === undefined ? { repairs: null } : {}),
     throwOnError: true,

@@ -28,6 +28,7 @@ import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detecti
 import type { Rule } from "../rules/rule.ts";
 import type { Texts } from "../rules/texts.ts";
 import { besides } from "./besides.ts";
+import { heardAlone } from "./heard-alone.ts";
 import { type SteerablePrompt, steerablePrompt } from "./steerable/prompt.ts";
 import { steerableStop } from "./steerable/stops.ts";
 
@@ -101,14 +102,9 @@ export function steerable(options: SteerableOptions): AgentOptions {
     maxSteps: ceiling,
     toolOrder: "sequential",
     maxCallsPerTurn: 1_000,
-    retry: null,
-    repeats: null,
-    maxTruncations: null,
+    ...heardAlone,
     onTruncated: "run_complete",
-    malformedRetries: null,
-    pauseResumes: null,
-    emptyNudges: null,
-    degenerateRetries: null,
+    retry: null,
     repairs: null,
     context: {
       ...noContext,

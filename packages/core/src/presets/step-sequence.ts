@@ -35,6 +35,7 @@ import type { Texts } from "../rules/texts.ts";
 import { toolWith } from "../tool/with.ts";
 import { type Tool, ToolResult } from "../tool.ts";
 import { besides } from "./besides.ts";
+import { heardAlone } from "./heard-alone.ts";
 import { stepSequenceError } from "./step-sequence/errors.ts";
 import { retryPolicies } from "./step-sequence/retry.ts";
 
@@ -123,16 +124,11 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     outputReading: { wholeText: true, camelCaseKeys: true },
     texts: stepSequenceTexts,
     settings: { maxOutputTokens: 4_096, ...options.settings },
-    // The policy hears of every answer: no rule for odd ones speaks before it.
-    maxTruncations: null,
-    malformedRetries: null,
-    pauseResumes: null,
-    emptyNudges: null,
-    degenerateRetries: null,
+    // The policy hears of every answer.
+    ...heardAlone,
     refusals: null,
     // What was refused is not tried again.
     repairs: null,
-    repeats: null,
     context: noContext,
   };
 }

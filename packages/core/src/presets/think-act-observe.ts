@@ -17,6 +17,7 @@ import type { Texts } from "../rules/texts.ts";
 import { toolWith } from "../tool/with.ts";
 import { type ArgsCheck, type Tool, type ToolContext, toolResult } from "../tool.ts";
 import { besides } from "./besides.ts";
+import { heardAlone } from "./heard-alone.ts";
 import { byStopReason } from "./think-act-observe/stop.ts";
 
 export interface ThinkActObserveOptions {
@@ -91,14 +92,9 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
     texts,
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
-    retry: null,
-    repeats: null,
-    maxTruncations: null,
-    malformedRetries: null,
-    pauseResumes: null,
-    degenerateRetries: null,
-    emptyNudges: null,
+    ...heardAlone,
     refusals: null,
+    retry: null,
     repairs: null,
     context: noContext,
     throwOnError: true,

@@ -27,28 +27,22 @@ export class StepSequenceError extends RondoError {
 }
 
 /** The error of a run that failed: in the sequence's words, and as it was. */
-export function stepSequenceError(end: RunEnd): { wrapped: StepSequenceError; raw: RondoError } {
-  const { kind, message, retryable } = end.error ?? {
-    kind: "internal",
-    message: end.reason,
-    retryable: false,
-  };
+export function stepSequenceError({ error, reason, evidence }: RunEnd): {
+  wrapped: StepSequenceError;
+  raw: RondoError;
+} {
+  const { kind = "internal", message = reason, retryable = false } = error ?? {};
   const raw = new RondoError(kind, message, { retryable });
-  const made = (
-    code: StepSequenceErrorCode,
-    words: string,
-  ): { wrapped: StepSequenceError; raw: RondoError } => ({
+  const made = (code: StepSequenceErrorCode, words: string): ReturnType<typeof stepSequenceError> => ({
     wrapped: new StepSequenceError(code, kind, words, raw),
     raw,
   });
-  if (end.reason === "max_steps")
-    return made("maxStepsExceeded", `Agent exceeded maximum steps limit (${String(end.evidence.max)})`);
-  if (end.reason === "output_invalid") {
-    const error = String(end.evidence.error);
-    return {
-      ...made("outputDecodingFailed", `Failed to decode output: ${error}`),
-      raw: new RondoError(kind, error),
-    };
+  if (reason === "max_steps")
+    return made("maxStepsExceeded", `Agent exceeded maximum steps limit (${String(evidence.max)})`);
+  if (reason === "output_invalid") {
+    const fault = String(evidence.error);
+    const { wrapped } = made("outputDecodingFailed", `Failed to decode output: ${fault}`);
+    return { wrapped, raw: new RondoError(kind, fault) };
   }
   // A hook or a listener that failed: the model had no part in it.
   if (kind === "internal") return made("invalidState", `Invalid agent state: ${message}`);
