@@ -9,6 +9,7 @@
 import { nearest } from "./checks/nearest.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { jsonCopy } from "./json/copy.ts";
+import { isObject } from "./json/object.ts";
 
 export { nearest } from "./checks/nearest.ts";
 
@@ -55,8 +56,6 @@ function shown(value: unknown): string {
 }
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whatever it is; somebody else looks at it. */
 export const anything: Check = () => undefined;

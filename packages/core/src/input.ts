@@ -5,6 +5,7 @@ import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/data-url.ts";
 import { harmlessResult } from "./input/harmless.ts";
 import { jsonCopy } from "./json/copy.ts";
+import { isObject } from "./json/object.ts";
 import {
   type BlobRef,
   type ContentPart,
@@ -172,8 +173,7 @@ export function readArgs(given: JsonObject): JsonObject {
   } catch (thrown) {
     throw wrong(messageOf(thrown));
   }
-  if (typeof args !== "object" || args === null || Array.isArray(args))
-    throw wrong(`not ${JSON.stringify(args)}`);
+  if (!isObject(args)) throw wrong(`not ${JSON.stringify(args)}`);
   return args;
 }
 

@@ -1,8 +1,8 @@
 // The room of free members: objects that are maps, whose members nobody has named.
 
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
-import { isObject } from "../schema/pointer.ts";
 
 const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
 const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);

@@ -4,9 +4,9 @@
 // schema are refused. So such a schema is asked for inside an object, and the object taken off again where the answer arrives.
 
 import { jsonIn } from "../json/in-text.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
-import { isObject } from "../schema/pointer.ts";
 
 const wrapperOf = oncePer(wrap);
 const wrappers = new WeakSet<JsonObject>();

@@ -3,6 +3,10 @@
 // Six blocks in a fixed order, each with a default that an override may replace. What a user wrote is never parsed
 // for meaning: a text is a text, a JSON object names blocks, and everything else in it is ignored.
 
+import { jsonIn } from "../json/in-text.ts";
+import { isObject } from "../json/object.ts";
+import type { JsonObject } from "../message.ts";
+
 /** The blocks that can be overridden, in their order. The instruction comes before them. */
 export const policyKeys = [
   "persistence_policy",
@@ -68,15 +72,9 @@ function overridesOf(given: PromptPolicy["overrides"]): Partial<Record<PolicyKey
   return overrides;
 }
 
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+function objectIn(text: string): JsonObject | undefined {
+  const value = jsonIn(text)?.value;
+  return isObject(value) ? value : undefined;
 }
 
 function textOf(value: unknown): string {

@@ -5,8 +5,9 @@
 // checked again, so a guess among alternatives can be wrong without harm.
 
 import { jsonIn } from "../json/in-text.ts";
+import { isObject, objectOf } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
-import { isObject, pointed } from "./pointer.ts";
+import { pointed } from "./pointer.ts";
 
 /** The value with its types mended as the schema asks; the same value when there was nothing to mend. */
 export function coerce(value: Json, schema: Json | undefined): Json {
@@ -63,7 +64,7 @@ function isMeant(value: JsonObject, branch: Json, { root, trail }: Place): boole
   const has = listOf(shape.required).every((name) => Object.hasOwn(value, String(name)));
   return (
     has &&
-    Object.entries(isObject(shape.properties) ? shape.properties : {}).every(([name, member]) => {
+    Object.entries(objectOf(shape.properties)).every(([name, member]) => {
       const single = isObject(member) ? (member.const ?? (member.enum as Json | undefined)) : undefined;
       const own = value[name];
       return single === undefined || own === undefined || own === null || [single].flat().includes(own);
@@ -158,8 +159,8 @@ function items(list: Json[], schema: JsonObject, inner: Place): Json[] {
 }
 
 function members(value: JsonObject, schema: JsonObject, inner: Place): JsonObject {
-  const named = isObject(schema.properties) ? schema.properties : {};
-  const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
+  const named = objectOf(schema.properties);
+  const patterns = Object.entries(objectOf(schema.patternProperties));
   const demanded = listOf(schema.required);
   let changed = false;
   const mended = Object.entries(value).flatMap(([key, before]): [string, Json][] => {

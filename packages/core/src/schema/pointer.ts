@@ -1,10 +1,7 @@
 // The room of references in a schema: what a pointer into the schema itself leads to.
 
-import type { Json, JsonObject } from "../message.ts";
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isObject } from "../json/object.ts";
+import type { Json } from "../message.ts";
 
 /** Undefined where it leads to nothing, or out of the schema. */
 export function pointed(root: Json, ref: string): Json | undefined {

@@ -3,8 +3,9 @@
 // One such tool would have every request refused that declares it, and its calls would fail whatever was in them (F141,
 // F143). What says nothing is left out, so that the schema allows more; what it does say holds.
 
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
-import { isObject, pointed } from "./pointer.ts";
+import { pointed } from "./pointer.ts";
 
 const typeWords: ReadonlySet<unknown> = new Set([
   "object",

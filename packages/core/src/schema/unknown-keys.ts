@@ -3,6 +3,7 @@
 // A key is unknown only where the schema can be read to the end: an object that names its members and leaves the rest
 // open in no other place (no patterns, no further schema for the rest, no branches that may name more).
 
+import { objectOf } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 
 /** `allow`: as the schema says. `strip`: they are left out before the check. `reject`: the call fails, naming them. */
@@ -57,8 +58,4 @@ function isOpen(shape: JsonObject): boolean {
   const rest = shape.additionalProperties;
   const takesMore = rest === true || (typeof rest === "object" && rest !== null);
   return takesMore || elsewhere.some((keyword) => shape[keyword] !== undefined);
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -15,7 +15,7 @@ import { memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
-import type { Estimator } from "./staged.ts";
+import type { Measure } from "./staged.ts";
 
 /** Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not be smaller; `invalid`: it would not be a valid one. */
 export type Unhelpful = "no_summary" | "no_gain" | "invalid";
@@ -47,7 +47,7 @@ export function assemble(
   answers: readonly string[],
   ledger: Ledger,
   settings: CompactionSettings,
-  estimator: Estimator,
+  estimator: Measure,
 ): Compacted {
   const { before, scale } = plan;
   if (history.length < plan.length)

@@ -7,7 +7,7 @@ import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import { memoriesOf } from "./memory.ts";
 import type { CompactionSettings } from "./settings.ts";
-import { type Estimator, isOversized, type Piece, partsOf } from "./staged.ts";
+import { isOversized, type Measure, type Piece, partsOf } from "./staged.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 
@@ -22,7 +22,7 @@ export interface CompactionFacts {
   /** Tokens of that request beside the history: system prompt, tools. Default: 0. */
   overhead?: number;
   /** Tokens of one message. Must be the same for the same message. */
-  estimator: Estimator;
+  estimator: Measure;
 }
 
 /** What is to be done. Plain JSON; holds for the history it was made from. */

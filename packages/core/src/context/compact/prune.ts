@@ -6,7 +6,7 @@
 import type { HistoryEdit } from "../../loop/records.ts";
 import type { MessageList } from "../../model.ts";
 import { editOf } from "../edit.ts";
-import type { Estimator } from "./staged.ts";
+import type { Measure } from "./staged.ts";
 import { unitStarts } from "./units.ts";
 
 export interface ShareFacts {
@@ -15,7 +15,7 @@ export interface ShareFacts {
   share?: number;
   /** Into how many pieces what is left is cut, each time, before the oldest goes. Default: 2. */
   parts?: number;
-  estimator: Estimator;
+  estimator: Measure;
   /** Messages that stay, by index. System messages always do. */
   pinned?: readonly number[];
 }

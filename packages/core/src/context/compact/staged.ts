@@ -6,7 +6,7 @@
 import type { Message } from "../../message.ts";
 
 /** The tokens of one message, estimated. */
-export type Estimator = (message: Message) => number;
+export type Measure = (message: Message) => number;
 
 /** The bounds of a summary in stages. */
 export const stagedBounds = {

@@ -3,6 +3,7 @@
 // Other programs leave members out, put null and strings where lists belong, and cut emoji in two. What cannot be read
 // is left out; what is signed is never touched, for a provider would refuse it changed.
 
+import { isObject } from "../../json/object.ts";
 import {
   type AssistantMessage,
   type ContentPart,
@@ -132,13 +133,13 @@ function mendReasoning(part: Part & { type: "reasoning" }, policy: RepairPolicy,
 }
 
 function mendCall(part: ToolCallPart, policy: RepairPolicy): ToolCallPart[] {
-  const isObject = typeof part.args === "object" && part.args !== null && !Array.isArray(part.args);
+  const isWhole = isObject(part.args);
   const name = wellFormed(textIn(part.name)).trim();
   const id = wellFormed(textIn(part.id));
-  if (policy.malformed === "drop" && (!isObject || id.trim() === "" || !namePattern.test(name))) return [];
-  const args = isObject ? (wellFormedJson(part.args) as ToolCallPart["args"]) : {};
+  if (policy.malformed === "drop" && (!isWhole || id.trim() === "" || !namePattern.test(name))) return [];
+  const args = isWhole ? (wellFormedJson(part.args) as ToolCallPart["args"]) : {};
   const raw = typeof part.rawArgs === "string" ? wellFormed(part.rawArgs) : JSON.stringify(part.args ?? {});
-  const argsError = isObject ? part.argsError : (part.argsError ?? "the arguments are no JSON object");
+  const argsError = isWhole ? part.argsError : (part.argsError ?? "the arguments are no JSON object");
   const same =
     name === part.name &&
     id === part.id &&

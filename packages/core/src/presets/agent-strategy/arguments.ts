@@ -4,6 +4,7 @@
 // model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
 
 import { messageOf } from "../../errors.ts";
+import { isObject, objectOf } from "../../json/object.ts";
 import type { Json, JsonObject } from "../../message.ts";
 import { charsOf } from "../../text/size.ts";
 import type { ArgsCheck, Tool } from "../../tool.ts";
@@ -15,15 +16,15 @@ export type ParsedArguments = { ok: true; args: JsonObject } | { ok: false; erro
 export function parseToolArguments(raw: unknown): ParsedArguments {
   if (typeof raw !== "string") return { ok: false, error: "tool arguments must be a JSON object string" };
   if (raw === "") return { ok: true, args: {} };
-  let value: unknown;
+  let value: Json;
   try {
-    value = JSON.parse(raw);
+    value = JSON.parse(raw) as Json;
   } catch {
     return { ok: false, error: "tool arguments must be valid JSON object" };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { ok: false, error: "tool arguments must be a JSON object" };
-  return { ok: true, args: value as JsonObject };
+  return isObject(value)
+    ? { ok: true, args: value }
+    : { ok: false, error: "tool arguments must be a JSON object" };
 }
 
 export interface ArgumentRules {
@@ -153,10 +154,6 @@ function listed(items: readonly Json[]): string {
 }
 
 const shown = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
-
-function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
 
 function withoutKeys(value: JsonObject, drop: (key: string) => boolean): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !drop(key)));

@@ -3,6 +3,7 @@
 // Each provider writes them its own way: a call and its result as two blocks with one id, or one item that is both.
 // They are merged by id; what is no search is left alone.
 
+import { isObject, objectOf } from "../../json/object.ts";
 import type { AssistantMessage, Json, JsonObject } from "../../message.ts";
 
 export interface HostedSearch {
@@ -21,7 +22,7 @@ export function hostedSearches(message: AssistantMessage): HostedSearch[] {
     if (part.type !== "native" || !/(web|x)_search/.test(`${part.kind} ${textIn(part.opaque.name)}`))
       continue;
     // Items are kept whole under `item`; blocks stand for themselves.
-    const block = objectIn(part.opaque.item) ?? part.opaque;
+    const block = isObject(part.opaque.item) ? part.opaque.item : part.opaque;
     const tool = /x_search/.test(`${part.kind} ${textIn(block.name)}`) ? "x_search" : "web_search";
     const id = textIn(block.tool_use_id) || textIn(block.id) || `${tool}_${found.size + 1}`;
     const known = found.get(id) ?? { id, tool, args: {}, result: "", isError: false };
@@ -33,7 +34,7 @@ export function hostedSearches(message: AssistantMessage): HostedSearch[] {
 function merged(known: HostedSearch, block: JsonObject): HostedSearch {
   const args = block.input ?? block.action;
   const { content, status } = block;
-  const failed = status === "failed" || textIn(objectIn(content)?.error_code) !== "";
+  const failed = status === "failed" || textIn(objectOf(content).error_code) !== "";
   return {
     ...known,
     ...(args === undefined ? {} : { args }),
@@ -43,6 +44,3 @@ function merged(known: HostedSearch, block: JsonObject): HostedSearch {
 }
 
 const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
-const objectIn = (value: Json | undefined): JsonObject | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;

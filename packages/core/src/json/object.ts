@@ -1,0 +1,13 @@
+// The room of objects: what is one, where anything may stand.
+
+import type { Json, JsonObject } from "../message.ts";
+
+/** Whether a value is an object, and no list. */
+export function isObject(value: Json | undefined): value is JsonObject;
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>>;
+export function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value where it is an object, else one of no members. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
