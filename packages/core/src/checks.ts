@@ -162,16 +162,16 @@ export const recordOf =
   };
 
 /**
- * An object of these members. Any may be left out but the `needed` ones.
+ * An object of these members. Any may be left out but the `required` ones.
  * @param others what becomes of members it does not know; or what is said of one, where there is something to say. Default: `refused`
  */
 export function membersOf<Options>(
   members: ChecksOf<Options>,
-  needed: readonly (keyof Options & string)[] = [],
+  required: readonly (keyof Options & string)[] = [],
   others: "refused" | "let_pass" | ((name: string) => string | undefined) = "refused",
 ): Check {
   const known: { readonly [name: string]: Check } = members;
-  const musts: readonly string[] = needed;
+  const musts: readonly string[] = required;
   return (value) => {
     if (!isObject(value)) return { at: "", says: `an object is needed, not ${shown(value)}` };
     for (const name of [...Object.keys(value), ...musts]) {

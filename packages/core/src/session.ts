@@ -23,7 +23,7 @@ import type { Shell } from "./loop/driving/shell.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { reduceAll } from "./loop/reduce.ts";
 import { accountOf } from "./loop/request/window.ts";
-import { emptyState, isOpen, type State } from "./loop/state.ts";
+import { isOpen, type State } from "./loop/state.ts";
 import type { JsonObject, Message, TextPart } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
@@ -69,7 +69,7 @@ export class Session<Output = unknown> {
   static async open<Output>(parts: SessionParts): Promise<Session<Output>> {
     checkSessionId(parts.id);
     const records = await new RecordReader(parts.journal, parts.id).read();
-    const state = reduceAll(records, parts.resolved.rules, emptyState);
+    const state = reduceAll(records, parts.resolved.rules);
     const session = new Session<Output>(parts, state);
     const instead = parts.forNewRun === true && session.status !== "idle" ? session.#hasRun() : undefined;
     await session.#driving.takeOver(parts.takeOver === true, instead);

@@ -252,7 +252,7 @@ async function end(agent: Agent, place: ChildPlace, reason: string): Promise<Spe
 }
 
 /** A call that waits in a sub-agent's session, as its parent hears of it. */
-export const waitingIn: (session: string) => (view: CallView) => WaitingCall =
+export const waitingIn =
   (session: string) =>
   ({ id, name, args, child }: CallView): WaitingCall => ({
     id,
