@@ -58,9 +58,7 @@ export function tree(maxSubAgents: number): Rule<Memory> {
 
 /** The turn in which a record refused to start a sub-agent. */
 function refusedIn(record: LogRecord, { run }: State): number | undefined {
-  const turn = run?.turn;
-  if (turn === undefined || record.type !== "tool_finished" || record.result.code !== "limit")
-    return undefined;
+  if (record.type !== "tool_finished" || record.result.code !== "limit") return undefined;
   const call = callIn(run, record.call);
-  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : turn.seq;
+  return call?.tool?.agent === undefined || call.child !== undefined ? undefined : run?.turn?.seq;
 }
