@@ -1,14 +1,16 @@
 // The room of the model over HTTP: a codec, an address and credentials make a `Model`.
 //
 // One call is one attempt: encode, send, decode. (Two exceptions, and no retries: a 401 asks the credential callback for a
-// fresh token and sends again if it really is another; and what a refusal shows of the server is kept, for this model and
-// for good, and sent again if that makes another request, unless that shows that it is not so.) Clocks between events,
-// retries and fall-backs are the loop's. Every error that leaves names the model and holds no key.
+// fresh token and sends again if it really is another; and what a refusal shows of the server, whatever it came in, or
+// what an answer that says nothing lets one suspect, is kept, for this model and for good, and sent again if that makes
+// another request, unless that shows that it is not so.) Clocks between events, retries and fall-backs are the loop's.
+// Every error that leaves names the model and holds no key.
 
 import {
   type AssistantMessage,
   errorWith,
   type Model,
+  type ModelEvent,
   type ModelFacts,
   type ModelIo,
   type ModelRequest,
@@ -34,6 +36,7 @@ import { warnOverWindow } from "./over-window.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { fewerFiles } from "./refusals/count.ts";
 import { refusedFile } from "./refusals/place.ts";
+import { refusalIn, responseIn } from "./refusals/told-otherwise.ts";
 import { bearer, hasAuthorization, joinURL, merged } from "./request-head.ts";
 import { defaultClient } from "./transport/default-client.ts";
 import { bodyText, type HttpClient } from "./transport/http.ts";
@@ -87,19 +90,33 @@ class HttpModel implements Model {
       if (this.#options.send !== undefined)
         return await this.#sendBy(this.#options.send, codec, wire, request, io);
       const credentials = await this.#credentials(false, io.signal);
-      const first = await this.#attempt(codec, wire, request, credentials, io, sent);
-      if ("answer" in first) return first.answer;
+      const attempt = (made: WireRequest, by: Credentials): Promise<Attempt> =>
+        this.#attempt(codec, made, request, by, io, sent);
+      const first = await attempt(wire, credentials);
       const before = { target: this.#target, encoder: this.#encoder };
-      const other = this.#otherwise(codec, first.response, request, wire);
+      if ("answer" in first) {
+        const { answer } = first;
+        const suspicion = codec.suspected?.(answer, before.target);
+        const other = this.#otherwise(codec, suspicion?.compat, request, wire);
+        if (suspicion === undefined || other === undefined) return answer;
+        const again = await attempt(other, credentials).catch((thrown: unknown) => {
+          this.#forget(before);
+          throw thrown;
+        });
+        if ("answer" in again && codec.suspected?.(again.answer, before.target) === undefined) {
+          io.emit({ type: "warning", ...suspicion.warning });
+          return again.answer;
+        }
+        this.#forget(before);
+        return answer;
+      }
+      const other = this.#otherwise(codec, codec.learned?.(first.response, before.target), request, wire);
       if (other !== undefined) {
-        const again = await this.#attempt(codec, other, request, credentials, io, sent);
+        const again = await attempt(other, credentials);
         if ("answer" in again) return again.answer;
         const isReasoning = first.refused.repair === "reasoning" && again.refused.kind === "invalid_request";
         // What was learned is not so, or the server is down.
-        if (isReasoning || first.refused.kind === "server_error") {
-          this.#target = before.target;
-          this.#encoder = before.encoder;
-        }
+        if (isReasoning || first.refused.kind === "server_error") this.#forget(before);
         // The loop leaves the reasoning out of the request as it was.
         if (isReasoning) throw first.refused;
         // It was mended as well as could be: leaving more out would ask a third time.
@@ -110,7 +127,7 @@ class HttpModel implements Model {
       if (!renews || this.#options.credentials === undefined) throw first.refused;
       const fresh = await this.#credentials(true, io.signal);
       if (JSON.stringify(fresh) === JSON.stringify(credentials)) throw first.refused;
-      const second = await this.#attempt(codec, wire, request, fresh, io, sent);
+      const second = await attempt(wire, fresh);
       if ("answer" in second) return second.answer;
       throw second.refused;
     } catch (thrown) {
@@ -138,7 +155,7 @@ class HttpModel implements Model {
     credentials: Credentials,
     io: ModelIo,
     sentSoFar: Sent[],
-  ): Promise<{ answer: AssistantMessage } | { refused: RondoError; response: ErrorResponse }> {
+  ): Promise<Attempt> {
     const { clocks, authorize = bearer, headers = {} } = this.#options;
     const target = this.#targetOf(asked);
     const url = this.#urlOf(wire.path);
@@ -157,9 +174,17 @@ class HttpModel implements Model {
       clocks: { ...io.clocks, ...clocks },
     });
     if (response.status >= 200 && response.status < 300) {
-      const answer = await receive(response, codec, target, io);
-      warnOverWindow(this.id, answer, this.facts, io);
-      return { answer };
+      const heard = listening(io);
+      try {
+        const answer = await receive(response, codec, target, heard.io);
+        warnOverWindow(this.id, answer, this.facts, io);
+        return { answer };
+      } catch (thrown) {
+        // What was told of an answer would be told again.
+        const refusal = heard.anything() ? undefined : refusalIn(thrown);
+        if (refusal === undefined) throw thrown;
+        return { refused: refusedFor(thrown as RondoError, refusal, wire, asked), response: refusal };
+      }
     }
     let body = "";
     try {
@@ -178,11 +203,10 @@ class HttpModel implements Model {
   /** The same request to a server that is known better now, where that makes another one of it. */
   #otherwise(
     codec: Codec,
-    response: ErrorResponse,
+    compat: Target["compat"],
     request: ModelRequest,
     before: WireRequest,
   ): WireRequest | undefined {
-    const compat = codec.learned?.(response, this.#target);
     if (compat === undefined) return undefined;
     const target = { ...this.#target, compat };
     const encoder = codec.encoder(target);
@@ -191,6 +215,11 @@ class HttpModel implements Model {
     this.#target = target;
     this.#encoder = encoder;
     return wire;
+  }
+
+  #forget({ target, encoder }: { target: Target; encoder: Encoder }): void {
+    this.#target = target;
+    this.#encoder = encoder;
   }
 
   #urlOf(path: string): string {
@@ -279,6 +308,9 @@ class HttpModel implements Model {
   }
 }
 
+/** What came of one request: an answer, or a refusal. */
+type Attempt = { answer: AssistantMessage } | { refused: RondoError; response: ErrorResponse };
+
 /** What went out that may hold secrets. They are looked for when there is an error to take them out of. */
 interface Sent {
   credentials: Credentials;
@@ -288,6 +320,16 @@ interface Sent {
 /** Members and values that are reasoning or ask for some, in any protocol. In texts their quotes are escaped. */
 const reasons: RegExp =
   /"\w*(?:reasoning|think|thought)\w*":|:"(?:reasoning|thinking|redacted_thinking)"|<think>/i;
+
+/** The same, and whether anything of an answer was told. */
+function listening(io: ModelIo): { io: ModelIo; anything(): boolean } {
+  let anything = false;
+  const emit = (event: ModelEvent): void => {
+    if (event.type !== "progress" && event.type !== "warning") anything = true;
+    io.emit(event);
+  };
+  return { io: { ...io, emit }, anything: () => anything };
+}
 
 const unrepaired = (error: RondoError): RondoError => errorWith(error, { repair: undefined });
 
@@ -320,29 +362,3 @@ function loaded(codec: LazyCodec): Promise<Codec> {
 const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow rather too rarely than too often. */
 const charsPerToken = 4;
-
-/** An SDK's error as the response it was made from: SDKs throw objects with `status`, `headers` and the body as `error`. */
-function responseIn(
-  thrown: unknown,
-): { status: number; header(name: string): string | null; body: string } | undefined {
-  if (typeof thrown !== "object" || thrown === null || thrown instanceof RondoError) return undefined;
-  const { status, headers, error } = thrown as { status?: unknown; headers?: unknown; error?: unknown };
-  if (typeof status !== "number" || status < 300) return undefined;
-  return {
-    status,
-    header: (name) =>
-      headers instanceof Headers
-        ? headers.get(name)
-        : typeof headers === "object" && headers !== null
-          ? (((headers as Record<string, unknown>)[name] as string | undefined) ?? null)
-          : null,
-    body:
-      error === undefined
-        ? thrown instanceof Error
-          ? thrown.message
-          : ""
-        : typeof error === "string"
-          ? error
-          : (JSON.stringify(error) ?? ""),
-  };
-}

@@ -1,15 +1,15 @@
 // What a refusal shows of a server is kept for its model: the same complaint does not come again (F104, F134).
 
-import { Agent, type Message, type Model, userText } from "@rondo/core";
+import { Agent, type Json, type Message, type Model, userText } from "@rondo/core";
 import { say } from "@rondo/testkit";
-import { type RondoWire, raw } from "@rondo/testkit/wire";
+import { frames, type RondoWire, raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
-import { anthropic, type Codec, openaiCompatible } from "../src/index.ts";
+import { anthropic, type Codec, google, openai, openaiCompatible } from "../src/index.ts";
 import { serve } from "./end-to-end/stack.ts";
 
 const refusal = (error: object): { status: number; header: () => null; body: string } => ({
@@ -446,5 +446,140 @@ describe("a model that learned", () => {
       [true, true],
       [false, false],
     ]);
+  });
+
+  const inside = (error: object): readonly { event?: string; data: Json }[] => [{ data: { error } as never }];
+  const limited = (wire: RondoWire): Model =>
+    openaiCompatible({
+      apiKey: "k",
+      baseURL: wire.url,
+      model: "m",
+      compat: { maxTokensField: "max_tokens" },
+    });
+  const otherLimit = {
+    code: 400,
+    message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+  };
+  const boundWords =
+    'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+
+  it("learns the same inside of a stream that had begun, over Chat Completions", async () => {
+    const wire = await serve([frames(inside(otherLimit)), say("one"), say("two")]);
+    const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
+    expect((await agent.run("go")).text).toBe("one");
+    expect((await agent.run("go")).text).toBe("two");
+    expect(limits(wire.requests)).toEqual([
+      '"max_tokens":64',
+      '"max_completion_tokens":64',
+      '"max_completion_tokens":64',
+    ]);
+  });
+
+  it("learns the same of an error that came as a whole answer", async () => {
+    const wire = await serve([raw(JSON.stringify({ error: otherLimit })), say("one")]);
+    const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
+    expect((await agent.run("go")).text).toBe("one");
+    expect(limits(wire.requests)).toEqual(['"max_tokens":64', '"max_completion_tokens":64']);
+  });
+
+  const noEncrypted = {
+    code: "invalid_request_error",
+    message: "Encrypted content is not supported with this model.",
+  };
+  it.each([
+    ["error", { type: "error", ...noEncrypted, param: "include" }],
+    [
+      "response.failed",
+      { type: "response.failed", response: { id: "r", status: "failed", error: noEncrypted } },
+    ],
+  ])("learns the same of an event `%s` of Responses", async (event, data) => {
+    const created = { type: "response.created", response: { id: "r", status: "in_progress" } };
+    const wire = await serve([
+      frames([
+        { event: "response.created", data: created },
+        { event, data: data as Json },
+      ]),
+      say("one"),
+      say("two"),
+    ]);
+    const model = openai("gpt-5.2", { apiKey: "k", baseURL: wire.urlFor("openai") });
+    const agent = new Agent({ model });
+    expect((await agent.run("go")).text).toBe("one");
+    expect((await agent.run("go")).text).toBe("two");
+    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes("encrypted_content"))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  const claudes = (error: object): ReturnType<typeof frames> => {
+    const usage = { input_tokens: 9, output_tokens: 0 };
+    const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
+    return frames([
+      { event: "message_start", data: { type: "message_start", message } as never },
+      { event: "error", data: { type: "error", error } as never },
+    ]);
+  };
+
+  it("learns the same of an event `error` of Anthropic's", async () => {
+    const wire = await serve([
+      claudes({ type: "invalid_request_error", message: boundWords }),
+      say("one"),
+      say("two"),
+    ]);
+    const agent = new Agent({ model: claude(wire) });
+    expect((await agent.run(thought)).text).toBe("one");
+    expect((await agent.run(thought)).text).toBe("two");
+    expect(asked(wire)).toEqual([
+      [false, true],
+      [true, true],
+      [true, true],
+    ]);
+  });
+
+  it("leaves out what such an event complains of", async () => {
+    const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    const wire = await serve([claudes({ type: "invalid_request_error", message }), say("one")]);
+    const result = await new Agent({ model: claude(wire) }).run(thought);
+    expect(result).toMatchObject({ end: { reason: "completed" }, text: "one" });
+    expect(asked(wire)).toEqual([
+      [false, true],
+      [false, false],
+    ]);
+  });
+
+  it("learns the same of an error in a stream of Google's", async () => {
+    const wire = await serve([
+      frames(
+        inside({ code: 400, status: "INVALID_ARGUMENT", message: "Penalty is not enabled for models/m" }),
+      ),
+      say("one"),
+    ]);
+    const model = google("gemini-3-flash", { apiKey: "k", baseURL: wire.urlFor("google") });
+    const agent = new Agent({ model, settings: { presencePenalty: 0.5 } });
+    expect((await agent.run("go")).text).toBe("one");
+    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes("presencePenalty"))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  it("does not ask again at once where a word of the answer was told", async () => {
+    const word = {
+      data: { id: "c", choices: [{ index: 0, delta: { role: "assistant", content: "Well" } }] },
+    };
+    const noCounting = { code: 400, message: "Unrecognized request argument supplied: stream_options" };
+    const wire = await serve([frames([word, ...inside(noCounting)]), say("never asked")]);
+    const { end } = await new Agent({ model: limited(wire) }).run("go");
+    expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
+    expect(wire.requests).toHaveLength(1);
+  });
+
+  it("asks no third time when it is refused again inside of a stream", async () => {
+    const wire = await serve([frames(inside(otherLimit)), frames(inside(otherLimit)), say("never asked")]);
+    const { end } = await new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } }).run("go");
+    expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
+    expect(wire.requests).toHaveLength(2);
   });
 });

@@ -14,8 +14,10 @@ import { usageOf } from "./google/usage.ts";
 import type { GoogleAnswer, GoogleFunctionCall } from "./google/wire.ts";
 import { googleGenerativeAi } from "./google-generative-ai.ts";
 
-/** The codec of whole answers. A stream is read as ever. */
-export const googleClassic: Codec = { ...googleGenerativeAi, decodeWhole: classicAnswer };
+const { suspected: _, ...asEver } = googleGenerativeAi;
+
+/** The codec of whole answers. A stream is read as ever. Nothing in one is no sign of anything: a block has none either. */
+export const googleClassic: Codec = { ...asEver, decodeWhole: classicAnswer };
 
 function classicAnswer(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
   const given = (typeof body === "object" && body !== null ? body : {}) as GoogleAnswer;

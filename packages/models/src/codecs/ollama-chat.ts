@@ -22,7 +22,7 @@ import { bareName } from "./bare-name.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai/json.ts";
 import { freshId } from "./openai/names.ts";
-import { withRepair } from "./with-repair.ts";
+import { withRepair, withStreamRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */
 export const ollamaChat: Codec = {
@@ -101,7 +101,10 @@ class OllamaDecoder implements Decoder {
         raw: cutRaw(given),
       });
     const said = body.error ?? errorOf(body);
-    if (said !== undefined && said !== null) throw classifyStreamError({ ...body, error: said });
+    if (said !== undefined && said !== null) {
+      const told = { ...body, error: said };
+      throw withStreamRepair(classifyStreamError(told), told);
+    }
     const message = objectIn(body.message);
     const thinking = textIn(message?.thinking);
     if (thinking) this.#answer.reasoning("thinking", thinking);

@@ -2,19 +2,29 @@
 //
 // Only codecs ask here, of the body of a refusal. What then happens, and how often, is decided in the loop.
 
-import { errorWith, type Repair, type RondoError } from "@rondo/core";
+import { errorWith, type Json, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { failsFile, refusesFiles } from "../refusals/files.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import { failsGrammar, refusesSchema } from "../refusals/schema.ts";
 import { refusedSetting, settingOfField } from "../refusals/settings.ts";
-import { objectIn, parseJson, textIn } from "./openai/json.ts";
+import { jsonOf, objectIn, parseJson, textIn } from "./openai/json.ts";
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {
   const repair = repairIn(error, status, body);
   return repair === undefined ? error : errorWith(error, { repair });
+}
+
+/** The same of an error inside of a stream: so do refusals come, where a gateway had begun to answer before it asked. */
+export function withStreamRepair(error: RondoError, body: Json): RondoError {
+  // Without a code or a status only the words say that it is the request's fault.
+  const judged =
+    error.kind === "stream_error" ? errorWith(error, { kind: "invalid_request", retryable: false }) : error;
+  const said = jsonOf({ error: objectIn(body)?.error ?? body });
+  const repaired = withRepair(judged, { status: error.status ?? 400, header: () => null, body: said });
+  return repaired.repair === undefined ? error : repaired;
 }
 
 function repairIn(error: RondoError, status: number, body: string): Repair | undefined {

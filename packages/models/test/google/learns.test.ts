@@ -1,8 +1,8 @@
 // What a refusal teaches of a Gemini: asked once the wrong way, and never again (F134).
 
-import { Agent, type FilePart, type Tool, tool } from "@rondo/core";
+import { Agent, type FilePart, type Tool, tool, userText } from "@rondo/core";
 import { call, say } from "@rondo/testkit";
-import { checkGoogleRequest, raw } from "@rondo/testkit/wire";
+import { checkGoogleRequest, frames, raw, reset } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
 import { google } from "../../src/index.ts";
@@ -178,5 +178,90 @@ describe("a Gemini that is known better", () => {
     const { contents: turns } = (wire.requests.at(-1)?.body ?? {}) as { contents: { parts: object[] }[] };
     expect(JSON.stringify(turns.at(-2))).not.toContain("inlineData");
     expect(turns.at(-1)?.parts.at(-1)).toEqual({ inlineData: { mimeType: "video/mp4", data: "AAAA" } });
+  });
+});
+
+describe("a Gemini that has nothing to say to its own signatures", () => {
+  const model = (url: string): ReturnType<typeof google> =>
+    google("gemini-3.5-flash", { apiKey: "k", baseURL: url });
+  const silence = frames([
+    {
+      data: {
+        candidates: [{ finishReason: "STOP", content: { role: "model", parts: [{}] } }],
+        usageMetadata: { promptTokenCount: 22649, totalTokenCount: 22649 },
+      },
+    },
+  ]);
+  /** Which signatures a request carried. */
+  const signed = ({ body: sent }: { body: unknown }): string[] =>
+    [...JSON.stringify(sent).matchAll(/"thoughtSignature":"([^"]*)"/g)].map(
+      ([, signature = ""]) => signature,
+    );
+  const sentinel = "skip_thought_signature_validator";
+
+  it("is asked once more without them, and from then on", async () => {
+    const wire = await serve([call("look"), silence, call("look"), say("done"), say("again")]);
+    const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
+    const { text, end, steps, messages } = await agent.run("go");
+    expect([text, end?.reason, steps]).toEqual(["done", "completed", 3]);
+    expect((await agent.run([...messages, userText("and now?")])).text).toBe("again");
+    const [first, own, without, then, later] = wire.requests.map(signed);
+    expect(first).toEqual([]);
+    expect(own).toEqual([expect.stringMatching(/^sig-/)]);
+    expect([without, then, later]).toEqual([[sentinel], [sentinel, sentinel], [sentinel, sentinel]]);
+    expect(wire.violations).toEqual([]);
+  });
+
+  it("says that it was asked so", async () => {
+    const wire = await serve([call("look"), silence, say("done")]);
+    const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
+    const told: string[] = [];
+    for await (const event of agent.stream("go"))
+      if (event.type === "warning") told.push(`${event.code}: ${event.message}`);
+    expect(told).toEqual([
+      expect.stringMatching(/^thinking_dropped: google\/gemini-3\.5-flash .*signatures/),
+    ]);
+  });
+
+  it("has its signatures back where it says nothing without them either", async () => {
+    const wire = await serve([call("look"), silence, silence, say("done")]);
+    const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
+    expect((await agent.run("go")).text).toBe("done");
+    expect(wire.requests.map(signed)).toEqual([
+      [],
+      [expect.stringMatching(/^sig-/)],
+      [sentinel],
+      [expect.stringMatching(/^sig-/)],
+    ]);
+  });
+
+  it("has them back where it is refused, or breaks off, without them", async () => {
+    for (const other of [
+      refused("Function call is missing a thought_signature in functionCall parts."),
+      reset(),
+    ]) {
+      const wire = await serve([call("look"), silence, other, say("done")]);
+      const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")], retry: { baseMs: 1 } });
+      expect((await agent.run("go")).text).toBe("done");
+      expect(wire.requests.map(signed).at(-1)).toEqual([expect.stringMatching(/^sig-/)]);
+    }
+  });
+
+  it("is not asked twice where it had none, or where it thought", async () => {
+    const wire = await serve([silence, say("one")]);
+    expect((await new Agent({ model: model(wire.url) }).run("go")).text).toBe("one");
+    expect(wire.requests).toHaveLength(2);
+    const thought = frames([
+      {
+        data: {
+          candidates: [{ finishReason: "STOP", content: { parts: [{ text: "", thoughtSignature: "s" }] } }],
+          usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 25 },
+        },
+      },
+    ]);
+    const other = await serve([call("look"), thought, say("two")]);
+    const agent = new Agent({ model: model(other.url), tools: [look(() => "ok")] });
+    expect((await agent.run("go")).text).toBe("two");
+    expect(other.requests.map(signed).at(-1)).not.toContain(sentinel);
   });
 });

@@ -3,7 +3,7 @@
 import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
-import { withRepair } from "../with-repair.ts";
+import { withRepair, withStreamRepair } from "../with-repair.ts";
 
 const hints: ErrorHints = {
   provider: "anthropic",
@@ -26,5 +26,5 @@ function refined(error: RondoError): RondoError {
 
 /** An error inside a stream that had begun well, or an error body under a status that said success. */
 export function anthropicStreamError(body: Json, provider: string): RondoError {
-  return classifyStreamError(body, { ...hints, provider });
+  return withStreamRepair(refined(classifyStreamError(body, { ...hints, provider })), body);
 }

@@ -4,7 +4,7 @@ import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
 import { asObject, asString } from "../anthropic/json.ts";
-import { withRepair } from "../with-repair.ts";
+import { withRepair, withStreamRepair } from "../with-repair.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
 
@@ -20,9 +20,9 @@ export function bedrockStreamError(frame: Frame, target: Target): RondoError {
   } catch {
     // Then its text is the message.
   }
-  return refined(
-    classifyStreamError(withOriginal(body), { provider: target.origin.provider, code: frame.event }),
-  );
+  const told = withOriginal(body);
+  const error = classifyStreamError(told, { provider: target.origin.provider, code: frame.event });
+  return withStreamRepair(refined(error), told);
 }
 
 /** What the model behind the service said, which is what there is to know: the service's own words are always the same. */

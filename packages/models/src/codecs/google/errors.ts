@@ -3,7 +3,7 @@
 import { type Json, RondoError } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
-import { withRepair } from "../with-repair.ts";
+import { withRepair, withStreamRepair } from "../with-repair.ts";
 
 const hints: ErrorHints = { provider: "google" };
 
@@ -14,7 +14,7 @@ export function googleHttpError(response: ErrorResponse): RondoError {
 
 /** The typed error of an error object inside a successful response. */
 export function googleStreamError(body: Json, target: Target): RondoError {
-  return refined(classifyStreamError(body, { provider: target.origin.provider }));
+  return withStreamRepair(refined(classifyStreamError(body, { provider: target.origin.provider })), body);
 }
 
 /** A combination the model cannot do fails again however often it is sent, and is no mistake in the request's form. */

@@ -1,11 +1,12 @@
-// The room of what a refusal teaches of a Gemini: what it thinks of the signatures in a history, how it is asked to think,
+// The room of what a refusal, or silence, teaches of a Gemini: what it thinks of the signatures in a history, how it is asked to think,
 // and what of a request it does not know.
 //
 // A signature is of one model, one account and one day; levels of thinking, penalties and the form of schemas are of one
 // model or server. What is refused once is refused with every later request of the conversation, so it is kept for the
 // model, as a quirk (`codec.ts`).
 
-import type { ErrorResponse, Target } from "../../codec.ts";
+import type { AssistantMessage } from "@rondo/core";
+import type { Codec, ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusedSystemRole } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
@@ -35,6 +36,22 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
   const quirks = quirksIn(complaintOf(body), googleTraits(target));
   return quirks === undefined ? undefined : ({ ...target.compat, ...quirks } as Target["compat"]);
 }
+
+/** A Gemini that has nothing to say, without a single token, may have stumbled over signatures of its own. */
+export const suspected: NonNullable<Codec["suspected"]> = (answer, target) => {
+  if (!isSilent(answer) || !googleTraits(target).ownSignatures) return undefined;
+  const { provider, model } = target.origin;
+  const message = `${provider}/${model} said nothing to its own thought signatures, and answered without them: they are left out from now on`;
+  return {
+    compat: { ...target.compat, ownSignatures: false },
+    warning: { code: "thinking_dropped", message },
+  };
+};
+
+const isSilent = ({ content, stop, usage }: AssistantMessage): boolean =>
+  stop.kind === "end_turn" &&
+  (usage?.outputTokens ?? 0) === 0 &&
+  content.every((part) => (part.type === "text" || part.type === "reasoning") && part.text === "");
 
 function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined {
   const { needsSignatures, ownSignatures, thinking, lacksLevels } = traits;

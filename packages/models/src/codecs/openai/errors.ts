@@ -4,30 +4,17 @@
 // knows: what had arrived before it. And it finds the attempted call in Groq's refusal, or the words in place of a call
 // that was forced: both are an answer of the model and no fault of the request (F151).
 
-import {
-  type AssistantMessage,
-  cutRaw,
-  errorWith,
-  type Json,
-  type JsonObject,
-  RondoError,
-} from "@rondo/core";
+import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { classifyStreamError } from "../../transport/errors.ts";
-import { withRepair } from "../with-repair.ts";
-import { jsonOf, objectIn, parseJson, textIn } from "./json.ts";
+import { withStreamRepair } from "../with-repair.ts";
+import { objectIn, parseJson, textIn } from "./json.ts";
 import { freshId, nameTable } from "./names.ts";
 
-/** An error that came inside a successful response: so do refusals, where a gateway had begun to answer before it asked. */
+/** An error that came inside a successful response. */
 export function streamError(body: Json, target: Target, answer: Answer): RondoError {
-  const error = classifyStreamError(body, { provider: speaker(target) });
-  const said = jsonOf({ error: objectIn(body)?.error ?? body });
-  // Without a code or a status only the words say that it is the request's fault.
-  const judged =
-    error.kind === "stream_error" ? errorWith(error, { kind: "invalid_request", retryable: false }) : error;
-  const repaired = withRepair(judged, { status: error.status ?? 400, header: () => null, body: said });
-  return answer.failed(repaired.repair === undefined ? error : repaired);
+  return answer.failed(withStreamRepair(classifyStreamError(body, { provider: speaker(target) }), body));
 }
 
 export function speaker(target: Target): string {
