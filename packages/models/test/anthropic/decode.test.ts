@@ -279,6 +279,85 @@ describe("reasoning, citations and blocks of the provider's own", () => {
 });
 
 describe("stop reasons and usage", () => {
+  const round = (type: string, input_tokens: number, output_tokens: number, rest: object = {}): Json => ({
+    type,
+    input_tokens,
+    output_tokens,
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    ...rest,
+  });
+  const opus = { model: "claude-opus-4-8" };
+
+  it.each<[string, [input: number, output: number], Json[], [input: number, output: number]]>([
+    [
+      "a summary of the provider's own",
+      [612, 2819],
+      [round("compaction", 60385, 522), round("message", 612, 2819)],
+      [60997, 3341],
+    ],
+    [
+      "an advisor, and the rounds around it",
+      [4727, 3391],
+      [round("message", 1051, 35), round("advisor_message", 2728, 3880, opus), round("message", 3676, 3356)],
+      [7455, 7271],
+    ],
+    [
+      "a model that declined after some words",
+      [412, 264],
+      [round("message", 408, 30), round("fallback_message", 412, 264, opus)],
+      [820, 294],
+    ],
+    [
+      "a model that declined before the first, and is not billed",
+      [412, 264],
+      [round("message", 408, 0), round("fallback_message", 412, 264, opus)],
+      [412, 264],
+    ],
+    ["something newer than this code", [10, 20], [round("message", 10, 20), round("newer", 5, 7)], [15, 27]],
+    [
+      "something newer that the totals hold",
+      [15, 27],
+      [round("message", 10, 20), round("newer", 5, 7)],
+      [15, 27],
+    ],
+    ["rounds that are not all told", [100, 50], [round("message", 10, 20)], [100, 50]],
+    ["nothing at all of its rounds", [100, 50], [], [100, 50]],
+  ])(
+    "counts once what a message cost: %s",
+    (_what, [input, output], iterations, [inputTokens, outputTokens]) => {
+      const usage = { input_tokens: input, output_tokens: output, iterations };
+      const { message } = decode([
+        start("m", { input_tokens: 9, output_tokens: 1 }),
+        ...said(0, "Hi."),
+        end("end_turn", {}, usage),
+        over,
+      ]);
+      expect(message?.usage).toMatchObject({ inputTokens, outputTokens });
+    },
+  );
+
+  it("counts what those rounds read from the cache and wrote to it", () => {
+    const cached = { cache_read_input_tokens: 1000, cache_creation_input_tokens: 200 };
+    const usage = {
+      input_tokens: 5,
+      output_tokens: 6,
+      cache_read_input_tokens: 30,
+      cache_creation_input_tokens: 0,
+      iterations: [
+        round("compaction", 10, 20, cached),
+        round("message", 5, 6, { cache_read_input_tokens: 30 }),
+      ],
+    };
+    const { message } = decode([start(), ...said(0, "Hi."), end("end_turn", {}, usage), over]);
+    expect(message?.usage).toEqual({
+      inputTokens: 15 + 1030 + 200,
+      outputTokens: 26,
+      cachedInputTokens: 1030,
+      cacheWriteTokens: 200,
+    });
+  });
+
   it.each(Object.entries(anthropicStops))("%s by itself means %s", (word, kind) => {
     const { stop: ended } = answer([start(), ...said(0, "x"), end(word), over]);
     expect(ended).toMatchObject({ wire: kind, raw: word });

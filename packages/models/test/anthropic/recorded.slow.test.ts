@@ -86,13 +86,17 @@ function theirs(message: Anthropic.Beta.BetaMessage): Json {
   const cached = usage.cache_read_input_tokens;
   const written = usage.cache_creation_input_tokens;
   const reasoning = usage.output_tokens_details?.thinking_tokens;
+  // What the totals leave out, by Anthropic's own word.
+  const beside = (usage.iterations ?? []).filter(({ type }) => /^(?:compaction|advisor_message)$/.test(type));
+  const cost = (name: "input_tokens" | "output_tokens"): number =>
+    beside.reduce((sum, { [name]: count }) => sum + count, usage[name]);
   return {
     content: content.filter((block) => !(isText(block) && block.text === "")),
     container: JSON.parse(JSON.stringify(message.container ?? null)) as Json,
     stop: message.stop_reason,
     usage: {
-      inputTokens: usage.input_tokens + (cached ?? 0) + (written ?? 0),
-      outputTokens: usage.output_tokens,
+      inputTokens: cost("input_tokens") + (cached ?? 0) + (written ?? 0),
+      outputTokens: cost("output_tokens"),
       ...(typeof cached === "number" ? { cachedInputTokens: cached } : {}),
       ...(typeof written === "number" ? { cacheWriteTokens: written } : {}),
       ...(typeof reasoning === "number" ? { reasoningTokens: reasoning } : {}),

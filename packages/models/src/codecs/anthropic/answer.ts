@@ -2,16 +2,9 @@
 //
 // Blocks are keyed by their index and filled piece by piece; a call's arguments are joined and parsed once. A block
 // that is no text, thinking or client call is kept as it came, whatever it is: the provider ran it, or it is newer
-// than this code. Numbers in `usage` are running totals, so that the last one wins.
+// than this code.
 
-import {
-  type AssistantMessage,
-  type Json,
-  type JsonObject,
-  type ModelEvent,
-  RondoError,
-  type Usage,
-} from "@rondo/core";
+import { type AssistantMessage, type Json, type JsonObject, type ModelEvent, RondoError } from "@rondo/core";
 import { isNothing } from "../../answer/call-args.ts";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -23,6 +16,7 @@ import { fallbackType } from "./fallback.ts";
 import { asNumber, asObject, asString } from "./json.ts";
 import { nameFromWire } from "./names.ts";
 import { anthropicStop } from "./stops.ts";
+import { AnthropicCounts } from "./usage.ts";
 
 /** A block in the making. `native` is filled in place. */
 interface Open {
@@ -51,9 +45,7 @@ export class AnthropicAnswer {
   #strayArgs = false;
   /** Where the provider's code runs: told first or last. */
   #container: Json | undefined;
-  #input: number | undefined;
-  #cacheRead: number | undefined;
-  #cacheWrite: number | undefined;
+  readonly #counts = new AnthropicCounts();
   /** What the last event did with its text, where that is all it did. */
   #again: ((text: string) => void) | undefined;
 
@@ -357,21 +349,6 @@ export class AnthropicAnswer {
   }
 
   #count(usage: JsonObject | undefined): void {
-    if (usage === undefined) return;
-    this.#input = asNumber(usage.input_tokens) ?? this.#input;
-    this.#cacheRead = asNumber(usage.cache_read_input_tokens) ?? this.#cacheRead;
-    this.#cacheWrite = asNumber(usage.cache_creation_input_tokens) ?? this.#cacheWrite;
-    const counted: { [K in keyof Usage]: number | undefined } = {
-      // The protocol counts cached tokens beside the input, not in it.
-      inputTokens:
-        this.#input === undefined
-          ? undefined
-          : this.#input + (this.#cacheRead ?? 0) + (this.#cacheWrite ?? 0),
-      outputTokens: asNumber(usage.output_tokens),
-      cachedInputTokens: this.#cacheRead,
-      cacheWriteTokens: this.#cacheWrite,
-      reasoningTokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens),
-    };
-    this.#answer.count(counted);
+    if (usage !== undefined) this.#answer.count(this.#counts.take(usage));
   }
 }
