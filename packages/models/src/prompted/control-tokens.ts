@@ -16,7 +16,7 @@ import {
 
 /** `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with half of them, and those that stand in no bars. */
 const tokens: RegExp =
-  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|\|[a-z_]{1,32}>|[a-z_]{1,32}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:start|end)_function_(?:call|response|declaration)>|escape>|(?:seed:)?(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|gMASK)\])/g;
+  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|\|[a-z_]{1,32}>|[a-z_]{1,32}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:start|end)_function_(?:call|response|declaration)>|escape>|\]minimax\[>\[|(?:seed:)?(?:bos|eos|sop|eop)>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|gMASK)\])/g;
 
 /** The text with every control token broken up by a space: `<|im_end|>` becomes `< |im_end|>`. */
 export function neutralised(text: string): string {
@@ -72,7 +72,7 @@ export function neutralTokens(model: Model): Model {
 const turnEnds: RegExp =
   /<\|(?:im_end|end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|return|user|system|observation)\|>|<turn\|>|<\|turn>(?!model)|<\|im_start\|>(?!assistant)|<\|start_header_id\|>(?!assistant)|<end_of_turn>|<｜end▁of▁sentence｜>|<\/s>$/;
 const leaks: RegExp =
-  /<\|[A-Za-z0-9_ ]{1,64}\|>(?:assistant\b[ \t]*\n?)?|<\|(?:channel|turn|tool_call|tool_response)>(?:model\n)?|<(?:channel|tool_call|tool_response)\|>|<(?:start|end)_function_call>|<｜[^｜<>\n]{1,64}｜>|<start_of_turn>model\n?|<\/?s>$|^<s>/g;
+  /\]<\]minimax\[>\[|<\|(?:open|close)\|>\w{1,16}<\|sep\|>|<\|[A-Za-z0-9_ ]{1,64}\|>(?:assistant\b[ \t]*\n?)?|<\|(?:channel|turn|tool_call|tool_response)>(?:model\n)?|<(?:channel|tool_call|tool_response)\|>|<(?:start|end)_function_call>|<｜[^｜<>\n]{1,64}｜>|<start_of_turn>model\n?|<\/?s>$|^<s>/g;
 
 /** An answer's text without leaked control tokens, and without what a model wrote for others after its turn was over. */
 export function withoutLeaks(text: string): string {

@@ -10,17 +10,17 @@ import { found, parsed, valueEnd } from "./scan.ts";
 
 /** What opens calls, whatever stands in it: in prose nothing else is looked at. */
 export const opening: RegExp =
-  /<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
+  /(?:\]<\]minimax\[>\[)?<(?:[a-z]{1,24}[:_])?(?:tool_call|function_call)s?>|<\|open\|>(?:tools<\|sep\|>|call tool=)|<TOOLCALL>|<｜DSML｜(?:tool|function)_calls>|<function(?:=| name=)|<(?:[a-z]{1,24}:|｜DSML｜)?invoke name=|<start_function_call>|<\|(?:tool_call|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call_begin|action_start|START_ACTION|tools_prefix)\|>|<\|tool_call>|<｜tool▁calls?▁begin｜>|\[(?:TOOL_CALLS|TOOL_REQUEST)\]|\b(?:functools(?=\[)|function call(?=\{))/;
 
 /** Whether a text begins with what opens calls. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
 
 /** What stands around and between calls and says nothing by itself. */
 export const around: RegExp =
-  /\s+|[,;]|```[A-Za-z_]*|<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>|<\/?TOOLCALL>|<\/?｜DSML｜(?:tool|function)_calls>|<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>|<\|tool_call>|<tool_call\|>|<(?:start|end)_function_call>|<｜tool▁calls▁(?:begin|end)｜>|\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])|\[(?:END_)?TOOL_REQUEST\]|functools(?=\[)|function call(?=\{)/y;
+  /\s+|[,;]|```[A-Za-z_]*|\]<\]minimax\[>\[|<\|(?:open|close)\|>tools<\|sep\|>|<\/?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)>|<\/?TOOLCALL>|<\/?｜DSML｜(?:tool|function)_calls>|<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix)\|>|<\|tool_call>|<tool_call\|>|<(?:start|end)_function_call>|<｜tool▁calls▁(?:begin|end)｜>|\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])|\[(?:END_)?TOOL_REQUEST\]|functools(?=\[)|function call(?=\{)/y;
 
 /** Of those, what closes. */
-export const closing: RegExp = /^(?:<\/|<\|\/|.*(?:end|END|suffix)|<tool_call\|>)/;
+export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
 
 /** A name and JSON, with tokens around them. */
 const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [

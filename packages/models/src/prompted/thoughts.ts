@@ -12,12 +12,14 @@ const named: readonly Tags[] = ["think", "thinking", "thought", "reasoning"].map
 }));
 const tags: readonly Tags[] = [
   ...named,
-  // Magistral, Command, Seed, Gemma, Kimi.
+  // Magistral, Command, Seed, MiniMax, Gemma, Kimi.
   { open: "[THINK]", close: "[/THINK]" },
   { open: "<|START_THINKING|>", close: "<|END_THINKING|>" },
   { open: "<seed:think>", close: "</seed:think>" },
+  { open: "<mm:think>", close: "</mm:think>" },
   { open: "<|channel>thought", close: "<channel|>" },
   { open: "◁think▷", close: "◁/think▷" },
+  { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
 ];
 const openers: readonly string[] = tags.map(({ open }) => open);
 const closers: readonly string[] = tags.map(({ close }) => close);

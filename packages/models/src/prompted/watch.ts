@@ -15,6 +15,7 @@ const stops: readonly string[] = [
   "<invoke name=",
   "<TOOLCALL>",
   "<start_function_call>",
+  "]<]minimax[>[",
   "<|",
   "<｜",
   "[TOOL_CALLS]",
@@ -26,6 +27,7 @@ const stops: readonly string[] = [
   "</thought>",
   "</reasoning>",
   "</seed:think>",
+  "</mm:think>",
   "[/THINK]",
   "<channel|>",
   "◁/think▷",
@@ -42,7 +44,7 @@ const fence = "```";
 /** At the start of a line: ReAct's, and Gemma's call without its tokens. */
 const lines: readonly string[] = ["Action:", "call:", fence];
 /** What none of them begins with, nor is blank. */
-const plain = /[^\s<[f◁]+/y;
+const plain = /[^\s<[\]f◁]+/y;
 
 type Mode = "lead" | "prose" | "envelope" | "held";
 
@@ -115,7 +117,8 @@ export class AnswerWatch {
       return "";
     }
     const mayStop =
-      "<[f◁".includes(char) || (this.#lineStart && (char === "`" || ("Ac".includes(char) && !this.#inFence)));
+      "<[]f◁".includes(char) ||
+      (this.#lineStart && (char === "`" || ("Ac".includes(char) && !this.#inFence)));
     if (!mayStop) return this.#out(char);
     this.#mark = char;
     return "";

@@ -13,6 +13,10 @@ const kimi = `<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0
 const deepseek = `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>${json}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`;
 const claude =
   '<function_calls>\n<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>\n</function_calls>';
+const mark = "]<]minimax[>[";
+const minimax = `${mark}<tool_call>\n${mark}<invoke name="weather">\n${mark}<city>Oslo${mark}</city>\n${mark}</invoke>\n${mark}</tool_call>`;
+const kimi3 =
+  '<|open|>tools<|sep|><|open|>call tool="weather" index="1"<|sep|><|open|>argument key="city" type="string"<|sep|>Oslo<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>';
 
 const families: readonly [string, string][] = [
   ["Qwen Coder's", qwen],
@@ -39,6 +43,14 @@ const families: readonly [string, string][] = [
   ["Claude's", claude],
   ["MiniCPM's", '<function name="weather"><param name="city"><![CDATA[Oslo]]></param></function>'],
   ["MiniMax's", claude.replaceAll("function_calls", "minimax:tool_call")],
+  ["a newer MiniMax's", minimax],
+  ["a newer MiniMax's on one line", minimax.replaceAll("\n", "")],
+  [
+    "a newer MiniMax's, where its token is missing before some tags",
+    minimax.replace(`${mark}</city>`, "</city>"),
+  ],
+  ["a newer Kimi's", kimi3],
+  ["a newer Kimi's, which opens no list", kimi3.replaceAll(/<\|(?:open|close)\|>tools<\|sep\|>/g, "")],
   ["Mistral's", `[TOOL_CALLS]weather${json}`],
   ["Mistral's with its marks", `[TOOL_CALLS]weather[CALL_ID]aBcDeFgHi[ARGS]${json}`],
   ["Llama's in an element", `<function=weather>${json}</function>`],
@@ -130,6 +142,14 @@ describe("a call in the words of its family", () => {
       ),
       claude.replace("</function_calls>", '<invoke name="list">\n</invoke>\n</function_calls>'),
       `[TOOL_CALLS]weather[ARGS]${json}[TOOL_CALLS]list[ARGS]{}`,
+      minimax.replace(
+        `${mark}</tool_call>`,
+        `${mark}<invoke name="list">\n${mark}</invoke>\n${mark}</tool_call>`,
+      ),
+      kimi3.replace(
+        "<|close|>tools",
+        '<|open|>call tool="list" index="2"<|sep|><|close|>call<|sep|><|close|>tools',
+      ),
       '[weather(city="Oslo"), list()]',
       '<function_calls>\nweather(city="Oslo")\nlist()\n</function_calls>',
       '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|><|tool_call>call:list{}<tool_call|>',
@@ -156,6 +176,13 @@ describe("a call in the words of its family", () => {
     ]);
     const typed = claude.replace('"city">Oslo', '"days" string="false">[3]');
     expect((await heard(typed)).calls).toEqual([{ name: "weather", args: { days: [3] } }]);
+    const kimis = kimi3.replace('"city" type="string"<|sep|>Oslo', '"a &amp;quot; b" type="array"<|sep|>[3]');
+    expect((await heard(kimis)).calls).toEqual([{ name: "weather", args: { "a &quot; b": [3] } }]);
+    const place = `\n${mark}<name>Oslo <b>${mark}</name>\n${mark}<days>3${mark}</days>\n`;
+    const nested = minimax.replace("<city>Oslo", `<city>${place}`);
+    expect((await heard(nested)).calls).toEqual([
+      { name: "weather", args: { city: { name: "Oslo <b>", days: "3" } } },
+    ]);
   });
 
   it("has the values of Python and of Gemma, nested, and no expression", async () => {
@@ -194,6 +221,18 @@ describe("a call in the words of its family", () => {
     ["GLM's", glm, "</arg_v"],
     ["GLM's before its end", `${glm.replace("\n</tool_call>", "\n<arg_key>unit</arg_key>")}`, "unit"],
     ["Kimi's", kimi, "Oslo"],
+    ["a newer MiniMax's", minimax, "Oslo"],
+    ["a newer MiniMax's in a tag", minimax, "</ci"],
+    ["a newer MiniMax's before its end", minimax, "</inv"],
+    ["a newer MiniMax's in its token", minimax.replace(`${mark}</invoke>`, "]<]mini!"), "mini!"],
+    ["a newer Kimi's", kimi3, "Oslo"],
+    ["a newer Kimi's in a tag", kimi3, "argument<|se"],
+    ["a newer Kimi's before its end", kimi3, "call<|se"],
+    [
+      "a newer Kimi's before another argument",
+      kimi3.replace("<|close|>call", '<|open|>argument key="days"'),
+      'key="da',
+    ],
     ["Mistral's", `[TOOL_CALLS]weather${json}`, "Oslo"],
     ["Python's", '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>', '")'],
     ["Gemma's", '<|tool_call>call:weather{city:<|"|>Oslo<|"|>}<tool_call|>', "}"],
@@ -224,6 +263,13 @@ describe("a call in the words of its family", () => {
     expect([answer.stop.kind, calls]).toEqual(["malformed_call", []]);
   });
 
+  it("is no answer's where it stands in a channel of Kimi's for answers", async () => {
+    const channel = (text: string): string => `<|open|>response<|sep|>${text}<|close|>response<|sep|>`;
+    expect((await heard(channel("Sunny."))).text).toBe("Sunny.");
+    const { text, calls } = await heard(`${channel("I look.")}${kimi3}`);
+    expect([text, calls]).toEqual(["I look.", oslo]);
+  });
+
   it("is prose where the text is about its marks", async () => {
     for (const says of [
       "The tag <function=weather> is documented here.",
@@ -231,6 +277,7 @@ describe("a call in the words of its family", () => {
       "A <tool_call> opens a call.",
       "[TOOL_CALLS] is a token of Mistral's.",
       "functools[0] is no call.",
+      "Before each tag stands ]<]minimax[> and a bracket.",
     ]) {
       const { text, calls, answer } = await heard(says);
       expect([text, calls, answer.stop.kind]).toEqual([says, [], "end_turn"]);
@@ -243,6 +290,8 @@ describe("a thought in the words of its family", () => {
     ["[THINK]", "[/THINK]"],
     ["<|START_THINKING|>", "<|END_THINKING|>"],
     ["<seed:think>", "</seed:think>"],
+    ["<mm:think>", "</mm:think>"],
+    ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
     ["<|channel>thought", "<channel|>"],
     ["◁think▷", "◁/think▷"],
   ])("is a thought, and nothing in it runs (F114): %s", async (open, close) => {
