@@ -13,11 +13,8 @@ import {
   type ModelRequest,
   modelFace,
   RondoError,
-  textOf,
 } from "@rondo/core";
-import { loadOnce } from "../load-once.ts";
-
-const reader = loadOnce(() => import("./read-answer.ts"));
+import { leakedCall, malformed } from "./leaked.ts";
 
 /**
  * `native` until it refuses tools or shows that its server cannot read its calls, `prompted` from then on.
@@ -54,22 +51,9 @@ export function nativeOrPrompted(
       const leaked = await leakedCall(answer, request);
       if (leaked === undefined) return answer;
       if (!called) goOver(io, "calls tools in words that its server does not read");
-      const detail = `a call of ${leaked} stands in the answer's text, where nothing runs`;
-      return { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
+      return malformed(answer, leaked);
     },
   };
-}
-
-/** The tool that an answer without calls calls in its text; undefined where it is a text. */
-async function leakedCall(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
-  const { tools, toolChoice, outputSchema } = request;
-  if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return undefined;
-  if (answer.stop.kind !== "end_turn" || answer.content.some(({ type }) => type === "tool_call"))
-    return undefined;
-  const { readAnswer } = await reader();
-  const known = new Set(tools.map(({ name }) => name));
-  const { calls } = readAnswer(textOf(answer).trim(), { known, tools: true, wire: answer.stop.wire });
-  return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
 /** The servers' own words, which are all they give: the status is that of any bad request. */

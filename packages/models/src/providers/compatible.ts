@@ -4,6 +4,7 @@ import { type Model, RondoError } from "@rondo/core";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
+import { withoutLeaks } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
 import { chatOutput } from "./output.ts";
@@ -28,6 +29,11 @@ export interface CompatibleOptions extends ProviderOptions {
  * or by the address; `compat` overrides its quirks one by one.
  */
 export function openaiCompatible(options: CompatibleOptions): Model {
+  return withoutLeaks(compatibleModel(options));
+}
+
+/** The same, whose answers are told as they came. */
+export function compatibleModel(options: CompatibleOptions): Model {
   const { server: asked, provider: called, model, keyVariables: ownVariables, ...rest } = options;
   const { name, server } = chooseServer(asked ?? called, rest.baseURL);
   const provider = called ?? asked ?? name ?? "compatible";

@@ -13,7 +13,7 @@ import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { promptedJson } from "../prompted/prompted-json.ts";
 import { defaultClient } from "../transport/default-client.ts";
 import { bodyText, type HttpClient } from "../transport/http.ts";
-import { openaiCompatible } from "./compatible.ts";
+import { compatibleModel } from "./compatible.ts";
 import { directClient } from "./loopback.ts";
 import { ollama, ollamaURL } from "./ollama.ts";
 
@@ -111,7 +111,7 @@ export function localModel(kind: LocalKind, model: string, options: ProviderOpti
     options.http === undefined && options.fetch === undefined
       ? directClient(options.baseURL ?? compatibleServers[kind]?.baseURL ?? "")
       : undefined;
-  const wire = openaiCompatible({
+  const wire = compatibleModel({
     ...options,
     ...(direct === undefined ? {} : { http: direct }),
     provider: kind,

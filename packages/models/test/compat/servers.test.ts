@@ -11,6 +11,7 @@ import {
   type ModelRequest,
   type Origin,
   RondoError,
+  type ToolMessage,
   textOf,
   tool,
   userText,
@@ -222,22 +223,17 @@ describe.each(rows)("%s", (server, personality) => {
           origin: model.origin,
           stop: { kind: "tool_use", wire: "tool_use" },
         };
-        const outcomes = [
-          await refusedOf(model, { messages: foreign(noTools(server)), tools: toolsOf(server) }),
-          await refusedOf(model, everySetting(server)),
-          ...(noTools(server)
-            ? []
-            : [
-                await refusedOf(model, {
-                  messages: [
-                    userText("hi"),
-                    own,
-                    { role: "tool", callId: "call_1", name: "weather", isError: false, content: [] },
-                  ],
-                }),
-              ]),
-        ];
-        expect(outcomes).toContain(true);
+        // What one of them teaches is mended at once.
+        await sent(model, { messages: foreign(noTools(server)), tools: toolsOf(server) });
+        await sent(model, everySetting(server));
+        const result: ToolMessage = {
+          role: "tool",
+          callId: "call_1",
+          name: "weather",
+          isError: false,
+          content: [],
+        };
+        if (!noTools(server)) await sent(model, { messages: [userText("hi"), own, result] });
         expect(played.refused.length).toBeGreaterThan(0);
       });
     });
@@ -292,11 +288,9 @@ function everySetting(server: string): Partial<ModelRequest> & { messages: Messa
   };
 }
 
-async function refusedOf(model: Model, request: Parameters<typeof ask>[1]): Promise<boolean> {
-  return await ask(model, request).then(
-    () => false,
-    () => true,
-  );
+/** Whatever comes of it. */
+async function sent(model: Model, request: Parameters<typeof ask>[1]): Promise<void> {
+  await ask(model, request).catch(() => undefined);
 }
 
 function reasoningOf(message: AssistantMessage | undefined): string {

@@ -1,0 +1,76 @@
+// The room of calls that a server could not read, and handed on as the answer's text, where tools are native.
+//
+// Such a text never runs (F234), and it is no answer: it is malformed. Of a server on this machine, which is known for
+// that, any call is taken that would run if tools were text. Of any other, only an answer that is nothing but calls in a
+// family's own marks, of tools that are there, where nobody in the conversation wrote of these marks: what a person asked to be
+// shown is an answer. What reads calls is loaded with the first text that may be one.
+
+import { type AssistantMessage, type Model, type ModelRequest, modelFace, textOf } from "@rondo/core";
+import { loadOnce } from "../load-once.ts";
+import type { Reading } from "./read-answer.ts";
+
+const families = loadOnce(() => import("./own-calls.ts"));
+const reader = loadOnce(() => import("./read-answer.ts"));
+/** What every family's marks begin with. */
+const mayBeMark = /^(?:[<[\]]|func)/;
+
+/** The tool that an answer without calls calls in its text; undefined where it is a text. */
+export async function leakedCall(
+  answer: AssistantMessage,
+  request: ModelRequest,
+): Promise<string | undefined> {
+  if (!mayLeak(answer, request)) return undefined;
+  const known = namesIn(request);
+  const { calls } = await reading(textOf(answer).trim(), known);
+  return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
+}
+
+/** The model, none of whose answers is nothing but calls as text. */
+export function withoutLeaks(model: Model): Model {
+  return {
+    ...modelFace(model),
+    async call(request, io): Promise<AssistantMessage> {
+      const answer = await model.call(request, io);
+      const leaked = mayLeak(answer, request) ? await wholeLeak(textOf(answer).trim(), request) : undefined;
+      return leaked === undefined ? answer : malformed(answer, leaked);
+    },
+  };
+}
+
+export function malformed(answer: AssistantMessage, tool: string): AssistantMessage {
+  const detail = `a call of ${tool} stands in the answer's text, where nothing runs`;
+  return { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
+}
+
+/** The first tool that a text calls which says nothing else. */
+async function wholeLeak(text: string, request: ModelRequest): Promise<string | undefined> {
+  if (!mayBeMark.test(text)) return undefined;
+  const { opening, opensCalls } = await families();
+  if (!opensCalls(text) || isSpokenOf(opening.exec(text)?.[0] ?? "", request)) return undefined;
+  const known = namesIn(request);
+  const { calls, text: said, warnings } = await reading(text, known);
+  const isWhole = said === "" && warnings.length === 0;
+  return isWhole && calls.every(({ name, fault }) => known.has(name) && fault === undefined)
+    ? calls[0]?.name
+    : undefined;
+}
+
+function isSpokenOf(mark: string, { system, messages }: ModelRequest): boolean {
+  if (system?.includes(mark)) return true;
+  for (const { role, content } of messages)
+    if (role !== "assistant" && content.some((part) => part.type === "text" && part.text.includes(mark)))
+      return true;
+  return false;
+}
+
+function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: ModelRequest): boolean {
+  if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return false;
+  return answer.stop.kind === "end_turn" && !answer.content.some(({ type }) => type === "tool_call");
+}
+
+const namesIn = ({ tools }: ModelRequest): Set<string> => new Set(tools.map(({ name }) => name));
+
+async function reading(text: string, known: ReadonlySet<string>): Promise<Reading> {
+  const { readAnswer } = await reader();
+  return readAnswer(text, { known, tools: true, wire: "end_turn" });
+}

@@ -1,0 +1,95 @@
+// Calls that a server behind Chat Completions could not read: they are no answer, and never run (F234).
+
+import { Agent, type Input, type RunResult, type Settings, type Tool, tool } from "@rondo/core";
+import { call, say } from "@rondo/testkit";
+import type { RondoWire, WireTurn } from "@rondo/testkit/wire";
+import { describe, expect, it } from "vitest";
+import { openaiCompatible } from "../../src/index.ts";
+import { serve } from "../end-to-end/stack.ts";
+
+const json = '{"city": "Oslo"}';
+const hermes = `<tool_call>\n{"name": "weather", "arguments": ${json}}\n</tool_call>`;
+const kimi = `<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>${json}<|tool_call_end|><|tool_calls_section_end|>`;
+const qwen =
+  "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>";
+
+interface Said {
+  result: RunResult;
+  wire: RondoWire;
+  ran: unknown[];
+}
+
+async function asked(
+  script: readonly WireTurn[],
+  { input = "Weather?", system, ...rest }: { input?: Input; system?: string; settings?: Settings } = {},
+): Promise<Said> {
+  const wire = await serve([...script]);
+  const ran: unknown[] = [];
+  const weather: Tool = tool({
+    name: "weather",
+    description: "Current weather",
+    effect: "read",
+    inputSchema: { type: "object", properties: { city: { type: "string" } } },
+    execute: (args) => {
+      ran.push(args);
+      return "sunny";
+    },
+  });
+  const model = openaiCompatible({
+    server: "vllm",
+    model: "m",
+    baseURL: wire.urlFor("openai-chat"),
+    apiKey: "k",
+  });
+  const agent = new Agent({ model, tools: [weather], ...(system === undefined ? {} : { system }), ...rest });
+  return { result: await agent.run(input), wire, ran };
+}
+
+describe("an answer that is nothing but a call in a family's own marks", () => {
+  it.each([
+    hermes,
+    kimi,
+    qwen,
+    `${hermes}\n${hermes.replace("Oslo", "Bergen")}`,
+    `[TOOL_CALLS]weather${json}`,
+    `<|python_tag|>{"name": "weather", "parameters": ${json}}`,
+    `\n\n${qwen}\n`,
+  ])("is malformed: it is asked for again, and nothing of it runs: %s", async (leak) => {
+    const { result, wire, ran } = await asked([
+      say(leak),
+      call("weather", { city: "Bergen" }),
+      say("Sunny."),
+    ]);
+    expect([result.text, result.end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
+    expect(wire.requests).toHaveLength(3);
+    expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
+  });
+
+  it("ends the run where no other comes", async () => {
+    const { result, ran } = await asked([say(qwen), say(qwen), say(qwen), say(qwen), say(qwen), say(qwen)]);
+    expect([result.end?.reason, ran]).toEqual(["error", []]);
+  });
+});
+
+describe("an answer stands", () => {
+  it.each([
+    ["that speaks of such marks", `Hermes writes ${hermes}, and nothing else.`],
+    ["that shows them below words", `Like this:\n\n${hermes}`],
+    ["that shows them in a fence", `\`\`\`\n${hermes}\n\`\`\``],
+    ["that goes on behind them", `${hermes}\nThis is what Hermes writes.`],
+    ["that begins with one", "<tool_call> opens a call of Hermes'."],
+    ["that names no tool there is", hermes.replace("weather", "climate")],
+    ["that names a tool there is and another", `${hermes}\n${hermes.replace("weather", "climate")}`],
+    ["that is JSON alone", `{"name": "weather", "arguments": ${json}}`],
+    ["that is Python alone", '[weather(city="Oslo")]'],
+  ])("%s", async (_, text) => {
+    const { result, wire } = await asked([say(text)]);
+    expect([result.text, result.end?.reason, wire.requests.length]).toEqual([text, "completed", 1]);
+  });
+
+  it("where a person, the system prompt or a tool wrote such marks: it may show what it was asked for", async () => {
+    const spoken = "Repeat: <tool_call>";
+    expect((await asked([say(hermes)], { input: spoken })).result.text).toBe(hermes);
+    expect((await asked([say(hermes)], { system: spoken })).result.text).toBe(hermes);
+  });
+});
