@@ -4,10 +4,10 @@
 // stands and in the framing of the stream; the conversation is the same on all of them.
 
 import type { Codec, Frame, Target } from "../codec.ts";
+import { objectIn, textIn } from "../json-values.ts";
 import { AnthropicDecoder, anthropicWhole } from "./anthropic/decode.ts";
 import { anthropicEncoder, type Host } from "./anthropic/encode.ts";
 import { anthropicHttpError } from "./anthropic/errors.ts";
-import { asObject, asString } from "./anthropic/json.ts";
 import { learned } from "./anthropic/learns.ts";
 import { bedrockHttpError, bedrockStreamError } from "./bedrock/errors.ts";
 
@@ -87,7 +87,7 @@ class InvokeDecoder extends AnthropicDecoder {
   override push(frame: Frame): void {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
-    const bytes = asString(asObject(JSON.parse(frame.data))?.bytes);
+    const bytes = textIn(objectIn(JSON.parse(frame.data))?.bytes);
     if (bytes === undefined) return;
     const text = new TextDecoder().decode(Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0)));
     super.push({ event: undefined, data: text });

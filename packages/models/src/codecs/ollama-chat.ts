@@ -15,12 +15,12 @@ import {
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
+import { listIn, numberIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { bareName } from "./bare-name.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
-import { listIn, numberIn, objectIn, parseJson, textIn } from "./openai/json.ts";
 import { freshId } from "./openai/names.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 

@@ -2,9 +2,9 @@
 
 import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
+import { listIn, objectIn, parseJson } from "../json-values.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { refusedAnswer, speaker } from "./openai/errors.ts";
-import { listIn, objectIn, parseJson } from "./openai/json.ts";
 import { settle } from "./openai/settle.ts";
 import { ChatDecoder } from "./openai-chat/decode.ts";
 import { ChatEncoder } from "./openai-chat/encode.ts";

@@ -3,12 +3,12 @@
 import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
+import { objectIn } from "../json-values.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import { refusedSystemRole } from "../refusals/roles.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
-import { objectIn } from "./openai/json.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
 import { responsesCompat } from "./openai-responses/settings.ts";

@@ -4,12 +4,12 @@
 
 import { errorWith, type Json, type Repair, type RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
+import { jsonOf, objectIn, parseJson, textIn } from "../json-values.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { failsFile, refusesFiles } from "../refusals/files.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import { failsGrammar, refusesSchema } from "../refusals/schema.ts";
 import { refusedSetting, settingOfField } from "../refusals/settings.ts";
-import { jsonOf, objectIn, parseJson, textIn } from "./openai/json.ts";
 
 /** The error, with `repair` set when the refusal is about something that could be left out. */
 export function withRepair(error: RondoError, { status, body }: ErrorResponse): RondoError {

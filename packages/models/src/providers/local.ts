@@ -4,9 +4,9 @@
 // answer at once is not there. Whatever comes of it is said in words, because nobody may wonder which model a run had.
 
 import { type Json, type Model, messageOf, RondoError } from "@rondo/core";
-import { listIn, objectIn, parseJson, textIn } from "../codecs/openai/json.ts";
 import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { listIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";

@@ -4,8 +4,8 @@
 // that gateways ask for are so tight that two ids may become one: those look at what is taken.
 
 import { anthropicId, bedrockId } from "../codecs/anthropic/names.ts";
-import { digest } from "../codecs/openai/json.ts";
 import { chatIds, mistralIds, responsesIds, wireId } from "../codecs/openai/names.ts";
+import { digest } from "../json-values.ts";
 
 /**
  * `strict`: letters and digits, at most 40. `strict9`: exactly nine of them, for Mistral. The others are what the codecs

@@ -8,12 +8,12 @@ import { type AssistantMessage, type Json, type JsonObject, type ModelEvent, Ron
 import { isNothing } from "../../answer/call-args.ts";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
+import { numberIn, objectIn, textIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
 import { fallbackType } from "./fallback.ts";
-import { asNumber, asObject, asString } from "./json.ts";
 import { nameFromWire } from "./names.ts";
 import { anthropicStop } from "./stops.ts";
 import { AnthropicCounts } from "./usage.ts";
@@ -71,29 +71,29 @@ export class AnthropicAnswer {
   event(event: JsonObject, named: string | undefined): void {
     if (this.#stopped) return;
     this.#again = undefined;
-    const type = asString(event.type) ?? named;
-    const given = asNumber(event.index) ?? -1;
+    const type = textIn(event.type) ?? named;
+    const given = numberIn(event.index) ?? -1;
     const index =
       type === "content_block_start"
-        ? this.#places.start(given, asString(asObject(event.content_block)?.id))
+        ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
         : this.#places.at(given);
     switch (type) {
       case "message_start":
-        this.#start(asObject(event.message) ?? {});
+        this.#start(objectIn(event.message) ?? {});
         return;
       case "content_block_start":
-        this.#open(index, asObject(event.content_block) ?? {});
+        this.#open(index, objectIn(event.content_block) ?? {});
         return;
       case "content_block_delta":
-        this.#delta(index, asObject(event.delta) ?? {});
+        this.#delta(index, objectIn(event.delta) ?? {});
         return;
       case "content_block_stop":
         this.#close(index);
         this.#places.close(index);
         return;
       case "message_delta":
-        this.#ending(asObject(event.delta) ?? {});
-        this.#count(asObject(event.usage));
+        this.#ending(objectIn(event.delta) ?? {});
+        this.#count(objectIn(event.usage));
         return;
       case "message_stop":
         this.#stopped = true;
@@ -136,7 +136,7 @@ export class AnthropicAnswer {
   }
 
   #start(message: JsonObject): void {
-    const id = asString(message.id);
+    const id = textIn(message.id);
     if (this.#started && id !== this.#messageId)
       throw this.#answer.failed(
         new RondoError(
@@ -148,13 +148,13 @@ export class AnthropicAnswer {
     if (this.#started) return;
     this.#started = true;
     this.#messageId = id;
-    this.#count(asObject(message.usage));
+    this.#count(objectIn(message.usage));
     this.#container = message.container;
     this.#tellDropped(message.input_transformations);
     // While code that the provider runs waits for a client's call, a whole answer may stand in the stream's first event.
     const content = Array.isArray(message.content) ? message.content : [];
     for (const [index, block] of content.entries()) {
-      this.#open(index, asObject(block) ?? {});
+      this.#open(index, objectIn(block) ?? {});
       this.#close(index);
     }
     // A gateway that puts a whole answer into events may say its end with the first of them: nothing has ended there.
@@ -164,9 +164,7 @@ export class AnthropicAnswer {
   /** Thinking that was sent, and that the provider left out without refusing the request. */
   #tellDropped(transformations: Json | undefined): void {
     const dropped = (Array.isArray(transformations) ? transformations : []).flatMap((one) =>
-      asObject(one)?.type === "thinking_dropped"
-        ? [asString(asObject(one)?.reason) ?? "no reason given"]
-        : [],
+      objectIn(one)?.type === "thinking_dropped" ? [textIn(objectIn(one)?.reason) ?? "no reason given"] : [],
     );
     if (dropped.length === 0) return;
     const reasons = [...new Set(dropped)].join(", ");
@@ -175,37 +173,37 @@ export class AnthropicAnswer {
   }
 
   #open(index: number, block: JsonObject): void {
-    const type = asString(block.type) ?? "unknown";
+    const type = textIn(block.type) ?? "unknown";
     const answer = this.#answer;
     switch (type) {
       case "text":
         this.#blocks.set(index, { kind: "text", input: "" });
-        answer.text(index, asString(block.text) ?? "");
+        answer.text(index, textIn(block.text) ?? "");
         for (const citation of Array.isArray(block.citations) ? block.citations : [])
           answer.attach(index, { citation });
         return;
       case "thinking":
         this.#blocks.set(index, { kind: "thinking", input: "" });
-        answer.reasoning(index, asString(block.thinking) ?? "");
-        if (asString(block.signature))
+        answer.reasoning(index, textIn(block.thinking) ?? "");
+        if (textIn(block.signature))
           answer.attach(index, { opaque: { signature: block.signature as string } });
         return;
       case "redacted_thinking":
         this.#blocks.set(index, { kind: "thinking", input: "" });
         answer.reasoning(index, "");
-        answer.attach(index, { opaque: { redacted: asString(block.data) ?? "" } });
+        answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
         return;
       case "tool_use": {
-        const input = asObject(block.input);
+        const input = objectIn(block.input);
         this.#blocks.set(index, {
           kind: "call",
           input: typeof block.input === "string" ? block.input : "",
           ...(input === undefined || Object.keys(input).length === 0 ? {} : { startInput: input }),
         });
         answer.call(index, {
-          id: asString(block.id),
-          name: nameFromWire(bareName(asString(block.name) ?? "")),
+          id: textIn(block.id),
+          name: nameFromWire(bareName(textIn(block.name) ?? "")),
         });
         const opaque: JsonObject = {};
         for (const name of ["caller", "toolset_name"])
@@ -233,7 +231,7 @@ export class AnthropicAnswer {
   }
 
   #delta(index: number, delta: JsonObject): void {
-    const type = asString(delta.type);
+    const type = textIn(delta.type);
     const open = this.#blocks.get(index) ?? this.#lazily(index, type);
     if (type === "input_json_delta" && open?.kind !== "call" && open?.kind !== "native")
       this.#strayArgs ||= !isNothing(delta.partial_json);
@@ -249,7 +247,7 @@ export class AnthropicAnswer {
       case "thinking_delta":
         this.#saying((text) => this.#answer.reasoning(index, text), delta.thinking);
         // Some gateways sign in the same breath.
-        if (asString(delta.signature)) this.#sign(index, delta.signature);
+        if (textIn(delta.signature)) this.#sign(index, delta.signature);
         return;
       case "signature_delta":
         this.#sign(index, delta.signature);
@@ -260,7 +258,7 @@ export class AnthropicAnswer {
       case "input_json_delta": {
         if (open.kind !== "call") return;
         // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
-        const whole = asObject(delta.partial_json);
+        const whole = objectIn(delta.partial_json);
         if (whole !== undefined) {
           open.input = JSON.stringify(whole);
           this.#answer.argsWhole(index, whole);
@@ -280,14 +278,14 @@ export class AnthropicAnswer {
 
   #sign(index: number, piece: Json | undefined): void {
     this.#again = undefined;
-    const before = asString(this.#answer.opaqueOf(index)?.signature) ?? "";
-    this.#answer.attach(index, { opaque: { signature: before + (asString(piece) ?? "") } });
+    const before = textIn(this.#answer.opaqueOf(index)?.signature) ?? "";
+    this.#answer.attach(index, { opaque: { signature: before + (textIn(piece) ?? "") } });
   }
 
   /** Says a delta's text, and keeps how, for a next event that is like it. */
   #saying(say: (text: string) => void, text: Json | undefined): void {
     this.#again = say;
-    say(asString(text) ?? "");
+    say(textIn(text) ?? "");
   }
 
   /** A delta whose block was never opened: proxies lose starts. A call without a name cannot be made up. */
@@ -299,7 +297,7 @@ export class AnthropicAnswer {
 
   #nativeDelta(open: Open, delta: JsonObject): void {
     const native = open.native ?? {};
-    if (delta.type === "input_json_delta") open.input += asString(delta.partial_json) ?? "";
+    if (delta.type === "input_json_delta") open.input += textIn(delta.partial_json) ?? "";
     else
       for (const [name, value] of Object.entries(delta)) {
         if (name === "type") continue;
@@ -339,11 +337,11 @@ export class AnthropicAnswer {
 
   #ending(delta: JsonObject): void {
     this.#container = delta.container ?? this.#container;
-    const word = asString(delta.stop_reason);
+    const word = textIn(delta.stop_reason);
     if (word) this.#word = word;
-    const details = asObject(delta.stop_details);
-    const said = [asString(details?.category), asString(details?.explanation)].filter(Boolean).join(": ");
-    const sequence = asString(delta.stop_sequence);
+    const details = objectIn(delta.stop_details);
+    const said = [textIn(details?.category), textIn(details?.explanation)].filter(Boolean).join(": ");
+    const sequence = textIn(delta.stop_sequence);
     if (said !== "") this.#detail = said;
     else if (sequence) this.#detail = sequence;
   }

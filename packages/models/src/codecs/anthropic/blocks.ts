@@ -15,9 +15,10 @@ import type {
   ToolCallPart,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { knownType } from "../media-types.ts";
 import { isContainer } from "./container.ts";
-import { argsJson, asObject, asString, isBlank, toJson, wellFormed } from "./json.ts";
+import { argsJson, isBlank, wellFormed } from "./json.ts";
 import { nameToWire } from "./names.ts";
 import { type Answered, noResult } from "./turns.ts";
 
@@ -79,15 +80,15 @@ function textBlock(part: TextPart, withCitations: boolean): Block | undefined {
   if (isBlank(part.text)) return undefined;
   const json =
     withCitations && part.citations !== undefined && part.citations.length > 0
-      ? toJson({ type: "text", text: part.text, citations: part.citations })
-      : toJson({ type: "text", text: part.text });
+      ? jsonOf({ type: "text", text: part.text, citations: part.citations })
+      : jsonOf({ type: "text", text: part.text });
   return withCallersMark({ json }, part.opaque);
 }
 
 /** A cache mark that a caller put on a part of their own: `opaque: { cache_control: { type: "ephemeral" } }`. */
 function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
-  const mark = asObject(opaque?.cache_control);
-  return mark === undefined ? block : { ...block, mark: toJson(mark) };
+  const mark = objectIn(opaque?.cache_control);
+  return mark === undefined ? block : { ...block, mark: jsonOf(mark) };
 }
 
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
@@ -101,7 +102,7 @@ function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
       ? `the bytes of a file (${file.mediaType}) are still in the blob store: a note stands in its place`
       : `a file of type ${file.mediaType} cannot be sent to ${target.origin.provider}/${target.origin.model}: a note stands in its place`,
   );
-  return { json: toJson({ type: "text", text: filePlaceholder(file) }) };
+  return { json: jsonOf({ type: "text", text: filePlaceholder(file) }) };
 }
 
 function fileJson(file: FilePart): string | undefined {
@@ -109,13 +110,13 @@ function fileJson(file: FilePart): string | undefined {
   const source = fileSource(file);
   if (source === undefined) return undefined;
   if (isImage) {
-    const transformations = asObject(file.opaque?.transformations);
-    return toJson({ type: "image", source, ...(transformations === undefined ? {} : { transformations }) });
+    const transformations = objectIn(file.opaque?.transformations);
+    return jsonOf({ type: "image", source, ...(transformations === undefined ? {} : { transformations }) });
   }
-  const title = asString(file.opaque?.title) ?? file.name;
-  const context = asString(file.opaque?.context);
-  const citations = asObject(file.opaque?.citations);
-  return toJson({
+  const title = textIn(file.opaque?.title) ?? file.name;
+  const context = textIn(file.opaque?.context);
+  const citations = objectIn(file.opaque?.citations);
+  return jsonOf({
     type: "document",
     source,
     ...(title === undefined ? {} : { title: title.slice(0, 500) }),
@@ -125,7 +126,7 @@ function fileJson(file: FilePart): string | undefined {
 }
 
 function fileSource(file: FilePart): JsonObject | undefined {
-  const id = asString(file.opaque?.file_id);
+  const id = textIn(file.opaque?.file_id);
   if (id !== undefined) return { type: "file", file_id: id };
   const { data, url } = file;
   const mediaType = knownType(file.mediaType);
@@ -155,12 +156,12 @@ export function resultBlock(answered: Answered, target: Target, warn: Warn, same
   const blocks = result === undefined ? [] : contentBlocks(result.content, target, warn);
   const content =
     blocks.length === 0
-      ? `[${toJson({ type: "text", text: result === undefined ? noResult : "(no output)" })}]`
+      ? `[${jsonOf({ type: "text", text: result === undefined ? noResult : "(no output)" })}]`
       : `[${blocks.map((block) => block.json).join(",")}]`;
   const isError = result?.isError ?? true;
-  const toolset = sameOrigin ? asString(call.opaque?.toolset_name) : undefined;
-  const json = `{"type":"tool_result","tool_use_id":${toJson(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
-    toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`
+  const toolset = sameOrigin ? textIn(call.opaque?.toolset_name) : undefined;
+  const json = `{"type":"tool_result","tool_use_id":${jsonOf(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
+    toolset === undefined ? "" : `,"toolset_name":${jsonOf(toolset)}`
   }}`;
   const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
   return mark === undefined ? { json } : { json, mark };
@@ -197,13 +198,13 @@ export function answerBlocks(
 export const anthropicAnswer: AnswerWords = { call: callBlock, part: partBlock };
 
 function callBlock(part: ToolCallPart, id: string, same: boolean): Block {
-  const caller = same ? asObject(part.opaque?.caller) : undefined;
-  const toolset = same ? asString(part.opaque?.toolset_name) : undefined;
-  const front = `{"type":"tool_use","id":${toJson(id)},"name":${toJson(nameToWire(part.name, longestName))},"input":${argsJson(part)}`;
-  const back = `${toolset === undefined ? "" : `,"toolset_name":${toJson(toolset)}`}}`;
+  const caller = same ? objectIn(part.opaque?.caller) : undefined;
+  const toolset = same ? textIn(part.opaque?.toolset_name) : undefined;
+  const front = `{"type":"tool_use","id":${jsonOf(id)},"name":${jsonOf(nameToWire(part.name, longestName))},"input":${argsJson(part)}`;
+  const back = `${toolset === undefined ? "" : `,"toolset_name":${jsonOf(toolset)}`}}`;
   if (caller === undefined) return { json: front + back };
-  const json = `${front},"caller":${toJson(caller)}${back}`;
-  const code = asString(caller.tool_id);
+  const json = `${front},"caller":${jsonOf(caller)}${back}`;
+  const code = textIn(caller.tool_id);
   return code === undefined ? { json } : { json, calledBy: { id: code, alone: front + back } };
 }
 
@@ -217,20 +218,20 @@ function partBlock(
     case "text":
       return textBlock(part, same);
     case "refusal":
-      return isBlank(part.text) ? undefined : { json: toJson({ type: "text", text: part.text }) };
+      return isBlank(part.text) ? undefined : { json: jsonOf({ type: "text", text: part.text }) };
     case "reasoning":
       return same ? thinkingBlock(part.text, part.opaque, target) : undefined;
     case "native": {
       if (!same || isContainer(part) || isRefusedKind(part.opaque.type, target)) return undefined;
       const { caller, ...alone } = part.opaque;
-      const opens = part.kind.endsWith("tool_use") ? asString(part.opaque.id) : undefined;
-      const closes = asString(part.opaque.tool_use_id);
-      const code = asString(asObject(caller)?.tool_id);
+      const opens = part.kind.endsWith("tool_use") ? textIn(part.opaque.id) : undefined;
+      const closes = textIn(part.opaque.tool_use_id);
+      const code = textIn(objectIn(caller)?.tool_id);
       return {
-        json: toJson(part.opaque),
+        json: jsonOf(part.opaque),
         ...(opens === undefined ? {} : { opens }),
         ...(closes === undefined ? {} : { closes }),
-        ...(code === undefined ? {} : { calledBy: { id: code, alone: toJson(alone) } }),
+        ...(code === undefined ? {} : { calledBy: { id: code, alone: jsonOf(alone) } }),
         ...(part.opaque.type === "compaction" ? { summary: true } : {}),
       };
     }
@@ -239,7 +240,7 @@ function partBlock(
         "unsupported_file",
         `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
       );
-      return { json: toJson({ type: "text", text: filePlaceholder(part) }) };
+      return { json: jsonOf({ type: "text", text: filePlaceholder(part) }) };
   }
 }
 
@@ -249,13 +250,13 @@ function isRefusedKind(type: Json | undefined, { compat }: Target): boolean {
 }
 
 function thinkingBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {
-  const redacted = asString(opaque?.redacted);
+  const redacted = textIn(opaque?.redacted);
   if (redacted !== undefined)
-    return { json: toJson({ type: "redacted_thinking", data: redacted }), thinking: true };
-  const signature = asString(opaque?.signature);
-  if (signature) return { json: toJson({ type: "thinking", thinking: text, signature }), thinking: true };
+    return { json: jsonOf({ type: "redacted_thinking", data: redacted }), thinking: true };
+  const signature = textIn(opaque?.signature);
+  if (signature) return { json: jsonOf({ type: "thinking", thinking: text, signature }), thinking: true };
   // Compatible servers that sign nothing and yet want their reasoning back.
   if (target.compat?.unsignedThinking === true && text !== "")
-    return { json: toJson({ type: "thinking", thinking: text, signature: "" }), thinking: true };
+    return { json: jsonOf({ type: "thinking", thinking: text, signature: "" }), thinking: true };
   return undefined;
 }

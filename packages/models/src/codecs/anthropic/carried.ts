@@ -6,9 +6,9 @@
 
 import type { AssistantMessage, Json, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { objectIn, textIn } from "../../json-values.ts";
 import { isSameOrigin } from "./blocks.ts";
 import { isContainer } from "./container.ts";
-import { asObject, asString } from "./json.ts";
 import type { Turn } from "./turns.ts";
 
 /**
@@ -28,18 +28,18 @@ export function containerOf(
     if (turns.findLastIndex((turn) => turn.kind === "user") > at) return undefined;
   }
   const part = answer.content.findLast((one) => one.type === "native" && isContainer(one));
-  return part?.type === "native" ? asString(part.opaque.id) : undefined;
+  return part?.type === "native" ? textIn(part.opaque.id) : undefined;
 }
 
 const tellsOfContainer = (part: Part): boolean =>
   (part.type === "native" && isContainer(part)) || isExpired(part);
 
 const isExpired = (part: Part): boolean =>
-  part.type === "native" && asObject(part.opaque.content)?.error_code === "container_expired";
+  part.type === "native" && objectIn(part.opaque.content)?.error_code === "container_expired";
 
 /** What the body says of the container. The caller's own word counts first; their object (of skills) gets the id. */
 export function containerField(told: Json | undefined, history: () => string | undefined): Json | undefined {
-  const object = asObject(told);
+  const object = objectIn(told);
   if (told !== undefined && (object === undefined || object.id !== undefined)) return told;
   const id = history();
   return id === undefined ? told : object === undefined ? id : { ...object, id };
@@ -47,7 +47,7 @@ export function containerField(told: Json | undefined, history: () => string | u
 
 /** Whether it names one, and not only what is to be in it. */
 export const namesContainer = (field: Json | undefined): boolean =>
-  typeof field === "string" || asObject(field)?.id !== undefined;
+  typeof field === "string" || objectIn(field)?.id !== undefined;
 
 /** The names, as on the wire, of the tools that searches have found. */
 export function foundTools(answers: readonly AssistantMessage[], target: Target): string[] {
@@ -60,8 +60,8 @@ export function foundTools(answers: readonly AssistantMessage[], target: Target)
 }
 
 function referencesIn({ content }: JsonObject): string[] {
-  const references = asObject(content)?.tool_references;
+  const references = objectIn(content)?.tool_references;
   return (Array.isArray(references) ? references : []).flatMap(
-    (reference) => asString(asObject(reference)?.tool_name) ?? [],
+    (reference) => textIn(objectIn(reference)?.tool_name) ?? [],
   );
 }

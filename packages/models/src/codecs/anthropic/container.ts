@@ -4,12 +4,12 @@
 // it there.
 
 import type { Json, NativePart } from "@rondo/core";
-import { asObject, asString } from "./json.ts";
+import { objectIn, textIn } from "../../json-values.ts";
 
 /** A container as a part of the answer that told of it. Undefined where there is none. */
 export function containerPart(container: Json | undefined): NativePart | undefined {
-  const told = asObject(container);
-  return asString(told?.id) ? { type: "native", kind: "container", opaque: told ?? {} } : undefined;
+  const told = objectIn(container);
+  return textIn(told?.id) ? { type: "native", kind: "container", opaque: told ?? {} } : undefined;
 }
 
 /** A block of the wire's has a type, whatever its kind is called. */

@@ -11,10 +11,10 @@ import {
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type Likeness } from "../../frame-json.ts";
+import { objectIn } from "../../json-values.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
-import { asObject } from "./json.ts";
 
 type Emit = (event: ModelEvent) => void;
 
@@ -35,7 +35,7 @@ export function frameObject(data: string, provider: string, frames?: FrameJson):
       },
     );
   }
-  const object = asObject(value);
+  const object = objectIn(value);
   if (object === undefined)
     throw new RondoError(
       "stream_error",
@@ -82,7 +82,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
 }
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const message = asObject(body);
+  const message = objectIn(body);
   const refused = message?.type === "error" || message?.success === false;
   if (refused || (message?.error !== undefined && message.error !== null))
     throw anthropicStreamError(body, target.origin.provider);

@@ -6,6 +6,7 @@
 
 import type { AssistantMessage, Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../../codec.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf } from "../../kept-text.ts";
 import { anthropicTool } from "../../schemas/codecs.ts";
 import {
@@ -21,7 +22,7 @@ import {
 import { placeMarks } from "./cache.ts";
 import { containerField, containerOf, foundTools, namesContainer } from "./carried.ts";
 import { withoutDeclined } from "./fallback.ts";
-import { asObject, isBlank, toJson } from "./json.ts";
+import { isBlank } from "./json.ts";
 import { anthropicId, nameToWire } from "./names.ts";
 import { type Options, optionsOf, providerOptions } from "./options.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "./pieces.ts";
@@ -50,7 +51,7 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
       resultBlock(answered, target, warn, isSameOrigin(message.origin, target)),
     ],
     json: messageJson,
-    text: (text) => toJson({ type: "text", text }),
+    text: (text) => jsonOf({ type: "text", text }),
     alternate: target.compat?.alternate === true,
   });
   const tools = new Tools(target);
@@ -88,11 +89,11 @@ export function anthropicEncoder(target: Target, host: Host): Encoder {
 
       const betas = options.betas;
       const front = [
-        ...Object.entries(host.front(target, stream)).map(([name, value]) => member(name, toJson(value))),
+        ...Object.entries(host.front(target, stream)).map(([name, value]) => member(name, jsonOf(value))),
         member("max_tokens", String(options.maxTokens)),
-        ...Object.entries(fields).map(([name, value]) => member(name, toJson(value))),
-        ...(host.betasIn !== undefined && betas.length > 0 ? [member(host.betasIn, toJson(betas))] : []),
-        ...(options.toolChoice === undefined ? [] : [member("tool_choice", toJson(options.toolChoice))]),
+        ...Object.entries(fields).map(([name, value]) => member(name, jsonOf(value))),
+        ...(host.betasIn !== undefined && betas.length > 0 ? [member(host.betasIn, jsonOf(betas))] : []),
+        ...(options.toolChoice === undefined ? [] : [member("tool_choice", jsonOf(options.toolChoice))]),
       ].join(",");
       const offered = toolBlocks.length === 0 ? "" : `,"tools":${list(toolBlocks)}`;
       const prompt = system.length === 0 ? "" : `,"system":${list(system)}`;
@@ -135,10 +136,10 @@ function carriedOn(
 function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[] {
   const fill = compat?.thinkingFill;
   if (typeof fill !== "string" || !hasCalls || blocks.some((block) => block.thinking === true)) return blocks;
-  return [{ json: toJson({ type: "thinking", thinking: fill, signature: "" }), thinking: true }, ...blocks];
+  return [{ json: jsonOf({ type: "thinking", thinking: fill, signature: "" }), thinking: true }, ...blocks];
 }
 
-const member = (name: string, json: string): string => `${toJson(name)}:${json}`;
+const member = (name: string, json: string): string => `${jsonOf(name)}:${json}`;
 
 /** A refused turn is not shown again: it makes the next answer a refusal too. */
 export function isRefused(message: AssistantMessage, target: Target): boolean {
@@ -172,7 +173,7 @@ function systemBlocks(
 ): Block[] {
   const own: Block[] = isBlank(request.system)
     ? []
-    : [{ json: toJson({ type: "text", text: request.system }) }];
+    : [{ json: jsonOf({ type: "text", text: request.system }) }];
   return [...own, ...contentBlocks(lead, target, warn)];
 }
 
@@ -207,13 +208,13 @@ class Tools {
   }
 
   #json(tool: ToolDefinition, options: Options, warn: Warn): string {
-    const own = asObject(options.toolOptions[tool.name]);
-    const key = own === undefined ? "" : toJson(own);
+    const own = objectIn(options.toolOptions[tool.name]);
+    const key = own === undefined ? "" : jsonOf(own);
     const found = this.#one.get(tool);
     if (found?.options === key) return found.json;
     const room = { target: this.#target, warn };
     const { description, schema } = anthropicTool(tool, own?.strict === true, room);
-    const json = toJson({
+    const json = jsonOf({
       name: nameToWire(tool.name, longestName),
       ...(isBlank(description) ? {} : { description }),
       input_schema: schema,
@@ -247,7 +248,7 @@ function retiredTools(
   const called = tools.length > 0 ? [] : calledTools(turns).map((name) => nameToWire(name, longestName));
   const found = natives.length === 0 ? [] : foundTools(natives, target);
   if (found.length === 0) return called;
-  const own = serverTools.map((tool) => asObject(tool));
+  const own = serverTools.map((tool) => objectIn(tool));
   if (own.some((tool) => tool?.type === "mcp_toolset")) return called;
   const declared = new Set<Json | undefined>([
     ...tools.map(({ name }) => nameToWire(name, longestName)),
@@ -258,7 +259,7 @@ function retiredTools(
 }
 
 function retiredTool(name: string): string {
-  return toJson({
+  return jsonOf({
     name,
     description: "No longer available.",
     input_schema: { type: "object", properties: {} },
@@ -266,6 +267,6 @@ function retiredTool(name: string): string {
 }
 
 function serverTool(tool: unknown): { json: string; mark?: string } {
-  const { cache_control: mark, ...rest } = asObject(tool) ?? {};
-  return { json: toJson(rest), ...(asObject(mark) === undefined ? {} : { mark: toJson(mark) }) };
+  const { cache_control: mark, ...rest } = objectIn(tool) ?? {};
+  return { json: jsonOf(rest), ...(objectIn(mark) === undefined ? {} : { mark: jsonOf(mark) }) };
 }

@@ -4,7 +4,7 @@
 // affair: its calls are not to run, and going back it is refused. Its text stays, and so do tools whose result is there.
 
 import type { AssistantMessage, JsonObject, Part } from "@rondo/core";
-import { asString } from "./json.ts";
+import { textIn } from "../../json-values.ts";
 
 export const fallbackType = "fallback";
 
@@ -13,7 +13,7 @@ export function withoutDeclined(answer: AssistantMessage): AssistantMessage {
   const { content } = answer;
   const last = content.findLastIndex((part) => typeOf(part) === fallbackType);
   if (last === -1) return answer;
-  const answered = new Set(content.map((part) => asString(opaqueOf(part)?.tool_use_id)));
+  const answered = new Set(content.map((part) => textIn(opaqueOf(part)?.tool_use_id)));
   return { ...answer, content: content.filter((part, at) => at >= last || !isDeclined(part, answered)) };
 }
 
@@ -21,11 +21,11 @@ function isDeclined(part: Part, answered: ReadonlySet<string | undefined>): bool
   if (part.type === "reasoning") return true;
   const type = typeOf(part);
   if (type === "connector_text") return true;
-  return type?.endsWith("tool_use") === true && !answered.has(asString(opaqueOf(part)?.id));
+  return type?.endsWith("tool_use") === true && !answered.has(textIn(opaqueOf(part)?.id));
 }
 
 function opaqueOf(part: Part): JsonObject | undefined {
   return part.type === "native" ? part.opaque : undefined;
 }
 
-const typeOf = (part: Part): string | undefined => asString(opaqueOf(part)?.type);
+const typeOf = (part: Part): string | undefined => textIn(opaqueOf(part)?.type);

@@ -1,36 +1,11 @@
-// The room of JSON text: values become bytes once, and strings in them are always well-formed UTF-16.
-//
-// A lone surrogate (a cut emoji, binary output) makes the whole body invalid for the provider, and with it every
-// later request of the session. JSON.stringify writes such a code unit as an escape and pairs as themselves, so that
-// mending the text mends keys and values alike.
+// The room of what goes back as text: blank texts, which providers refuse, and the arguments of calls.
 
-import type { Json, JsonObject } from "@rondo/core";
-
-/** JSON text that every strict parser accepts. `value` must not be undefined. */
-export function toJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (!text.includes("\\ud")) return text;
-  return text.replace(/(\\\\)|\\ud[89a-f][0-9a-f]{2}/g, (_all, escaped?: string) => escaped ?? "\\ufffd");
-}
+import type { JsonObject } from "@rondo/core";
+import { jsonOf, objectIn } from "../../json-values.ts";
 
 /** True where a text is absent or shows nothing: providers refuse such blocks. */
 export function isBlank(text: string | undefined): boolean {
   return text === undefined || text.trim() === "";
-}
-
-/** The value as an object, or undefined. */
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
-}
-
-export function asString(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-export function asNumber(value: Json | undefined): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /**
@@ -39,11 +14,11 @@ export function asNumber(value: Json | undefined): number | undefined {
  */
 export function argsJson(call: { args: JsonObject; rawArgs: string; argsError?: string }): string {
   if (call.argsError !== undefined) return "{}";
-  const parsed = toJson(call.args);
+  const parsed = jsonOf(call.args);
   if (call.rawArgs.length === 0 || /\\u[dD][89a-fA-F]/.test(call.rawArgs)) return parsed;
   try {
     const raw = JSON.parse(call.rawArgs) as unknown;
-    return asObject(raw) !== undefined && toJson(raw) === parsed ? wellFormed(call.rawArgs) : parsed;
+    return objectIn(raw) !== undefined && jsonOf(raw) === parsed ? wellFormed(call.rawArgs) : parsed;
   } catch {
     return parsed;
   }

@@ -5,10 +5,10 @@
 
 import type { Json, JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, numberIn, objectIn } from "../../json-values.ts";
 import { sentOutput } from "../../schemas/codecs.ts";
 import type { Warn } from "./blocks.ts";
 import { longestName } from "./blocks.ts";
-import { asNumber, asObject, toJson } from "./json.ts";
 import { nameToWire } from "./names.ts";
 import { type Traits, traitsOf } from "./traits.ts";
 
@@ -52,8 +52,8 @@ export function providerOptions(request: ModelRequest, target: Target, family: s
 /** The automatic cache mark that the `cache` option asks for: `false`, `true`, or `{ ttl: "1h" }`. */
 export function cacheMark(option: Json | undefined, target: Target): string | undefined {
   if (option === false || (option === undefined && target.compat?.cache === false)) return undefined;
-  const ttl = asObject(option)?.ttl;
-  return toJson({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
+  const ttl = objectIn(option)?.ttl;
+  return jsonOf({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }
 
 /** What is known of a request before its options are. */
@@ -87,12 +87,12 @@ export function optionsOf(
   const output: JsonObject = {
     ...(thinking.effort === undefined ? {} : { effort: thinking.effort }),
     ...outputFormat(request, target, traits, hasTools, warn),
-    ...asObject(told.output_config),
+    ...objectIn(told.output_config),
   };
   if (Object.keys(output).length > 0) fields.output_config = output;
   const betas = Array.isArray(told.betas) ? told.betas.filter((beta) => typeof beta === "string") : [];
   if (target.compat?.unbindsThinking === true) unbind(fields, betas);
-  const thinkingType = asObject(fields.thinking)?.type;
+  const thinkingType = objectIn(fields.thinking)?.type;
   const thinks = thinkingType === "enabled" || thinkingType === "adaptive";
   sampling(request, traits, thinks, fields, warn);
   if (request.settings.stop !== undefined && request.settings.stop.length > 0)
@@ -105,14 +105,14 @@ export function optionsOf(
     maxTokens,
     toolChoice: hasTools ? toolChoice(request, traits, thinks, runsTools, warn) : undefined,
     mark: cacheMark(told.cache, target),
-    toolOptions: asObject(told.toolOptions) ?? {},
+    toolOptions: objectIn(told.toolOptions) ?? {},
     betas,
   };
 }
 
 /** Asks for the request as it is, where earlier thinking no longer fits what stands before it. The caller's own word counts first. */
 function unbind(fields: JsonObject, betas: string[]): void {
-  const thinking = asObject(fields.thinking) ?? { type: "adaptive" };
+  const thinking = objectIn(fields.thinking) ?? { type: "adaptive" };
   if (thinking.block_binding !== undefined || (thinking.type !== "adaptive" && thinking.type !== "enabled"))
     return;
   fields.thinking = { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } };
@@ -131,7 +131,7 @@ export function outputLimit(
   const most = target.facts.maxOutputTokens;
   const asked = request.settings.maxOutputTokens;
   if (asked === undefined) {
-    const budget = budgetOf(request) ?? asNumber(asObject(told.thinking)?.budget_tokens) ?? 0;
+    const budget = budgetOf(request) ?? numberIn(objectIn(told.thinking)?.budget_tokens) ?? 0;
     // A budget stands inside the limit: leave the answer as much room as it would have had.
     const room = budget >= traits.maxTokens ? budget + traits.maxTokens : traits.maxTokens;
     return most === undefined ? room : Math.min(most, Math.max(room, 64_000));

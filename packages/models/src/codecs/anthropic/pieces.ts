@@ -5,10 +5,10 @@
 
 import type { AssistantMessage, ContentPart, Message } from "@rondo/core";
 import type { Target, WireRequest } from "../../codec.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
 import { type Beginning, KeptText } from "../../kept-text.ts";
 import { type Block, isSameOrigin, type Warn } from "./blocks.ts";
 import type { Marked } from "./cache.ts";
-import { asObject, toJson } from "./json.ts";
 import { type Laid, pairServerTools, type Waiting } from "./server-tools.ts";
 import type { Answered, Turn } from "./turns.ts";
 
@@ -248,10 +248,10 @@ export function isThinkingLost(messages: readonly WireMessage[]): boolean {
 /** A request may not end in white space of the assistant's. */
 function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
-  const block = last === undefined ? undefined : asObject(JSON.parse(last.json));
+  const block = last === undefined ? undefined : objectIn(JSON.parse(last.json));
   const text = block?.text;
   if (last === undefined || typeof text !== "string" || text.trimEnd() === text) return blocks;
-  return [...blocks.slice(0, -1), { ...last, json: toJson({ ...block, text: text.trimEnd() }) }];
+  return [...blocks.slice(0, -1), { ...last, json: jsonOf({ ...block, text: text.trimEnd() }) }];
 }
 
 function withoutLastThoughts(blocks: readonly Block[]): readonly Block[] {

@@ -5,7 +5,7 @@
 // nothing of a kind of round: the larger sum holds both.
 
 import type { Json, JsonObject, Usage } from "@rondo/core";
-import { asNumber, asObject } from "./json.ts";
+import { numberIn, objectIn } from "../../json-values.ts";
 
 /** What is counted of a message and of each of its rounds, under the protocol's names. */
 const names = [
@@ -33,7 +33,7 @@ export class AnthropicCounts {
       outputTokens: this.#most("output_tokens"),
       cachedInputTokens: read,
       cacheWriteTokens: written,
-      reasoningTokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens),
+      reasoningTokens: numberIn(objectIn(usage.output_tokens_details)?.thinking_tokens),
     };
   }
 
@@ -48,7 +48,7 @@ function sumOf(rounds: readonly Json[]): Counts {
   const sum: Counts = {};
   for (const round of rounds) {
     const told: Counts = {};
-    keep(told, asObject(round) ?? {});
+    keep(told, objectIn(round) ?? {});
     // A model that declined before it said a word costs nothing.
     if ((told.output_tokens ?? 0) === 0) continue;
     for (const name of names) if (told[name] !== undefined) sum[name] = (sum[name] ?? 0) + told[name];
@@ -58,7 +58,7 @@ function sumOf(rounds: readonly Json[]): Counts {
 
 function keep(counts: Counts, told: JsonObject): void {
   for (const name of names) {
-    const count = asNumber(told[name]);
+    const count = numberIn(told[name]);
     if (count !== undefined) counts[name] = count;
   }
 }

@@ -5,8 +5,9 @@
 
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { type AnswerWords, type Block, filePlaceholder, isAccepted, type Warn } from "../anthropic/blocks.ts";
-import { argsJson, asObject, asString, isBlank, toJson } from "../anthropic/json.ts";
+import { argsJson, isBlank } from "../anthropic/json.ts";
 import { hash, nameToWire } from "../anthropic/names.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
 import { type Answered, noResult } from "../anthropic/turns.ts";
@@ -16,13 +17,13 @@ export const longestBedrockName = 64;
 
 /** A cache point as its own block. */
 export function cachePoint(ttl?: string): string {
-  return toJson({ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } });
+  return jsonOf({ cachePoint: { type: "default", ...(ttl === undefined ? {} : { ttl }) } });
 }
 
 /** A mark of the caller's (`opaque: { cache_control: … }`) as a cache point that follows the block. */
 function marked(json: string, opaque: JsonObject | undefined): Block {
-  const mark = asObject(opaque?.cache_control);
-  return mark === undefined ? { json } : { json, mark: cachePoint(asString(mark.ttl)) };
+  const mark = objectIn(opaque?.cache_control);
+  return mark === undefined ? { json } : { json, mark: cachePoint(textIn(mark.ttl)) };
 }
 
 /** The blocks of a user message or of a tool's result. */
@@ -34,7 +35,7 @@ export function bedrockContent(content: readonly ContentPart[], target: Target, 
     if (part.type === "text") {
       if (isBlank(part.text)) continue;
       texts++;
-      blocks.push(marked(toJson({ text: part.text }), part.opaque));
+      blocks.push(marked(jsonOf({ text: part.text }), part.opaque));
       continue;
     }
     const json = fileJson(part, target);
@@ -46,13 +47,13 @@ export function bedrockContent(content: readonly ContentPart[], target: Target, 
           : `a file (${part.mediaType}${part.url === undefined ? "" : `, ${part.url}`}) cannot be sent to ${target.origin.model}: a note stands in its place`,
       );
       texts++;
-      blocks.push({ json: toJson({ text: filePlaceholder(part) }) });
+      blocks.push({ json: jsonOf({ text: filePlaceholder(part) }) });
     } else {
       if (json.startsWith('{"document"')) documents++;
       blocks.push(marked(json, part.opaque));
     }
   }
-  if (documents > 0 && texts === 0) blocks.push({ json: toJson({ text: "(See the attached document.)" }) });
+  if (documents > 0 && texts === 0) blocks.push({ json: jsonOf({ text: "(See the attached document.)" }) });
   return blocks;
 }
 
@@ -92,10 +93,10 @@ function fileJson(file: FilePart, target: Target): string | undefined {
         ? { s3Location: { uri: file.url } }
         : undefined;
   if (source === undefined) return undefined;
-  if (kind !== "document") return toJson({ [kind]: { format, source } });
-  const context = asString(file.opaque?.context);
-  const citations = asObject(file.opaque?.citations);
-  return toJson({
+  if (kind !== "document") return jsonOf({ [kind]: { format, source } });
+  const context = textIn(file.opaque?.context);
+  const citations = objectIn(file.opaque?.citations);
+  return jsonOf({
     document: {
       format,
       name: documentName(file),
@@ -122,21 +123,21 @@ export function bedrockResult(answered: Answered, target: Target, warn: Warn): B
   const all = result === undefined ? [] : bedrockContent(result.content, target, warn);
   const hoisted = takesFilesInResults(target) ? [] : all.filter((block) => !block.json.startsWith('{"text"'));
   const blocks = all.filter((block) => !hoisted.includes(block));
-  if (hoisted.length > 0) blocks.push({ json: toJson({ text: "(Its files stand behind the results.)" }) });
+  if (hoisted.length > 0) blocks.push({ json: jsonOf({ text: "(Its files stand behind the results.)" }) });
   const content =
     blocks.length === 0
-      ? `[${toJson({ text: result === undefined ? noResult : "(no output)" })}]`
+      ? `[${jsonOf({ text: result === undefined ? noResult : "(no output)" })}]`
       : `[${blocks.map((block) => block.json).join(",")}]`;
   // Only some families know a status; to the others the text must say it, and ours does.
   const status = (result?.isError ?? true) && knowsStatus(target) ? ',"status":"error"' : "";
-  const json = `{"toolResult":{"toolUseId":${toJson(id)},"content":${content}${status}}}`;
+  const json = `{"toolResult":{"toolUseId":${jsonOf(id)},"content":${content}${status}}}`;
   const mark = blocks.findLast((block) => block.mark !== undefined)?.mark;
   return [
     mark === undefined ? { json } : { json, mark },
     // A document wants a text beside it, and the model is told whose files these are.
     ...(hoisted.length === 0
       ? []
-      : [{ json: toJson({ text: `(Files that ${call.name} returned:)` }) }, ...hoisted]
+      : [{ json: jsonOf({ text: `(Files that ${call.name} returned:)` }) }, ...hoisted]
     ).map((block): Block => ({ ...block, behind: true })),
   ];
 }
@@ -152,7 +153,7 @@ function knowsStatus(target: Target): boolean {
 /** An answer's parts as Converse writes them. */
 export const bedrockAnswer: AnswerWords = {
   call: (part, id) => ({
-    json: `{"toolUse":{"toolUseId":${toJson(id)},"name":${toJson(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
+    json: `{"toolUse":{"toolUseId":${jsonOf(id)},"name":${jsonOf(nameToWire(part.name, longestBedrockName))},"input":${argsJson(part)}}}`,
   }),
   part: partBlock,
 };
@@ -168,19 +169,19 @@ function partBlock(
       if (isBlank(part.text)) return undefined;
       return same && part.citations !== undefined && part.citations.length > 0
         ? {
-            json: toJson({ citationsContent: { content: [{ text: part.text }], citations: part.citations } }),
+            json: jsonOf({ citationsContent: { content: [{ text: part.text }], citations: part.citations } }),
           }
-        : { json: toJson({ text: part.text }) };
+        : { json: jsonOf({ text: part.text }) };
     case "refusal":
-      return isBlank(part.text) ? undefined : { json: toJson({ text: part.text }) };
+      return isBlank(part.text) ? undefined : { json: jsonOf({ text: part.text }) };
     case "reasoning":
       return same ? reasoningBlock(part.text, part.opaque, target) : undefined;
     case "native": {
       if (!same) return undefined;
-      const opens = asString(asObject(part.opaque.toolUse)?.toolUseId);
-      const closes = asString(asObject(part.opaque.toolResult)?.toolUseId);
+      const opens = textIn(objectIn(part.opaque.toolUse)?.toolUseId);
+      const closes = textIn(objectIn(part.opaque.toolResult)?.toolUseId);
       return {
-        json: toJson(part.opaque),
+        json: jsonOf(part.opaque),
         ...(opens === undefined ? {} : { opens }),
         ...(closes === undefined ? {} : { closes }),
       };
@@ -190,18 +191,18 @@ function partBlock(
         "unsupported_file",
         `a file (${part.mediaType}) in an answer cannot be sent back: a note stands in`,
       );
-      return { json: toJson({ text: filePlaceholder(part) }) };
+      return { json: jsonOf({ text: filePlaceholder(part) }) };
   }
 }
 
 function reasoningBlock(text: string, opaque: JsonObject | undefined, target: Target): Block | undefined {
-  const redacted = asString(opaque?.redacted);
+  const redacted = textIn(opaque?.redacted);
   if (redacted !== undefined)
-    return { json: toJson({ reasoningContent: { redactedContent: redacted } }), thinking: true };
-  const signature = asString(opaque?.signature);
+    return { json: jsonOf({ reasoningContent: { redactedContent: redacted } }), thinking: true };
+  const signature = textIn(opaque?.signature);
   if (!signature && target.compat?.unsignedThinking !== true) return undefined;
   return {
-    json: toJson({ reasoningContent: { reasoningText: { text, ...(signature ? { signature } : {}) } } }),
+    json: jsonOf({ reasoningContent: { reasoningText: { text, ...(signature ? { signature } : {}) } } }),
     thinking: true,
   };
 }

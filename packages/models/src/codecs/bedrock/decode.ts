@@ -13,8 +13,8 @@ import {
 } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
+import { numberIn, objectIn, textIn } from "../../json-values.ts";
 import { frameObject } from "../anthropic/decode.ts";
-import { asNumber, asObject, asString } from "../anthropic/json.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
@@ -69,24 +69,24 @@ class BedrockAnswer implements Decoder {
       throw this.#answer.failed(bedrockStreamError(frame, this.#target));
     const payload = frameObject(frame.data, this.#target.origin.provider);
     if (payload === undefined) return;
-    const wrapped = eventTypes.find((type) => asObject(payload[type]) !== undefined);
+    const wrapped = eventTypes.find((type) => objectIn(payload[type]) !== undefined);
     if (wrapped !== undefined && frame.event !== wrapped)
-      this.#event(wrapped, asObject(payload[wrapped]) ?? {});
+      this.#event(wrapped, objectIn(payload[wrapped]) ?? {});
     else if (frame.event !== undefined) this.#event(frame.event, payload);
   }
 
   #event(type: string, payload: JsonObject): void {
-    const given = asNumber(payload.contentBlockIndex) ?? 0;
+    const given = numberIn(payload.contentBlockIndex) ?? 0;
     const index =
       type === "contentBlockStart"
-        ? this.#places.start(given, asString(asObject(asObject(payload.start)?.toolUse)?.toolUseId))
+        ? this.#places.start(given, textIn(objectIn(objectIn(payload.start)?.toolUse)?.toolUseId))
         : this.#places.at(given);
     switch (type) {
       case "contentBlockStart":
-        this.#start(index, asObject(payload.start) ?? {});
+        this.#start(index, objectIn(payload.start) ?? {});
         return;
       case "contentBlockDelta":
-        this.#delta(index, asObject(payload.delta) ?? {});
+        this.#delta(index, objectIn(payload.delta) ?? {});
         return;
       case "contentBlockStop":
         this.#stop(index);
@@ -102,9 +102,9 @@ class BedrockAnswer implements Decoder {
   }
 
   whole(body: JsonObject): AssistantMessage {
-    const content = asObject(asObject(body.output)?.message)?.content;
+    const content = objectIn(objectIn(body.output)?.message)?.content;
     for (const [index, one] of (Array.isArray(content) ? content : []).entries())
-      this.#block(index, asObject(one) ?? {});
+      this.#block(index, objectIn(one) ?? {});
     this.#ending(body);
     this.#metadata(body);
     return this.end();
@@ -132,23 +132,23 @@ class BedrockAnswer implements Decoder {
 
   #start(index: number, start: JsonObject): void {
     this.#last = index;
-    const use = asObject(start.toolUse);
+    const use = objectIn(start.toolUse);
     // A start that says nothing is a text or reasoning block: its first delta will tell.
-    if (use !== undefined && asString(use.type) !== "server_tool_use") {
+    if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#calls.set(index, this.#calls.get(index) ?? "");
       this.#answer.call(index, {
-        id: asString(use.toolUseId),
-        name: nameFromWire(bareName(asString(use.name) ?? "")),
+        id: textIn(use.toolUseId),
+        name: nameFromWire(bareName(textIn(use.name) ?? "")),
       });
       return;
     }
     const [kind] = Object.keys(start);
-    if (kind !== undefined) this.#native(index, kind, { [kind]: { ...asObject(start[kind]) } });
+    if (kind !== undefined) this.#native(index, kind, { [kind]: { ...objectIn(start[kind]) } });
   }
 
   #native(index: number, kind: string, block: JsonObject): void {
     this.#natives.set(index, { block, input: "" });
-    this.#answer.native(index, asString(asObject(block[kind])?.type) ?? kind, block);
+    this.#answer.native(index, textIn(objectIn(block[kind])?.type) ?? kind, block);
   }
 
   #delta(index: number, delta: JsonObject): void {
@@ -158,20 +158,20 @@ class BedrockAnswer implements Decoder {
       this.#nativeDelta(native, delta);
       return;
     }
-    const text = asString(delta.text);
+    const text = textIn(delta.text);
     if (text !== undefined) this.#answer.text(index, text);
-    const use = asObject(delta.toolUse);
+    const use = objectIn(delta.toolUse);
     const isCall = this.#calls.has(index);
     if (use !== undefined && !isCall) this.#strayArgs ||= use.input !== undefined && use.input !== "";
     if (use !== undefined && isCall) {
       // Some gateways tell the value instead of its text (F087): taken for no text it would run with nothing.
-      const whole = asObject(use.input);
-      const piece = whole === undefined ? (asString(use.input) ?? "") : JSON.stringify(whole);
+      const whole = objectIn(use.input);
+      const piece = whole === undefined ? (textIn(use.input) ?? "") : JSON.stringify(whole);
       this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
       if (whole === undefined) this.#answer.args(index, piece);
       else this.#answer.argsWhole(index, whole);
     }
-    const reasoning = asObject(delta.reasoningContent);
+    const reasoning = objectIn(delta.reasoningContent);
     if (reasoning !== undefined) this.#reasoning(index, reasoning);
     if (delta.citation !== undefined) {
       this.#answer.text(index, "");
@@ -185,30 +185,30 @@ class BedrockAnswer implements Decoder {
   }
 
   #reasoning(index: number, reasoning: JsonObject): void {
-    this.#answer.reasoning(index, asString(reasoning.text) ?? "");
+    this.#answer.reasoning(index, textIn(reasoning.text) ?? "");
     const before = this.#answer.opaqueOf(index);
-    const signature = asString(reasoning.signature);
+    const signature = textIn(reasoning.signature);
     if (signature)
       this.#answer.attach(index, {
-        opaque: { signature: (asString(before?.signature) ?? "") + signature },
+        opaque: { signature: (textIn(before?.signature) ?? "") + signature },
       });
-    const redacted = asString(reasoning.redactedContent);
+    const redacted = textIn(reasoning.redactedContent);
     if (redacted === undefined) return;
     this.#answer.attach(index, {
-      opaque: { redacted: joinBase64(asString(before?.redacted) ?? "", redacted) },
+      opaque: { redacted: joinBase64(textIn(before?.redacted) ?? "", redacted) },
     });
     this.#emit({ type: "progress" });
   }
 
   #nativeDelta(native: { block: JsonObject; input: string }, delta: JsonObject): void {
     for (const [kind, told] of Object.entries(delta)) {
-      const inner = asObject(native.block[kind]) ?? {};
+      const inner = objectIn(native.block[kind]) ?? {};
       native.block[kind] = inner;
-      const input = asString(asObject(told)?.input);
+      const input = textIn(objectIn(told)?.input);
       if (Array.isArray(told))
         inner.content = [...(Array.isArray(inner.content) ? inner.content : []), ...told];
       else if (input !== undefined) native.input += input;
-      else Object.assign(inner, asObject(told));
+      else Object.assign(inner, objectIn(told));
     }
     this.#emit({ type: "progress" });
   }
@@ -216,7 +216,7 @@ class BedrockAnswer implements Decoder {
   #stop(index: number): void {
     this.#answer.callEnd(index);
     const native = this.#natives.get(index);
-    const use = asObject(native?.block.toolUse);
+    const use = objectIn(native?.block.toolUse);
     if (native === undefined || use === undefined) return;
     try {
       use.input = (native.input === "" ? (use.input ?? {}) : JSON.parse(native.input)) as Json;
@@ -228,12 +228,12 @@ class BedrockAnswer implements Decoder {
   /** A block of a whole response. */
   #block(index: number, block: JsonObject): void {
     this.#last = index;
-    const text = asString(block.text);
-    const use = asObject(block.toolUse);
-    const reasoning = asObject(block.reasoningContent);
-    const cited = asObject(block.citationsContent);
+    const text = textIn(block.text);
+    const use = objectIn(block.toolUse);
+    const reasoning = objectIn(block.reasoningContent);
+    const cited = objectIn(block.citationsContent);
     if (text !== undefined) this.#answer.text(index, text);
-    else if (use !== undefined && asString(use.type) !== "server_tool_use") {
+    else if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#start(index, block);
       const input = use.input ?? {};
       const args = JSON.stringify(input);
@@ -241,36 +241,36 @@ class BedrockAnswer implements Decoder {
       this.#answer.argsWhole(index, input);
       this.#answer.callEnd(index);
     } else if (reasoning !== undefined)
-      this.#reasoning(index, { ...asObject(reasoning.reasoningText), ...reasoning });
+      this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     else if (cited !== undefined) {
       const pieces = Array.isArray(cited.content) ? cited.content : [];
-      this.#answer.text(index, pieces.map((piece) => asString(asObject(piece)?.text) ?? "").join(""));
+      this.#answer.text(index, pieces.map((piece) => textIn(objectIn(piece)?.text) ?? "").join(""));
       for (const citation of Array.isArray(cited.citations) ? cited.citations : [])
         this.#answer.attach(index, { citation });
     } else this.#native(index, Object.keys(block)[0] ?? "unknown", { ...block });
   }
 
   #ending(payload: JsonObject): void {
-    this.#word = asString(payload.stopReason) || this.#word;
+    this.#word = textIn(payload.stopReason) || this.#word;
     // In a stream's last event they stand in what it adds, in a whole response by themselves.
-    const more = asObject(payload.additionalModelResponseFields);
-    const sequence = asString((asObject(more?.delta) ?? more)?.stop_sequence);
+    const more = objectIn(payload.additionalModelResponseFields);
+    const sequence = textIn((objectIn(more?.delta) ?? more)?.stop_sequence);
     if (sequence) this.#detail ??= sequence;
   }
 
   #metadata(payload: JsonObject): void {
-    const usage = asObject(payload.usage);
-    const reason = asString(asObject(asObject(payload.trace)?.guardrail)?.actionReason);
+    const usage = objectIn(payload.usage);
+    const reason = textIn(objectIn(objectIn(payload.trace)?.guardrail)?.actionReason);
     if (reason) this.#guarded = reason;
     if (usage === undefined) return;
     this.#hasUsage = true;
-    const input = asNumber(usage.inputTokens);
-    const cacheRead = asNumber(usage.cacheReadInputTokens);
-    const cacheWrite = asNumber(usage.cacheWriteInputTokens);
+    const input = numberIn(usage.inputTokens);
+    const cacheRead = numberIn(usage.cacheReadInputTokens);
+    const cacheWrite = numberIn(usage.cacheWriteInputTokens);
     this.#answer.count({
       // Cached tokens are counted beside the input, not in it.
       inputTokens: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-      outputTokens: asNumber(usage.outputTokens),
+      outputTokens: numberIn(usage.outputTokens),
       cachedInputTokens: cacheRead,
       cacheWriteTokens: cacheWrite,
     });
@@ -291,13 +291,13 @@ function joinBase64(before: string, piece: string): string {
 export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);
 
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const response = asObject(body);
-  if (response === undefined || asObject(response.output) === undefined) {
+  const response = objectIn(body);
+  if (response === undefined || objectIn(response.output) === undefined) {
     // Amazon's own form, or a gateway's.
     const refused = [response?.message, response?.__type, response?.error].some((one) => one !== undefined);
     if (refused)
       throw bedrockStreamError(
-        { event: asString(response?.__type), data: JSON.stringify(body), exception: true },
+        { event: textIn(response?.__type), data: JSON.stringify(body), exception: true },
         target,
       );
     throw new RondoError(

@@ -5,12 +5,13 @@
 
 import type { JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import { bodyOf } from "../../kept-text.ts";
 import { anthropicTool, type SchemaRoom } from "../../schemas/codecs.ts";
 import { answerBlocks, type Block, type Warn } from "../anthropic/blocks.ts";
 import { placeMarks } from "../anthropic/cache.ts";
 import { calledTools, isRefused } from "../anthropic/encode.ts";
-import { isBlank, toJson } from "../anthropic/json.ts";
+import { isBlank } from "../anthropic/json.ts";
 import { bedrockId, nameToWire } from "../anthropic/names.ts";
 import { isThinkingLost, Pieces, type WireMessage } from "../anthropic/pieces.ts";
 import { type Turn, turnReaders } from "../anthropic/turns.ts";
@@ -24,7 +25,7 @@ export function bedrockEncoder(target: Target): Encoder {
     assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, bedrockAnswer),
     result: (answered, _message, warn) => bedrockResult(answered, target, warn),
     json: messageJson,
-    text: (text) => toJson({ text }),
+    text: (text) => jsonOf({ text }),
     alternate: true,
   });
   const tools = new WeakMap<ToolDefinition, string>();
@@ -41,7 +42,7 @@ export function bedrockEncoder(target: Target): Encoder {
       const options = bedrockOptions(request, target, hasTools, () => isThinkingLost(messages), warn);
       const lead = read.lead.flatMap((message) => message.content);
       const system: Block[] = [
-        ...(isBlank(request.system) ? [] : [{ json: toJson({ text: request.system }) }]),
+        ...(isBlank(request.system) ? [] : [{ json: jsonOf({ text: request.system }) }]),
         ...bedrockContent(lead, target, warn),
       ];
       const noTools: Block[] = [];
@@ -55,12 +56,12 @@ export function bedrockEncoder(target: Target): Encoder {
         warn("cache_marks_dropped", `${dropped} cache marks were left out: a request may hold four`);
 
       const members = [
-        ...Object.entries(options.fields).map(([name, value]) => `${toJson(name)}:${toJson(value)}`),
+        ...Object.entries(options.fields).map(([name, value]) => `${jsonOf(name)}:${jsonOf(value)}`),
         ...(toolBlocks.length === 0
           ? []
           : [
               `"toolConfig":{"tools":${list(toolBlocks)}${
-                options.toolChoice === undefined ? "" : `,"toolChoice":${toJson(options.toolChoice)}`
+                options.toolChoice === undefined ? "" : `,"toolChoice":${jsonOf(options.toolChoice)}`
               }}`,
             ]),
         ...(system.length === 0 ? [] : [`"system":${list(system)}`]),
@@ -124,7 +125,7 @@ function toolJson(tool: ToolDefinition, known: WeakMap<ToolDefinition, string>, 
 }
 
 function specification(name: string, description: string, schema: JsonObject): string {
-  return toJson({
+  return jsonOf({
     toolSpec: {
       name: nameToWire(name, longestBedrockName),
       ...(isBlank(description) ? {} : { description }),

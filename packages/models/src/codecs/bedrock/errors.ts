@@ -2,8 +2,8 @@
 
 import { errorWith, type Json, type RondoError } from "@rondo/core";
 import type { ErrorResponse, Frame, Target } from "../../codec.ts";
+import { objectIn, textIn } from "../../json-values.ts";
 import { classifyHttpError, classifyStreamError, type ErrorHints } from "../../transport/errors.ts";
-import { asObject, asString } from "../anthropic/json.ts";
 import { withRepair, withStreamRepair } from "../with-repair.ts";
 
 const hints: ErrorHints = { provider: "bedrock" };
@@ -27,10 +27,10 @@ export function bedrockStreamError(frame: Frame, target: Target): RondoError {
 
 /** What the model behind the service said, which is what there is to know: the service's own words are always the same. */
 function withOriginal(body: Json): Json {
-  const told = asObject(body);
-  const original = asString(told?.originalMessage);
+  const told = objectIn(body);
+  const original = textIn(told?.originalMessage);
   if (told === undefined || !original) return body;
-  const message = asString(told.message);
+  const message = textIn(told.message);
   return { ...told, message: message ? `${message} ${original}` : original };
 }
 

@@ -3,9 +3,9 @@
 
 import type { Json, JsonObject, ModelRequest } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { sentOutput } from "../../schemas/codecs.ts";
 import type { Warn } from "../anthropic/blocks.ts";
-import { asObject, asString, toJson } from "../anthropic/json.ts";
 import { nameToWire } from "../anthropic/names.ts";
 import { outputLimit, providerOptions, sampling, thinkingOf } from "../anthropic/options.ts";
 import { claudeVersion, traitsOf } from "../anthropic/traits.ts";
@@ -46,18 +46,18 @@ export function bedrockOptions(
   for (const name of passedOn) if (told[name] !== undefined) fields[name] = told[name];
   const extra: JsonObject = {};
   const inference = inferenceOf(request, target, told, extra, thinkingLost, warn);
-  const additional = { ...extra, ...asObject(told.additionalModelRequestFields) };
-  unsetForReasoning(inference, asObject(additional.reasoningConfig), warn);
+  const additional = { ...extra, ...objectIn(told.additionalModelRequestFields) };
+  unsetForReasoning(inference, objectIn(additional.reasoningConfig), warn);
   if (Object.keys(inference).length > 0) fields.inferenceConfig = inference;
   const output = outputOf(request, target, hasTools, warn);
-  if (output !== undefined) fields.outputConfig = { textFormat: output, ...asObject(told.outputConfig) };
+  if (output !== undefined) fields.outputConfig = { textFormat: output, ...objectIn(told.outputConfig) };
   if (Object.keys(additional).length > 0) fields.additionalModelRequestFields = additional;
   for (const name of ["seed", "frequencyPenalty", "presencePenalty"] as const)
     if (request.settings[name] !== undefined)
       warn("unsupported_setting", `${name} is unknown to the Converse protocol and was left out`);
   if (request.settings.parallelToolCalls === false && hasTools)
     warn("unsupported_setting", "parallelToolCalls is unknown to the Converse protocol and was left out");
-  const thinks = ["enabled", "adaptive"].includes(asString(asObject(additional.thinking)?.type) ?? "");
+  const thinks = ["enabled", "adaptive"].includes(textIn(objectIn(additional.thinking)?.type) ?? "");
   return {
     fields,
     toolChoice: hasTools ? toolChoice(request, target, thinks, warn) : undefined,
@@ -87,8 +87,8 @@ function inferenceOf(
   } else reasoningOfOthers(request, target, extra, warn);
 
   const thinking =
-    asString(asObject(asObject(told.additionalModelRequestFields)?.thinking)?.type) ??
-    asString(asObject(extra.thinking)?.type);
+    textIn(objectIn(objectIn(told.additionalModelRequestFields)?.thinking)?.type) ??
+    textIn(objectIn(extra.thinking)?.type);
   const sampled: JsonObject = {};
   sampling(request, traits, thinking === "enabled" || thinking === "adaptive", sampled, warn);
   if (sampled.temperature !== undefined) inference.temperature = sampled.temperature;
@@ -155,7 +155,7 @@ function outputOf(
       type: "json_schema",
       structure: {
         jsonSchema: {
-          schema: toJson(sentOutput(request.outputSchema, "anthropic", { target, warn })),
+          schema: jsonOf(sentOutput(request.outputSchema, "anthropic", { target, warn })),
           name: "output",
         },
       },
@@ -200,6 +200,6 @@ function marks(option: Json | undefined, target: Target): BedrockOptions["mark"]
   const isNova = /nova/.test(target.origin.model);
   const can = target.compat?.cache ?? ((version?.number ?? 0) >= 307 || isNova);
   if (can === false && option === undefined) return undefined;
-  const point = cachePoint(asString(asObject(option)?.ttl));
+  const point = cachePoint(textIn(objectIn(option)?.ttl));
   return { system: point, tools: isNova ? undefined : point };
 }

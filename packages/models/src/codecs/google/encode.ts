@@ -5,6 +5,7 @@
 
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
 import { GoogleTurns } from "./messages.ts";
 import { wireName } from "./names.ts";
@@ -13,7 +14,6 @@ import {
   geminiKeys,
   generationKeys,
   googleTraits,
-  jsonText,
   reservedKeys,
   vertexKeys,
   type Warn,
@@ -48,10 +48,10 @@ export class GoogleEncoder implements Encoder {
     const prompts = [...(request.system ? [request.system] : []), ...system];
     const bySystem = this.#traits.systemRole === "system";
     if (prompts.length > 0 && !cached && bySystem)
-      members.push(`"systemInstruction":${jsonText({ parts: prompts.map((text) => ({ text })) })}`);
+      members.push(`"systemInstruction":${jsonOf({ parts: prompts.map((text) => ({ text })) })}`);
     if (!cached) members.push(...this.#toolMembers(request, options, warn));
     const generation = this.#generation(request, options, warn);
-    if (Object.keys(generation).length > 0) members.push(`"generationConfig":${jsonText(generation)}`);
+    if (Object.keys(generation).length > 0) members.push(`"generationConfig":${jsonOf(generation)}`);
     members.push(...this.#otherMembers(options, warn));
     if (cached && (prompts.length > 0 || request.tools.length > 0))
       warn(
@@ -80,7 +80,7 @@ export class GoogleEncoder implements Encoder {
         "unsupported_setting",
         `${this.#target.origin.model} takes either functions or Google's own tools in one request; Google's were left out`,
       );
-    else tools.push(...own.map((tool) => jsonText(tool)));
+    else tools.push(...own.map((tool) => jsonOf(tool)));
     const config = this.#toolConfig(
       request,
       options,
@@ -89,7 +89,7 @@ export class GoogleEncoder implements Encoder {
     );
     return [
       ...(tools.length === 0 ? [] : [`"tools":[${tools.join(",")}]`]),
-      ...(config === undefined ? [] : [`"toolConfig":${jsonText(config)}`]),
+      ...(config === undefined ? [] : [`"toolConfig":${jsonOf(config)}`]),
     ];
   }
 
@@ -100,7 +100,7 @@ export class GoogleEncoder implements Encoder {
     const { description, schema } = sentTool(tool, mode, { target: this.#target, warn });
     // The older form refuses an object without properties: a tool without arguments then says nothing of them.
     const silent = field === "parameters" && schema.properties === undefined;
-    const text = jsonText({ name: wireName(tool.name), description, ...(silent ? {} : { [field]: schema }) });
+    const text = jsonOf({ name: wireName(tool.name), description, ...(silent ? {} : { [field]: schema }) });
     this.#tools.set(tool, text);
     return text;
   }
@@ -192,7 +192,7 @@ export class GoogleEncoder implements Encoder {
           "unsupported_setting",
           `providerOptions.google.${name} is made from the conversation and was left out`,
         );
-      else if (this.#allowed(name, warn)) members.push(`${jsonText(name)}:${jsonText(value)}`);
+      else if (this.#allowed(name, warn)) members.push(`${jsonOf(name)}:${jsonOf(value)}`);
     }
     return members;
   }
@@ -209,7 +209,7 @@ export class GoogleEncoder implements Encoder {
 /** The system prompt as a turn of the user's, before all others. */
 function saidByUser(prompts: readonly string[]): string {
   const parts = prompts.map((text) => ({ text }));
-  return parts.length === 0 ? "" : `${jsonText({ role: "user", parts })},`;
+  return parts.length === 0 ? "" : `${jsonOf({ role: "user", parts })},`;
 }
 
 const handledKeys: ReadonlySet<string> = new Set(["generationConfig", "tools", "toolConfig"]);

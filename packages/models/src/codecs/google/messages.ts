@@ -21,10 +21,11 @@ import {
   type UserMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import { knownType } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import { wireName } from "./names.ts";
-import { type GoogleTraits, jsonText, type Warn } from "./target.ts";
+import type { GoogleTraits, Warn } from "./target.ts";
 import { nativeParts } from "./wire.ts";
 
 /** Said where the wire wants a user's turn and the conversation has none. */
@@ -174,15 +175,15 @@ export class GoogleTurns {
         return part.text === "" && signature === undefined ? undefined : textPart(part.text, signature);
       case "reasoning":
         if (!signs || (part.text === "" && signature === undefined)) return undefined;
-        return jsonText({ text: part.text, thought: true, ...signature });
+        return jsonOf({ text: part.text, thought: true, ...signature });
       case "native":
         if (!own || !nativeParts.some((kind) => kind in part.opaque)) return undefined;
-        return jsonText(signs ? part.opaque : { ...part.opaque, thoughtSignature: undefined });
+        return jsonOf(signs ? part.opaque : { ...part.opaque, thoughtSignature: undefined });
       case "file": {
         if (!own) return textPart(standIn(part));
         const media = this.#media(part);
         if (typeof media === "string") return textPart(media);
-        return jsonText({
+        return jsonOf({
           ...media,
           ...(part.opaque?.thought === true ? { thought: true } : {}),
           ...signature,
@@ -196,8 +197,8 @@ export class GoogleTurns {
       (own && this.#traits.ownSignatures ? signatureOf(call) : undefined) ??
       (first && this.#traits.needsSignatures ? { thoughtSignature: foreignSignature } : undefined);
     const id = this.#idOf(call, own);
-    const head = `${id === undefined ? "" : `"id":${jsonText(id)},`}"name":${jsonText(wireName(call.name))}`;
-    const tail = signature === undefined ? "" : `,"thoughtSignature":${jsonText(signature.thoughtSignature)}`;
+    const head = `${id === undefined ? "" : `"id":${jsonOf(id)},`}"name":${jsonOf(wireName(call.name))}`;
+    const tail = signature === undefined ? "" : `,"thoughtSignature":${jsonOf(signature.thoughtSignature)}`;
     return `{"functionCall":{${head},"args":${argsText(call)}}${tail}}`;
   }
 
@@ -256,7 +257,7 @@ export class GoogleTurns {
       else if (this.#traits.mediaInResults) inside.push(file);
       else {
         texts.push(`[${label(part)}: see the next user message]`);
-        media.push(textPart(`[${label(part)}, returned by ${result.name}]`), jsonText(file));
+        media.push(textPart(`[${label(part)}, returned by ${result.name}]`), jsonOf(file));
       }
     }
     const words = texts.join("\n") || (inside.length > 0 ? "(see the attached file)" : "(no output)");
@@ -269,7 +270,7 @@ export class GoogleTurns {
 
   #response(call: ToolCallPart, own: boolean, response: JsonObject, parts: JsonObject[]): string {
     const id = this.#idOf(call, own);
-    return jsonText({
+    return jsonOf({
       functionResponse: {
         ...(id === undefined ? {} : { id }),
         name: wireName(call.name),
@@ -287,7 +288,7 @@ export class GoogleTurns {
         continue;
       }
       const media = this.#media(part);
-      parts.push(typeof media === "string" ? textPart(media) : jsonText(media));
+      parts.push(typeof media === "string" ? textPart(media) : jsonOf(media));
     }
     return parts;
   }
@@ -336,12 +337,12 @@ function argsText(call: ToolCallPart): string {
       // Not JSON: the parsed arguments speak.
     }
   }
-  return jsonText(call.args);
+  return jsonOf(call.args);
 }
 
 /** A name the model made up may break the pattern, and would then break every later request as well. */
 function textPart(text: string, signature?: { thoughtSignature: string }): string {
-  return jsonText({ text, ...signature });
+  return jsonOf({ text, ...signature });
 }
 
 function roleTurn(role: "user" | "model", parts: readonly string[]): string {

@@ -3,7 +3,7 @@
 // Told by the target's facts and quirks where they speak, by the model's version where they are silent. A model whose
 // version cannot be read from its name (`gemini-flash-latest`, a tuned model) is taken for a current one.
 
-import { type Json, type JsonObject, RondoError } from "@rondo/core";
+import { type JsonObject, RondoError } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import type { SchemaMode } from "../../schemas/dialects.ts";
 
@@ -204,18 +204,3 @@ export const reservedKeys: ReadonlySet<string> = new Set(["contents", "systemIns
 
 /** A warning for each thing a request asked for and Google lacks. */
 export type Warn = (code: string, message: string) => void;
-
-/** JSON text in which every string is well-formed: a lone surrogate makes the whole request invalid. */
-export function jsonText(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.includes("\\ud") ? JSON.stringify(wellFormed(value as Json)) : text;
-}
-
-function wellFormed(value: Json): Json {
-  if (typeof value === "string") return (value as string & { toWellFormed(): string }).toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [wellFormed(key) as string, wellFormed(member)]),
-  );
-}

@@ -15,8 +15,8 @@ import {
   textOf,
 } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
 import { argsJson } from "../anthropic/json.ts";
-import { jsonOf, objectIn } from "../openai/json.ts";
 
 type Warnings = WireRequest["warnings"];
 

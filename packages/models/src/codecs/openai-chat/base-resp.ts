@@ -1,7 +1,7 @@
 // The room of MiniMax's own way to fail: status 200, no answer, and a number in `base_resp`, whatever protocol was asked.
 
 import type { JsonObject } from "@rondo/core";
-import { objectIn, textIn } from "../openai/json.ts";
+import { objectIn, textIn } from "../../json-values.ts";
 
 /** What the numbers mean, in the words that errors are told apart by everywhere else. */
 const codes: { readonly [status: string]: string } = {

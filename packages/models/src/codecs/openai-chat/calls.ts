@@ -9,7 +9,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
-import { numberIn, objectIn, parseJson, textIn } from "../openai/json.ts";
+import { numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 
 interface Slot {
   key: string;

@@ -2,7 +2,7 @@
 // they are sent back; the signature comes last, without text (F108).
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../openai/json.ts";
+import { listIn, objectIn, textIn } from "../../json-values.ts";
 
 export class ReasoningDetails {
   readonly #entries: { key: string; entry: JsonObject; pieces: { [member: string]: string[] } }[] = [];

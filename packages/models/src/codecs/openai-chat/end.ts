@@ -3,8 +3,8 @@
 import { type AssistantMessage, cutRaw, RondoError, type StopKind } from "@rondo/core";
 import type { AnswerEnd } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
+import { numberIn } from "../../json-values.ts";
 import { speaker } from "../openai/errors.ts";
-import { numberIn } from "../openai/json.ts";
 import { openaiChatStops, stopOf } from "../openai/stops.ts";
 
 /** The finish reason, and an upstream's own behind a router. */

@@ -5,9 +5,9 @@
 
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
+import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusedSystemRole, refusesLaterSystem } from "../../refusals/roles.ts";
-import { objectIn, parseJson, textIn } from "../openai/json.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat } from "./compat.ts";
 

@@ -14,8 +14,8 @@ import type {
   ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
 import { fileText, type WireFile, wireFile } from "../openai/files.ts";
-import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../openai/json.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import type { Warning } from "../openai/settings.ts";
 import { foreignSignature } from "../thought-signatures.ts";

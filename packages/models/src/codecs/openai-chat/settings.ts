@@ -2,9 +2,9 @@
 
 import { type Json, type JsonObject, type ModelRequest, RondoError, type ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { toolModeOf } from "../../schemas/tools.ts";
-import { jsonOf } from "../openai/json.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,

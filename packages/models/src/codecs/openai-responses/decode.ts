@@ -16,9 +16,9 @@ import {
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { FrameJson } from "../../frame-json.ts";
+import { listIn, numberIn, objectIn, parsed, textIn } from "../../json-values.ts";
 import { foreignStop } from "../foreign-stops.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
-import { listIn, numberIn, objectIn, parsed, textIn } from "../openai/json.ts";
 import { settle } from "../openai/settle.ts";
 import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";

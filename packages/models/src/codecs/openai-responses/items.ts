@@ -15,8 +15,8 @@ import type {
   ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
 import { fileText, wireFile } from "../openai/files.ts";
-import { jsonOf, listIn, objectIn, textIn } from "../openai/json.ts";
 import { responsesIds, wireId, wireName } from "../openai/names.ts";
 import type { Warning } from "../openai/settings.ts";
 import { argumentsText, sameOrigin } from "../openai-chat/messages.ts";

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { listIn, numberIn, objectIn, textIn } from "../openai/json.ts";
+import { listIn, numberIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 
 interface Item {

@@ -5,8 +5,8 @@
 
 import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
-import { jsonOf, listIn, objectIn } from "../openai/json.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,

@@ -7,9 +7,9 @@
 import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
+import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { classifyStreamError } from "../../transport/errors.ts";
 import { withStreamRepair } from "../with-repair.ts";
-import { objectIn, parseJson, textIn } from "./json.ts";
 import { freshId, nameTable } from "./names.ts";
 
 /** An error that came inside a successful response. */

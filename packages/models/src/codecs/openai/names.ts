@@ -3,8 +3,8 @@
 // What goes out must fit the provider's pattern, stay distinct, and be the same every time (the request prefix is cached);
 // what comes back must find its way to the tool it means. Names and ids that fit already are never touched.
 
+import { digest } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
-import { digest } from "./json.ts";
 
 const nameLimit = 64;
 // OpenAI takes any of these first; Kimi a letter alone, and Gemini, which others stand before, no digit and no dash.

@@ -2,7 +2,7 @@
 
 import { type Json, type JsonObject, RondoError, type ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf } from "./json.ts";
+import { jsonOf } from "../../json-values.ts";
 import type { Warning } from "./settings.ts";
 
 export class ToolTexts {

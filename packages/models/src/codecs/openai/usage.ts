@@ -3,7 +3,7 @@
 // Providers put the same numbers in different places and leave out what they do not count: absent stays absent (F084).
 
 import type { Json, JsonObject, Usage } from "@rondo/core";
-import { numberIn, objectIn } from "./json.ts";
+import { numberIn, objectIn } from "../../json-values.ts";
 
 type Count = { [K in keyof Usage]: number | undefined };
 

@@ -1,14 +1,16 @@
-// The room of reading and writing JSON for the OpenAI protocols.
+// The room of reading and writing JSON, for all protocols.
 //
-// Reading: compatible servers put strings where objects belong and null where anything belongs, so every member is
+// Reading: servers put strings where objects belong and null where anything belongs, so every member is
 // asked for by type and a wrong one is as good as absent. Writing: text with a lone surrogate makes the whole request
 // invalid for every provider (F094), so no piece leaves without passing `jsonOf`.
 
 import type { Json, JsonObject } from "@rondo/core";
-import type { FrameJson } from "../../frame-json.ts";
+import type { FrameJson } from "./frame-json.ts";
 
-export function objectIn(value: Json | undefined): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+export function objectIn(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
 }
 
 export function listIn(value: Json | undefined): Json[] {
@@ -51,10 +53,11 @@ export function wellFormedJson(json: string): string {
   return json.replace(escapes, (one) => (one.length === 6 && /^\\u[dD]/.test(one) ? "\\ufffd" : one));
 }
 
-/** A value as JSON text that every provider can read. */
-export function jsonOf(value: Json | { [key: string]: Json | undefined }): string {
+/** A value as JSON text that every provider can read. `value` must not be undefined. */
+export function jsonOf(value: unknown): string {
   // JSON.stringify writes a lone surrogate as an escape and a pair as it is: only the escapes need looking at.
-  return wellFormedJson(JSON.stringify(value));
+  const text = JSON.stringify(value);
+  return text.includes("\\ud") ? wellFormedJson(text) : text;
 }
 
 /** A short stable digest of a text, as letters and digits. Not for security. */
