@@ -9,14 +9,20 @@ export async function anthropicSaid(recording: Recording): Promise<Said> {
   const client = new Anthropic({ apiKey: "none", maxRetries: 0, fetch: fetchOf(recording) });
   const ask = { model: "m", max_tokens: 100, messages: [{ role: "user" as const, content: "x" }] };
   const message = (recording.whole
-    ? await client.messages.create(ask)
-    : await client.messages.stream(ask).finalMessage()) as unknown as Loose;
+    ? await client.beta.messages.create(ask)
+    : await client.beta.messages.stream(ask).finalMessage()) as unknown as Loose;
   const content = (message.content as unknown[]).filter(isObject);
   const of = (type: string, member: string): string =>
     content.map((block) => (block.type === type ? String(block[member]) : "")).join("");
   const usage = isObject(message.usage) ? message.usage : {};
   const read = usage.cache_read_input_tokens;
   const written = usage.cache_creation_input_tokens;
+  // What the totals leave out, by Anthropic's own word.
+  const beside = (Array.isArray(usage.iterations) ? usage.iterations : [])
+    .filter(isObject)
+    .filter(({ type }) => type === "compaction" || type === "advisor_message");
+  const cost = (name: string): number =>
+    beside.reduce((sum, { [name]: count }) => sum + Number(count ?? 0), usage[name] as number);
   return {
     text: of("text", "text"),
     reasoning: of("thinking", "thinking"),
@@ -25,8 +31,8 @@ export async function anthropicSaid(recording: Recording): Promise<Said> {
     ),
     stop: (message.stop_reason ?? undefined) as string | undefined,
     usage: counted({
-      inputTokens: (usage.input_tokens as number) + Number(read ?? 0) + Number(written ?? 0),
-      outputTokens: usage.output_tokens,
+      inputTokens: cost("input_tokens") + Number(read ?? 0) + Number(written ?? 0),
+      outputTokens: cost("output_tokens"),
       cachedInputTokens: read,
       cacheWriteTokens: written,
       reasoningTokens: isObject(usage.output_tokens_details)
