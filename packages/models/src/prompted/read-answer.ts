@@ -43,6 +43,8 @@ interface Run {
   end: number;
   /** How far it was looked at: nobody has to look there again. */
   seen: number;
+  /** Whether what was looked at ends in a fence that it opened. */
+  inFence: boolean;
   malformed?: string;
 }
 
@@ -101,7 +103,15 @@ class AnswerReader {
   /** Values one after another from here on, fences and tags between them skipped. */
   #run(from: number): Run {
     const text = this.#body;
-    const run: Run = { calls: [], texts: [], explicit: true, fenced: false, end: from, seen: from };
+    const run: Run = {
+      calls: [],
+      texts: [],
+      explicit: true,
+      fenced: false,
+      end: from,
+      seen: from,
+      inFence: false,
+    };
     let at = from;
     let inTag = false;
     let inFence = false;
@@ -111,6 +121,11 @@ class AnswerReader {
         // Between values, never before the first: a text may begin with a comma.
         if ((word === "," || word === ";") && run.end === from) break;
         at += word.length;
+        // Lines of nothing but such words need not be gone through again. The last one may go on.
+        if (word.includes("\n")) {
+          run.seen = at;
+          run.inFence = inFence;
+        }
         if (word.startsWith("```")) {
           inFence = !inFence;
           inTag = inFence && word === "```tool_code";
@@ -122,6 +137,7 @@ class AnswerReader {
       const opens = text.charAt(at);
       const own = ownCall(text, at, inTag) ?? bareCalls(text, at);
       if (own !== undefined) {
+        run.inFence = inFence;
         const ends = this.#own(run, own, text.slice(at), inTag);
         if (ends === undefined) break;
         at = ends;
@@ -130,6 +146,7 @@ class AnswerReader {
       if (opens !== "{" && opens !== "[") break;
       const end = valueEnd(text, at);
       run.seen = end === -1 ? text.length : end;
+      run.inFence = inFence;
       if (end === -1) {
         this.#unclosed(run, text.slice(at), inTag);
         break;
@@ -245,27 +262,30 @@ class AnswerReader {
       else if (!inFence) {
         const read = this.#onLine(line, head, at, start);
         if (read === "over") return undefined;
-        if (typeof read === "object") return read;
-        if (typeof read === "number") next = Math.max(next, read);
+        if (read !== undefined && "text" in read) return read;
+        if (read !== undefined && read.seen >= next) {
+          next = read.seen;
+          if (read.inFence) inFence = !inFence;
+        }
       }
       at = next;
     }
     return undefined;
   }
 
-  /** A reading; where to look on; `over` when nothing can come any more. */
-  #onLine(line: string, head: string, at: number, start: number): Reading | number | "over" | undefined {
+  /** A reading; what was looked at in vain; `over` when nothing can come any more. */
+  #onLine(line: string, head: string, at: number, start: number): Reading | Run | "over" | undefined {
     const text = this.#body;
     const tag = opening.exec(line);
     if (tag !== null && !line.slice(0, tag.index).includes("`")) {
       const from = at + tag.index;
       const run = this.#run(from);
       if (run.malformed !== undefined) return this.#malformed(run, text.slice(0, from));
-      if (run.calls.length === 0) return run.seen;
+      if (run.calls.length === 0) return run;
       const rest = text.slice(run.end);
       if (ownTag.test(tag[0]) || isOver(rest)) return this.#called(run, text.slice(0, from), rest);
       this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
-      return run.seen;
+      return run;
     }
     if (head.startsWith("{")) {
       if (valueEnd(text, start) === -1) {
@@ -282,7 +302,7 @@ class AnswerReader {
       if (alone && run.calls.length > 0 && run.explicit) return this.#called(run, text.slice(0, start), rest);
       if (run.calls.length > 0)
         this.#warn("text_call_ignored", "a call that stands in a text is an example and was not run");
-      return run.seen;
+      return run;
     }
     const react = /^Action:[ \t]*(\S+)[ \t]*$/.exec(head);
     return react === null ? undefined : this.#react(react[1] ?? "", start, start + head.length);
@@ -308,6 +328,7 @@ class AnswerReader {
       fenced: false,
       end,
       seen: end,
+      inFence: false,
     };
     return this.#called(run, text.slice(0, start), text.slice(end));
   }

@@ -39,6 +39,8 @@ export interface Split {
 /** Splits a text that arrives in pieces. What it gives does not depend on where the pieces were cut. */
 export class ThoughtSplitter {
   #state: "start" | "thought" | "body";
+  /** Blanks before anything was said. */
+  #lead = "";
   #held = "";
   #closer: readonly string[] = closers;
 
@@ -49,8 +51,14 @@ export class ThoughtSplitter {
 
   push(piece: string): Split {
     if (this.#state === "body") return { reasoning: "", body: piece };
-    this.#held += piece;
-    return this.#state === "start" ? this.#begin(false) : this.#think();
+    if (this.#state === "thought") {
+      this.#held += piece;
+      return this.#think();
+    }
+    const head = this.#held === "" ? piece.trimStart() : piece;
+    this.#lead += piece.slice(0, piece.length - head.length);
+    this.#held += head;
+    return this.#begin(false);
   }
 
   /** The text is over: what was held back is what it looks like. */
@@ -70,7 +78,7 @@ export class ThoughtSplitter {
   }
 
   #begin(over: boolean): Split {
-    const head = this.#held.trimStart();
+    const head = this.#held;
     const opened = tags.find(({ open }) => head.startsWith(open));
     if (opened !== undefined) {
       this.#state = "thought";
@@ -81,9 +89,8 @@ export class ThoughtSplitter {
     const mayOpen = head.length < longest && openers.some((tag) => tag.startsWith(head));
     if (mayOpen && !over) return { reasoning: "", body: "" };
     this.#state = "body";
-    const body = this.#held;
     this.#held = "";
-    return { reasoning: "", body };
+    return { reasoning: "", body: this.#lead + head };
   }
 
   #think(): Split {

@@ -155,6 +155,10 @@ function isStop(mark: string): boolean {
   return prefixed.some((name) => mark.endsWith(name) && wholePrefix.test(mark.slice(0, -name.length)));
 }
 
+const longestKey = 32;
+/** What stands in a string for itself, and is no half of a character. */
+const simple = /[^"\\\ud800-\udfff]+/y;
+
 /** Reads the text of `response` out of an object that is still being written. */
 class ResponseWatch {
   begun: string | undefined;
@@ -171,14 +175,20 @@ class ResponseWatch {
 
   push(piece: string): string {
     let show = "";
-    for (let at = 0; at < piece.length && !this.#over; at++) show += this.#take(piece.charAt(at));
+    for (let at = 0; at < piece.length && !this.#over; ) {
+      simple.lastIndex = at;
+      const run =
+        this.#inString && this.#escape === "" && this.#half === "" ? simple.exec(piece)?.[0] : undefined;
+      show += run === undefined ? this.#take(piece.charAt(at)) : this.#said(run);
+      at += run?.length ?? 1;
+    }
     if (show === "") return "";
     this.begun = (this.begun ?? "") + show;
     // Blanks at the end wait: a finished answer may have none there.
-    const all = this.#blank + show;
-    const kept = all.trimEnd();
-    this.#blank = all.slice(kept.length);
-    return kept;
+    const kept = show.trimEnd();
+    const before = this.#blank;
+    this.#blank = kept === "" ? before + show : show.slice(kept.length);
+    return kept === "" ? "" : before + kept;
   }
 
   #take(char: string): string {
@@ -204,9 +214,14 @@ class ResponseWatch {
 
   #inside(char: string): string {
     const text = this.#escape === "" ? this.#plain(char) : this.#escaped(char);
-    if (text === undefined) return "";
+    return text === undefined ? "" : this.#said(text);
+  }
+
+  /** What a string says. Of a key no more is kept than tells the names apart. */
+  #said(text: string): string {
     if (!this.#inResponse) {
-      if (this.#depth === 1 && this.#isKey && this.#key.length < 32) this.#key += text;
+      if (this.#depth === 1 && this.#isKey && this.#key.length < longestKey)
+        this.#key += text.slice(0, longestKey - this.#key.length);
       return "";
     }
     const whole = this.#half + text;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { promptedJson } from "../../src/index.ts";
+import { ThoughtSplitter } from "../../src/prompted/thoughts.ts";
 import { AnswerWatch } from "../../src/prompted/watch.ts";
 import { errorFrom } from "../transport/loopback.ts";
 import { ask, hear, heard, speaking } from "./model.ts";
@@ -189,9 +190,41 @@ describe("hostile text", () => {
     ["Gemma's empty lists", "<|tool_call>call:list{a:[".repeat(20_000)],
     ["Gemma's brackets", `<|tool_call>call:list{a:[${"}".repeat(60_000)}`],
     ["half a prefix", "<abc".repeat(60_000)],
+    ["tags, one a line", "<tool_call>\n".repeat(60_000)],
+    ["tags below a text, one a line", `x ${"<tool_call>\n".repeat(60_000)}`],
+    ["tags and fences", "<tool_call>```\n".repeat(40_000)],
+    ["names of calls, one a line", "[TOOL_CALLS]\r\n".repeat(60_000)],
   ])("%s cost one pass", async (_, says) => {
     const { calls } = await heard(says, { mind: { chunk: 1000 } });
     expect(calls.length).toBeLessThan(2);
+  });
+});
+
+describe("a text in pieces of a letter", () => {
+  // What was held back is not gone through again with each of them.
+  const many = 500_000;
+
+  it("costs no more for the blanks it begins with", () => {
+    const splitter = new ThoughtSplitter();
+    let shown = "";
+    for (let at = 0; at < many; at++) shown += splitter.push(" ").body;
+    expect([shown, splitter.push("x").body.length]).toEqual(["", many + 1]);
+  });
+
+  it("costs no more for the blanks that its response may end with", () => {
+    const watch = new AnswerWatch();
+    let shown = watch.push('{"response":"a');
+    for (let at = 0; at < many; at++) shown += watch.push(" ");
+    expect([shown, watch.push("b").length]).toEqual(["a", many + 1]);
+  });
+});
+
+describe("a fence around what is no call", () => {
+  it("is over where it ends, also behind a tag: the call below it is one", async () => {
+    const { calls } = await heard(
+      'See:\n<tool_call>\n```json\n{"a":1}\n```\nSo I do it.\n<tool_call>{"name":"list","input":{}}</tool_call>',
+    );
+    expect(calls).toHaveLength(1);
   });
 });
 
