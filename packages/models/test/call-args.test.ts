@@ -33,6 +33,28 @@ describe("a number that JSON can write and nothing can keep", () => {
   );
 });
 
+describe("arguments that are nested", () => {
+  const nested = (levels: number): string => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+
+  it("are arguments some hundred levels deep", () => {
+    expect(parseArgs(nested(512))).toEqual({ args: JSON.parse(nested(512)) });
+  });
+
+  it.each([513, 5_000, 200_000])("are none %i levels deep, and the model is told why", (levels) => {
+    const argsError = "the arguments are nested more than 512 levels deep";
+    expect(parseArgs(nested(levels))).toEqual({ args: {}, argsError });
+    expect(parseArgs(JSON.parse(nested(levels)))).toEqual({ args: {}, argsError });
+  });
+
+  it("too deep end no run: the model may call again", async () => {
+    const wire = await serve([badArgs("weather", nested(20_000)), say("done")]);
+    const row = rows.find(({ name }) => name === "openai-chat") ?? rows[0];
+    if (row === undefined) throw new Error("there is no row");
+    const { text, end } = await new Agent({ model: row.model(wire), tools: [weather] }).run("go");
+    expect([text, end?.reason]).toEqual(["done", "completed"]);
+  });
+});
+
 describe.each(rows.filter(({ name }) => name !== "google" && name !== "bedrock"))(
   "such a number in a call of $name",
   (row) => {

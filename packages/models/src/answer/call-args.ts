@@ -21,11 +21,30 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
     return { args: {}, argsError: "the arguments must be a JSON object" };
   if ((typeof given !== "string" || mayBeEndless.test(given)) && isEndless(value))
     return { args: {}, argsError: "a number in the arguments is larger than any that can be kept" };
+  if (isTooDeep(value))
+    return { args: {}, argsError: `the arguments are nested more than ${deepest} levels deep` };
   return { args: value };
 }
 
 /** JSON can write numbers that no double holds, and that nothing could keep. */
 const mayBeEndless: RegExp = /e\+?\d{3}|(?<!\d)\d{309}/i;
+
+/** What is copied, checked and written at every step is walked by recursion: far deeper no stack would hold it. */
+const deepest = 512;
+
+/** Level by level: its own depth costs nothing. */
+function isTooDeep(value: JsonObject): boolean {
+  let level: Json[] = [value];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > deepest) return true;
+    const inner: Json[] = [];
+    for (const one of level)
+      for (const item of Object.values(one as JsonObject))
+        if (typeof item === "object" && item !== null) inner.push(item);
+    level = inner;
+  }
+  return false;
+}
 
 function isEndless(value: Json): boolean {
   const left: Json[] = [value];
