@@ -19,6 +19,7 @@ import {
 } from "@rondo/core";
 import { parseArgs } from "./answer/call-args.ts";
 import { faultUnheard, toldTwice } from "./answer/calls-told.ts";
+import { putMember } from "./own-member.ts";
 
 interface TextBlock {
   type: "text" | "reasoning" | "refusal";
@@ -170,9 +171,13 @@ export class Answer {
   attach(key: BlockKey, extra: { opaque?: Opaque; citation?: Json }): void {
     const block = this.#blocks.get(key);
     if (block === undefined || block.type === "part") return;
-    if (extra.opaque !== undefined) block.opaque = { ...block.opaque, ...extra.opaque };
-    if (extra.citation !== undefined && block.type === "text")
-      block.citations = [...(block.citations ?? []), extra.citation];
+    if (extra.opaque !== undefined) {
+      block.opaque ??= {};
+      for (const [name, value] of Object.entries(extra.opaque)) putMember(block.opaque, name, value);
+    }
+    if (extra.citation === undefined || block.type !== "text") return;
+    block.citations ??= [];
+    block.citations.push(extra.citation);
   }
 
   opaqueOf(key: BlockKey): Opaque | undefined {

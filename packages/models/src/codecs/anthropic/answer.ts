@@ -26,6 +26,8 @@ interface Open {
   input: string;
   /** Arguments that came with the block's start. */
   startInput?: JsonObject;
+  /** Members that are lists and were added to: they are ours, and no event's. */
+  lists?: Set<string>;
 }
 
 type Emit = (event: ModelEvent) => void;
@@ -265,7 +267,8 @@ export class AnthropicAnswer {
           return;
         }
         this.#saying((piece) => {
-          if (open.input.trim() === "") open.input += piece;
+          // Only whether there was more than blanks is asked.
+          if (open.input.trim() === "") open.input = open.input.slice(0, 1) + piece;
           this.#answer.args(index, piece);
         }, delta.partial_json);
         return;
@@ -303,11 +306,16 @@ export class AnthropicAnswer {
         if (name === "type") continue;
         const before = native[name];
         // A compaction's delta is its final value; other kinds tell their text in pieces.
-        native[name] =
-          typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
-            ? before + value
-            : Array.isArray(before)
-              ? [...before, value]
+        if (Array.isArray(before)) {
+          const list = open.lists?.has(name) ? before : [...before];
+          list.push(value);
+          native[name] = list;
+          open.lists ??= new Set();
+          open.lists.add(name);
+        } else
+          native[name] =
+            typeof value === "string" && typeof before === "string" && delta.type !== "compaction_delta"
+              ? before + value
               : value;
       }
     this.#emit({ type: "progress" });

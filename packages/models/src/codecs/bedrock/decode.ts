@@ -18,6 +18,7 @@ import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
 import { bedrockStop } from "./stops.ts";
 
@@ -38,6 +39,8 @@ class BedrockAnswer implements Decoder {
   readonly #target: Target;
   /** Blocks that are kept as they come: a tool the service ran, its result, a kind newer than this code. */
   readonly #natives = new Map<number, { block: JsonObject; input: string }>();
+  /** Reasoning that came encrypted, as far as it has come. */
+  readonly #redacted = new Map<number, Base64Pieces>();
   readonly #places = new BlockPlaces();
   /** Arguments of each call so far. */
   readonly #calls = new Map<number, string>();
@@ -194,9 +197,9 @@ class BedrockAnswer implements Decoder {
       });
     const redacted = textIn(reasoning.redactedContent);
     if (redacted === undefined) return;
-    this.#answer.attach(index, {
-      opaque: { redacted: joinBase64(textIn(before?.redacted) ?? "", redacted) },
-    });
+    const pieces = this.#redacted.get(index) ?? new Base64Pieces();
+    this.#redacted.set(index, pieces);
+    this.#answer.attach(index, { opaque: { redacted: pieces.add(redacted) } });
     this.#emit({ type: "progress" });
   }
 
@@ -205,9 +208,11 @@ class BedrockAnswer implements Decoder {
       const inner = objectIn(native.block[kind]) ?? {};
       native.block[kind] = inner;
       const input = textIn(objectIn(told)?.input);
-      if (Array.isArray(told))
-        inner.content = [...(Array.isArray(inner.content) ? inner.content : []), ...told];
-      else if (input !== undefined) native.input += input;
+      if (Array.isArray(told)) {
+        const content = Array.isArray(inner.content) ? inner.content : [];
+        for (const one of told) content.push(one);
+        inner.content = content;
+      } else if (input !== undefined) native.input += input;
       else Object.assign(inner, objectIn(told));
     }
     this.#emit({ type: "progress" });
@@ -274,17 +279,6 @@ class BedrockAnswer implements Decoder {
       cachedInputTokens: cacheRead,
       cacheWriteTokens: cacheWrite,
     });
-  }
-}
-
-/** Bytes that came in pieces, each in base64 of its own. What is no base64 is joined as text. */
-function joinBase64(before: string, piece: string): string {
-  // Without padding in the middle the joined texts are the joined bytes.
-  if (before === "" || !before.endsWith("=")) return before + piece;
-  try {
-    return btoa(atob(before) + atob(piece));
-  } catch {
-    return before + piece;
   }
 }
 

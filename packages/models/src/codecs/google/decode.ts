@@ -18,6 +18,7 @@ import {
 import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { FrameJson } from "../../frame-json.ts";
+import { putMember } from "../../own-member.ts";
 import { StreamedArgs } from "./args.ts";
 import { googleStreamError } from "./errors.ts";
 import { exactArgs, parseJson } from "./json.ts";
@@ -65,6 +66,7 @@ export class GoogleDecoder implements Decoder {
   #usage: GoogleUsage = {};
   #citations = new Set<string>();
   #metadata: JsonObject = {};
+  readonly #grounding: JsonObject = {};
   #heard = false;
   #word: string | undefined;
   /** The word came behind all that was said. */
@@ -312,11 +314,9 @@ export class GoogleDecoder implements Decoder {
       ...listOf(citationMetadata?.citationSources),
     ])
       this.#citations.add(JSON.stringify(citation));
-    if (groundingMetadata)
-      this.#metadata.groundingMetadata = {
-        ...(this.#metadata.groundingMetadata as JsonObject | undefined),
-        ...groundingMetadata,
-      };
+    for (const [name, value] of Object.entries(groundingMetadata ?? {}))
+      putMember(this.#grounding, name, value as Json);
+    if (groundingMetadata) this.#metadata.groundingMetadata = this.#grounding;
     if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
   }
 

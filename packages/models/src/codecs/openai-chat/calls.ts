@@ -10,14 +10,15 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Answer } from "../../answer.ts";
 import { numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { GrowingArgs } from "./growing-args.ts";
 
 interface Slot {
-  key: string;
+  /** The how-manieth call it is. */
+  readonly at: number;
+  readonly key: string;
   id: string;
   name: string;
-  pieces: string[];
-  /** Characters in the pieces. */
-  length: number;
+  readonly args: GrowingArgs;
 }
 
 /** A fragment as read: what it says of its call, and which call that is. */
@@ -36,6 +37,8 @@ const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "
 export class CallTracker {
   readonly #slots: Slot[] = [];
   readonly #byIndex = new Map<number, Slot>();
+  /** Of the calls of one id the last that was opened. */
+  readonly #byId = new Map<string, Slot>();
   #last: Slot | undefined;
   readonly #offered: ReadonlySet<string>;
 
@@ -51,6 +54,10 @@ export class CallTracker {
 
   get keys(): string[] {
     return this.#slots.map((slot) => slot.key);
+  }
+
+  get empty(): boolean {
+    return this.#slots.length === 0;
   }
 
   /** `position`: the fragment's place in its chunk's list. */
@@ -70,17 +77,17 @@ export class CallTracker {
         ? this.#unnumbered(id, name, told, position)
         : this.#numbered(index, id, name, told);
     // A whole call that is told once more is told, and not made, twice; so are its arguments (F085).
-    const args = repeats(slot, told) ? undefined : told;
-    if (slot.id === "") slot.id = id;
+    const args = repeats(slot.args, told) ? undefined : told;
+    if (slot.id === "" && id !== "") this.#identify(slot, id);
     if (name !== "") slot.name = this.#joined(slot, name);
-    if (args !== undefined) add(slot, textOf(args));
+    if (args !== undefined) slot.args.add(textOf(args));
     this.#last = slot;
     return { key: slot.key, id: slot.id, name: name === "" ? "" : slot.name, args, extra: extraOf(call) };
   }
 
   /** A name as it is known by now: it may come in pieces, and mostly comes again whole. */
-  #joined({ name: known, pieces }: Slot, name: string): string {
-    if (known === "" || pieces.length > 0 || name.startsWith(known)) return name;
+  #joined({ name: known, args }: Slot, name: string): string {
+    if (known === "" || args.begun || name.startsWith(known)) return name;
     const joined = known + name;
     return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
@@ -98,8 +105,8 @@ export class CallTracker {
       typeof fn.arguments === "string";
     if (slot === undefined || slot !== this.#last || !isPiece) return undefined;
     return (args) => {
-      if (repeats(slot, args)) return;
-      add(slot, args);
+      if (repeats(slot.args, args)) return;
+      slot.args.add(args);
       answer.args(slot.key, args);
     };
   }
@@ -122,19 +129,21 @@ export class CallTracker {
   #isOfLast(slot: Slot | undefined, args: Json | undefined): boolean {
     const last = this.#last;
     if (last === undefined || last === slot || last.name === "") return false;
-    if (slot === undefined) return !started(last);
-    return textOf(args ?? "").trim() !== "" && !repeats(slot, args) && whole(slot) && !whole(last);
+    if (slot === undefined) return last.args.length === 0;
+    return (
+      textOf(args ?? "").trim() !== "" && !repeats(slot.args, args) && slot.args.whole && !last.args.whole
+    );
   }
 
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
     if (id !== "" && slot.id !== "" && id !== slot.id) {
       // Some servers give every fragment an id of its own: no name, and arguments that go on where they broke off.
       if (name !== "" || args === undefined || args === "") return true;
-      return started(slot) ? whole(slot) : slot.name === "";
+      return slot.args.length > 0 ? slot.args.whole : slot.name === "";
     }
     if (id !== "" && id === slot.id) return anew(slot, name, args);
     if (name === "" || slot.name === "") return false;
-    if (started(slot)) return name !== slot.name || whole(slot);
+    if (slot.args.length > 0) return name !== slot.name || slot.args.whole;
     // Neither is a piece of a name: two calls without arguments.
     return name !== slot.name && this.#offered.has(name) && this.#offered.has(slot.name);
   }
@@ -142,9 +151,9 @@ export class CallTracker {
   #unnumbered(id: string, name: string, args: Json | undefined, position: number): Slot {
     const last = this.#last;
     if (id !== "") {
-      const same = this.#slots.findLast((slot) => slot.id === id);
+      const same = this.#byId.get(id);
       // One id for two calls of one list: two calls all the same (F052).
-      if (same !== undefined && !(position > 0 && name !== "" && whole(same)) && !anew(same, name, args))
+      if (same !== undefined && !(position > 0 && name !== "" && same.args.whole) && !anew(same, name, args))
         return same;
       if (same === undefined && last !== undefined && last.id === "" && (last.name === "" || name === ""))
         return last;
@@ -153,11 +162,20 @@ export class CallTracker {
     if (last === undefined) return this.#open();
     if (name === "") return last;
     if (last.name === "") return last;
-    return position > 0 || name !== last.name || !started(last) || whole(last) ? this.#open() : last;
+    return position > 0 || name !== last.name || last.args.length === 0 || last.args.whole
+      ? this.#open()
+      : last;
+  }
+
+  #identify(slot: Slot, id: string): void {
+    slot.id = id;
+    const other = this.#byId.get(id);
+    if (other === undefined || other.at < slot.at) this.#byId.set(id, slot);
   }
 
   #open(): Slot {
-    const slot: Slot = { key: `call ${this.#slots.length}`, id: "", name: "", pieces: [], length: 0 };
+    const at = this.#slots.length;
+    const slot: Slot = { at, key: `call ${at}`, id: "", name: "", args: new GrowingArgs() };
     this.#slots.push(slot);
     return slot;
   }
@@ -167,45 +185,28 @@ export class CallTracker {
 function extraOf(call: JsonObject): Fragment["extra"] {
   let extra: Fragment["extra"];
   for (const member of Object.keys(call))
-    if (!known.has(member)) extra = { ...extra, [member]: call[member] as Json };
+    if (!known.has(member)) {
+      extra ??= {};
+      extra[member] = call[member] as Json;
+    }
   return extra;
 }
 
-function started(slot: Slot): boolean {
-  return slot.pieces.some((piece) => piece !== "");
-}
-
 /** A fragment with the id of a whole call that is no more of it: parallel calls may share their one id (F052). */
-function anew(slot: Slot, name: string, args: Json | undefined): boolean {
-  if (name === "" || args === undefined || !whole(slot) || repeats(slot, args)) return false;
+function anew({ args: known }: Slot, name: string, args: Json | undefined): boolean {
+  if (name === "" || args === undefined || !known.whole || repeats(known, args)) return false;
   // Some send an empty object before the arguments proper (F074).
-  return objectIn(typeof args === "string" ? parseJson(args) : args) !== undefined && !isEmpty(slot);
+  return (
+    objectIn(typeof args === "string" ? parseJson(args) : args) !== undefined &&
+    !/^\s*\{\s*\}\s*$/.test(known.text)
+  );
 }
 
 /** The whole arguments over again. Only what is as long as all of them can be that: else each piece would be compared. */
-function repeats(slot: Slot, args: Json | undefined): boolean {
-  if (args === undefined || args === "" || slot.length === 0) return false;
+function repeats(known: GrowingArgs, args: Json | undefined): boolean {
+  if (args === undefined || args === "" || known.length === 0) return false;
   const text = textOf(args);
-  return text.length === slot.length && whole(slot) && slot.pieces.join("") === text;
-}
-
-function add(slot: Slot, piece: string): void {
-  slot.pieces.push(piece);
-  slot.length += piece.length;
+  return text.length === known.length && known.whole && known.text === text;
 }
 
 const textOf = (args: Json): string => (typeof args === "string" ? args : JSON.stringify(args));
-
-const isEmpty = (slot: Slot): boolean => /^\s*\{\s*\}\s*$/.test(slot.pieces.join(""));
-
-function whole(slot: Slot): boolean {
-  // Parsing what came so far at every fragment would be quadratic: look at its last character first.
-  if (
-    slot.pieces
-      .findLast((piece) => piece.trim() !== "")
-      ?.trimEnd()
-      .endsWith("}") !== true
-  )
-    return false;
-  return objectIn(parseJson(slot.pieces.join(""))) !== undefined;
-}

@@ -161,7 +161,7 @@ export class ChatDecoder implements Decoder {
     const other = objectIn(listIn(given)[0]);
     if (other === undefined) return undefined;
     const calls = listIn(objectIn(other.delta)?.tool_calls);
-    this.#elsewhere ||= calls.length > 0 && this.#calls.keys.length === 0;
+    this.#elsewhere ||= calls.length > 0 && this.#calls.empty;
     return this.#elsewhere ? { ...other, delta: { tool_calls: calls } } : undefined;
   }
 
@@ -342,9 +342,9 @@ export class ChatDecoder implements Decoder {
     const answer = this.#answer;
     (this.#harmony ?? this.#think)?.end();
     // Calls that only the message at the end tells of.
-    if (this.#calls.keys.length === 0) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
+    if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
     // Told both ways, the calls proper are the calls.
-    if (this.#calls.keys.length > 0) for (const key of this.#leaked) answer.drop(key);
+    if (!this.#calls.empty) for (const key of this.#leaked) answer.drop(key);
     for (const citation of this.#citations) answer.attach("text", { citation });
     if (!this.#details.empty)
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });

@@ -4,8 +4,16 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
 
+interface Entry {
+  key: string;
+  entry: JsonObject;
+  pieces: { [member: string]: string[] };
+}
+
 export class ReasoningDetails {
-  readonly #entries: { key: string; entry: JsonObject; pieces: { [member: string]: string[] } }[] = [];
+  readonly #entries: Entry[] = [];
+  /** Of the entries of one key the first. */
+  readonly #byKey = new Map<string, Entry>();
 
   get empty(): boolean {
     return this.#entries.length === 0;
@@ -19,13 +27,11 @@ export class ReasoningDetails {
       if (fragment === undefined) continue;
       const key = `${String(fragment.index ?? "")} ${String(fragment.type ?? "")} ${fragment.type === "reasoning.encrypted" ? String(fragment.id ?? "") : ""}`;
       // Without an index only neighbours of one kind belong together.
-      let known =
-        fragment.index === undefined
-          ? this.#entries.at(-1)
-          : this.#entries.find((entry) => entry.key === key);
+      let known = fragment.index === undefined ? this.#entries.at(-1) : this.#byKey.get(key);
       if (known?.key !== key || (fragment.index === undefined && fragment.type === "reasoning.encrypted")) {
         known = { key, entry: {}, pieces: {} };
         this.#entries.push(known);
+        if (!this.#byKey.has(key)) this.#byKey.set(key, known);
       }
       for (const [member, value] of Object.entries(fragment)) {
         if (member === "__proto__") continue;

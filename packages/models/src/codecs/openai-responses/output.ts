@@ -36,6 +36,9 @@ export class ResponseItems {
   readonly #items = new Map<number, Item>();
   /** Places of items by output index: one each, but where an index came again for another item. */
   readonly #places = new Map<number, number[]>();
+  /** Of the items that were seen under an id the first. */
+  readonly #byId = new Map<string, number>();
+  #free = 0;
   #last = -1;
   /** The id of the reasoning that was told last: what follows is tied to it. */
   #reasoned: string | undefined;
@@ -102,19 +105,15 @@ export class ResponseItems {
     // The list's own items are told apart by their places: calls of one answer may share an id (F052).
     const streamed = new Map(this.#items);
     const renamed = renamedAmong(streamed, output);
+    const ids = new Set([...streamed.values()].flatMap((item) => [...item.ids]));
     for (const [index, given] of output.entries()) {
       const item = objectIn(given);
       const known = streamed.get(index);
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items and so move the others up: another type is another item.
-      else if (!isAmong(streamed, item) && !taken(renamed, saidIn(item)))
-        this.#done(this.#newPlace(index), item);
+      else if (!isAmong(ids, item) && !taken(renamed, saidIn(item))) this.#done(this.#newPlace(index), item);
     }
-  }
-
-  #free(): number {
-    return Math.max(-1, ...this.#items.keys()) + 1;
   }
 
   /** The place of the item an event is of: by output index, else by the id it was seen under, else the last one. */
@@ -125,12 +124,14 @@ export class ResponseItems {
     if (index !== undefined) {
       const places = this.#places.get(index) ?? [];
       const place = this.#placeAmong(places, id, given, isNew) ?? this.#newPlace(index);
-      if (!places.includes(place)) this.#places.set(index, [...places, place]);
+      if (places.length === 0) this.#places.set(index, places);
+      if (!places.includes(place)) places.push(place);
       this.#last = place;
       return place;
     }
-    if (id !== undefined) for (const [known, item] of this.#items) if (item.ids.has(id)) return known;
-    if (given !== undefined || this.#last === -1) this.#last = this.#free();
+    const known = id === undefined ? undefined : this.#byId.get(id);
+    if (known !== undefined) return known;
+    if (given !== undefined || this.#last === -1) this.#last = this.#free;
     return this.#last;
   }
 
@@ -165,7 +166,7 @@ export class ResponseItems {
   }
 
   #newPlace(index: number): number {
-    return this.#items.has(index) ? this.#free() : index;
+    return this.#items.has(index) ? this.#free : index;
   }
 
   #item(index: number, type: string): Item {
@@ -184,8 +185,14 @@ export class ResponseItems {
         reasoning: undefined,
       };
       this.#items.set(index, item);
+      this.#free = Math.max(this.#free, index + 1);
     }
     return item;
+  }
+
+  #seen(index: number, item: Item, id: string): void {
+    item.ids.add(id);
+    if (!this.#byId.has(id)) this.#byId.set(id, index);
   }
 
   #part(index: number, event: JsonObject, type: string): string {
@@ -195,7 +202,7 @@ export class ResponseItems {
   #call(index: number, event: JsonObject): string {
     const item = this.#item(index, "function_call");
     const id = textIn(event.item_id);
-    if (id !== undefined) item.ids.add(id);
+    if (id !== undefined) this.#seen(index, item, id);
     return item.key;
   }
 
@@ -212,7 +219,7 @@ export class ResponseItems {
     const type = textIn(given.type) ?? "unknown";
     const item = this.#item(index, type);
     item.callId = textIn(given.call_id) || item.callId;
-    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) item.ids.add(id);
+    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) this.#seen(index, item, id);
     switch (type) {
       case "message":
         break;
@@ -338,25 +345,28 @@ export class ResponseItems {
   }
 }
 
-function isAmong(items: ReadonlyMap<number, Item>, given: JsonObject): boolean {
-  const ids = [textIn(given.id), textIn(given.call_id)].filter((id) => id !== undefined);
-  return [...items.values()].some((item) => ids.some((id) => item.ids.has(id)));
+function isAmong(ids: ReadonlySet<string>, given: JsonObject): boolean {
+  return [textIn(given.id), textIn(given.call_id)].some((id) => id !== undefined && ids.has(id));
 }
 
 /** What streamed items said that the list does not know by their ids: some servers make the ids of the list anew. */
-function renamedAmong(items: ReadonlyMap<number, Item>, output: readonly Json[]): string[] {
+function renamedAmong(items: ReadonlyMap<number, Item>, output: readonly Json[]): Map<string, number> {
   const known = new Set(
     output.map(objectIn).flatMap((one) => [textIn(one?.id) ?? "", textIn(one?.call_id) ?? ""]),
   );
-  const renamed = [...items.values()].filter((item) => ![...item.ids].some((id) => known.has(id)));
-  return renamed.flatMap(({ said }) => said ?? []);
+  const renamed = new Map<string, number>();
+  for (const { ids, said } of items.values())
+    if (said !== undefined && ![...ids].some((id) => known.has(id)))
+      renamed.set(said, (renamed.get(said) ?? 0) + 1);
+  return renamed;
 }
 
 /** Takes one such out of them, where there is one. */
-function taken(renamed: string[], said: string | undefined): boolean {
-  const at = said === undefined ? -1 : renamed.indexOf(said);
-  if (at !== -1) renamed.splice(at, 1);
-  return at !== -1;
+function taken(renamed: Map<string, number>, said: string | undefined): boolean {
+  const left = said === undefined ? 0 : (renamed.get(said) ?? 0);
+  if (said === undefined || left === 0) return false;
+  renamed.set(said, left - 1);
+  return true;
 }
 
 /** A call or a message as what it says; undefined for all else. */
