@@ -5,6 +5,7 @@
 import { getEventListeners } from "node:events";
 import { Agent, type Journal, type LogRecord, memoryJournal, type SessionInfo } from "@rondo/core";
 import { type Case, Unsupported } from "./format.ts";
+import { Guard } from "./guard.ts";
 import { ModelsAtWork } from "./models-at-work.ts";
 import type { Observation } from "./observation.ts";
 import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
@@ -25,7 +26,6 @@ export interface PlayOptions {
   persist?: boolean;
 }
 
-const guardMs = 60_000;
 const defaultTime = Date.UTC(2026, 0, 15, 12);
 
 /** All that one play needs, set up and struck again. */
@@ -44,6 +44,7 @@ export class Stage {
   readonly #watch = new Watch();
   readonly #course: Course;
   readonly #logged: string[] = [];
+  #guard: Guard | undefined;
   #asked = 0;
 
   constructor(one: Case, { chunking, persist }: PlayOptions) {
@@ -71,6 +72,7 @@ export class Stage {
       chunking,
       tap: this.#tap,
       next: (request) => {
+        this.#guard?.sign();
         this.#asked += 1;
         this.#course.later(this.#course.cues.reached("request", this.#asked));
         return this.#script.next(request);
@@ -111,17 +113,11 @@ export class Stage {
       }),
     );
     const performed = this.#course.perform(agent);
-    let guard: ReturnType<typeof setTimeout> | undefined;
-    const stuck = new Promise<never>((_, reject) => {
-      guard = setTimeout(
-        () => reject(new Unsupported(`it did not come to rest within ${guardMs / 1000} s of real time`)),
-        guardMs,
-      );
-    });
+    this.#guard = new Guard();
     try {
-      await Promise.race([performed, stuck]);
+      await Promise.race([performed, this.#guard.stuck]);
     } finally {
-      clearTimeout(guard);
+      this.#guard.stop();
       performed.catch(() => {});
     }
     if (this.#server.failure !== undefined) throw this.#server.failure;
