@@ -51,9 +51,14 @@ function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
+  if (isPromise(value)) return "a promise (await it)";
   if (value instanceof Date) return Number.isFinite(value.getTime()) ? "a Date" : "a Date of no time";
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
+
+/** Something that is made somewhere else yet. */
+export const isPromise = (value: unknown): boolean =>
+  typeof value === "object" && typeof (value as { then?: unknown } | null)?.then === "function";
 
 const isNumber = (value: unknown): value is number => typeof value === "number" && !Number.isNaN(value);
 

@@ -153,7 +153,9 @@ function leafErrors(errors: readonly { keyword: string; instanceLocation: string
 function jsonSchemaOf(schema: SchemaLike, owner: string, wants: "object" | "any"): JsonObject {
   const given = isStandard(schema) ? standardJson(schema, owner) : (schema as JsonObject);
   if (typeof given !== "object" || given === null || Array.isArray(given))
-    throw invalidRequest(`${owner}: the input schema must be an object, not ${JSON.stringify(given)}`);
+    throw invalidRequest(
+      `${owner}: a schema (a Standard Schema, or a JSON Schema) is needed, not ${JSON.stringify(given)}`,
+    );
   if (!isStandard(schema)) refuseMembers(given, owner);
   const json = isStandard(schema) ? given : soundSchema(given);
   if (wants === "any") return json;

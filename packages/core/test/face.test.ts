@@ -102,6 +102,18 @@ describe("typed output", () => {
     expect(model.requests[0]?.outputSchema).toMatchObject({ type: "object" });
   });
 
+  test("of a plain JSON Schema has no type but the one it is given: not that of the schema", async () => {
+    const plain = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    const model = () => scripted([say('{"city":"Rome"}')]);
+    const untyped = await new Agent({ model: model(), output: plain }).run("where?");
+    expectTypeOf(untyped.output).toEqualTypeOf<unknown>();
+    const typed = await new Agent<{ city: string }>({ model: model(), output: plain }).run("where?");
+    expectTypeOf(typed.output).toEqualTypeOf<{ city: string } | undefined>();
+    expect([untyped.output, typed.output?.city]).toEqual([{ city: "Rome" }, "Rome"]);
+    // @ts-expect-error a schema that says its own type is held to it
+    void new Agent<{ city: string }>({ model: model(), output: z.object({ degrees: z.number() }) });
+  });
+
   test("with tools comes in a phase of its own: tools without schema, then schema without tools", async () => {
     const model = scripted([
       call("look"),

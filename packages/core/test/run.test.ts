@@ -1,6 +1,16 @@
 // A run from end to end: think, act, observe, and every way it ends.
 
-import { Agent, isPaired, maxSteps, RondoError, stopWhen, textOf } from "@rondo/core";
+import {
+  Agent,
+  budget,
+  emptyAnswers,
+  isPaired,
+  maxSteps,
+  RondoError,
+  type Rule,
+  stopWhen,
+  textOf,
+} from "@rondo/core";
 import {
   badArgs,
   call,
@@ -446,6 +456,36 @@ describe("bad input", () => {
             }),
         ),
       /two rules are named "x"/,
+    ],
+    [
+      "a rule that an option sets",
+      () => attempt(() => new Agent({ model: scripted([]), rules: [emptyAnswers(3) as Rule] })),
+      /two rules are named "empty_answers", yours and the built-in one: set it by option emptyNudges, or leave it out with emptyNudges: null$/,
+    ],
+    [
+      "a budget in two places",
+      () => attempt(() => new Agent({ model: scripted([]), budget: { ms: 1 }, rules: [budget({ ms: 2 })] })),
+      /two rules are named "budget", yours and that of option budget: give one of them/,
+    ],
+    [
+      "a rule under the name of one that is always there",
+      () => attempt(() => new Agent({ model: scripted([]), rules: [stopWhen(() => false, "tree")] })),
+      /two rules are named "tree", yours and the built-in one: give yours another name/,
+    ],
+    [
+      "an output that is no schema",
+      () => attempt(() => new Agent({ model: scripted([]), output: "json" as never })),
+      /^output: a schema \(a Standard Schema, or a JSON Schema\) is needed, not "json"$/,
+    ],
+    [
+      "a list of tools that nobody awaited",
+      () => attempt(() => new Agent({ model: scripted([]), tools: Promise.resolve([]) as never })),
+      /^option tools: a list is needed, not a promise \(await it\)$/,
+    ],
+    [
+      "a model that nobody awaited",
+      () => attempt(() => new Agent({ model: Promise.resolve(scripted([])) as never })),
+      /^option model: .* is needed, not a promise \(await it\)$/,
     ],
     ["a tool name no provider takes", () => attempt(() => echo("a b")), /tool name "a b"/],
     [

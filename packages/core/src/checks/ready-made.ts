@@ -8,6 +8,7 @@ import {
   callable,
   flag,
   having,
+  isPromise,
   listOf,
   membersOf,
   needed,
@@ -86,7 +87,9 @@ const oneTool: Check = hinted(madeTool, (value) => {
 
 /** Tools, in a list: each has its name in it. */
 export const tools: Check = hinted(listOf(oneTool), (value) =>
-  object(value) === undefined ? ": [tool({ name, … }), …], each with its name in it" : "",
+  object(value) === undefined && !isPromise(value)
+    ? ": [tool({ name, … }), …], each with its name in it"
+    : "",
 );
 
 /** A prompt. One that is made anew for each run is so with the agent around it. */

@@ -166,10 +166,10 @@ export interface AgentOptions<Output = unknown> {
   clock?: Clock;
 }
 
-/** Only carries the type of the output. */
-type OutputOf<Output> = unknown extends Output
-  ? unknown
-  : { readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined } };
+/** Only carries the type of the output. A conditional type here would give a plain JSON Schema's own type as the output's. */
+type OutputOf<Output> = {
+  readonly "~standard"?: { readonly types?: { readonly output: Output } | undefined };
+};
 
 export interface RunOverrides {
   /** Aborts the run: `run` then rejects, the stream ends. */

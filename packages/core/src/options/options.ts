@@ -265,8 +265,33 @@ function rulesOf(given: AgentOptions): Rules {
   ];
   const names = new Set<string>();
   for (const { name } of list) {
-    if (names.has(name)) throw wrong("rules", `two rules are named ${JSON.stringify(name)}`);
+    if (names.has(name)) throw wrong("rules", twice(name, own));
     names.add(name);
   }
   return { list, texts: textsWith(given.texts), estimator };
+}
+
+/** Built-in rules that an option sets, by their names: who comes from `rules: [maxSteps(…)]` gives the others there as well. */
+const settingOf: { readonly [rule: string]: string } = {
+  repairs: "repairs",
+  retry: "retry",
+  refusals: "refusals",
+  pauses: "pauseResumes",
+  degenerate_answers: "degenerateRetries",
+  truncations: "maxTruncations",
+  malformed_calls: "malformedRetries",
+  empty_answers: "emptyNudges",
+  repeats: "repeats",
+};
+
+function twice(name: string, own: readonly Rule[]): string {
+  const said = `two rules are named ${JSON.stringify(name)}`;
+  if (own.filter((rule) => rule.name === name).length !== 1) return said;
+  if (name === "budget") return `${said}, yours and that of option budget: give one of them`;
+  const option = Object.hasOwn(settingOf, name) ? settingOf[name] : undefined;
+  const way =
+    option === undefined
+      ? "give yours another name"
+      : `set it by option ${option}, or leave it out with ${option}: null`;
+  return `${said}, yours and the built-in one: ${way}`;
 }
