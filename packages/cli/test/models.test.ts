@@ -65,4 +65,11 @@ describe("the model of a run", () => {
     );
     await expect(chooseModel("", {})).rejects.toThrow(UsageError);
   });
+
+  it("is refused in the name of whoever named it", async () => {
+    await expect(chooseModel("gpt-5", {})).rejects.toThrow(/^--model gpt-5 cannot be used: /);
+    await expect(chooseModel(undefined, { RONDO_MODEL: "opneai/gpt-5" })).rejects.toThrow(
+      /^RONDO_MODEL opneai\/gpt-5 cannot be used: .* Did you mean openai\/gpt-5\? Also: offline, /,
+    );
+  });
 });

@@ -215,7 +215,7 @@ function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   } catch (thrown) {
     throw new RondoError(
       "invalid_request",
-      `${owner}: its ${standard.vendor} schema has no JSON Schema: ${messageOf(thrown)}`,
+      `${owner}: its ${standard.vendor} schema has no JSON Schema: ${messageOf(thrown)}. Let the model write what JSON has (a date as a text), and make the rest of it in a transform`,
       {
         cause: thrown,
       },

@@ -25,23 +25,31 @@ export interface ChosenModel {
  * @throws UsageError when there is no model of this name; Failure when its module cannot be used
  */
 export async function chooseModel(given: string | undefined, env: Environment): Promise<ChosenModel> {
-  if (given !== undefined) return { ...(await modelOf(given, env)), why: "--model" };
-  if (env.RONDO_MODEL) return { ...(await modelOf(env.RONDO_MODEL, env)), why: "RONDO_MODEL is set" };
+  if (given !== undefined) return { ...(await modelOf(given, env, "--model")), why: "--model" };
+  if (env.RONDO_MODEL)
+    return { ...(await modelOf(env.RONDO_MODEL, env, "RONDO_MODEL")), why: "RONDO_MODEL is set" };
   const { chooseModel: choose } = await import("@rondo/models");
   const { model, name, why } = await choose(env);
   return { model, name, why: `${why}; another with --model` };
 }
 
-async function modelOf(name: string, env: Environment): Promise<{ model: Model; name: string }> {
-  if (name.trim() === "") throw new UsageError("--model needs a name, e.g. offline, or the path of a module");
+/** @param from who says the name: `--model`, or a variable */
+async function modelOf(
+  name: string,
+  env: Environment,
+  from: string,
+): Promise<{ model: Model; name: string }> {
+  if (name.trim() === "") throw new UsageError(`${from} needs a name, e.g. offline, or the path of a module`);
   if (isPath(name)) return await modelOfModule(resolve(name));
   const models = await import("@rondo/models");
   if (name === "offline" || name === "offline/planner") return { model: models.offline(), name: "offline" };
   try {
     return { model: await models.modelFromName(name, env), name };
   } catch (thrown) {
+    const said = messageOf(thrown);
+    const ended = /[.?!]$/.test(said) ? said : `${said}.`;
     throw new UsageError(
-      `--model ${name} cannot be used: ${messageOf(thrown)}. Also: offline, or the path of a module (./model.ts)`,
+      `${from} ${name} cannot be used: ${ended} Also: offline, or the path of a module (./model.ts)`,
       { cause: thrown },
     );
   }
