@@ -51,7 +51,7 @@ function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
-  if (isPromise(value)) return "a promise (await it)";
+  if (isPromise(value)) return "a promise";
   if (value instanceof Date) return Number.isFinite(value.getTime()) ? "a Date" : "a Date of no time";
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }

@@ -1,6 +1,15 @@
 // The rest of the face: hooks, typed output, steps, streams of events, the logger, and what a step costs.
 
-import { Agent, isPaired, type Logger, maxSteps, type RondoEvent, textOf, userText } from "@rondo/core";
+import {
+  Agent,
+  isPaired,
+  type Logger,
+  type Model,
+  maxSteps,
+  type RondoEvent,
+  textOf,
+  userText,
+} from "@rondo/core";
 import { call, calls, empty, fail, say, scripted, think } from "@rondo/testkit";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
@@ -88,6 +97,20 @@ describe("hooks", () => {
       "tool: Permission denied.",
     ]);
     expect([end?.reason, toolCalls]).toEqual(["turn_stopped", 0]);
+  });
+});
+
+describe("a model of one's own", () => {
+  test("may answer at once, without a promise", async () => {
+    const origin = { api: "mine", provider: "mine", model: "m" };
+    const answer = {
+      role: "assistant",
+      content: [{ type: "text", text: "Hi." }],
+      origin,
+      stop: { kind: "end_turn", wire: "end_turn" },
+    };
+    const model = { id: "mine", origin, call: () => answer } as unknown as Model;
+    expect((await new Agent({ model }).run("well?")).text).toBe("Hi.");
   });
 });
 

@@ -86,12 +86,13 @@ describe("a model call", () => {
   });
 
   test.each([
-    ["nothing", undefined],
-    ["another's message", { ...answer, role: "user" }],
-    ["no list of parts", { ...answer, content: "so" }],
-    ["no word on why it stopped", { ...answer, stop: undefined }],
-    ["no kind of stop", { ...answer, stop: {} }],
-  ])("that comes back with %s has failed", async (_what, message) => {
+    ["nothing", undefined, "nothing"],
+    ["a text", "so", "a string"],
+    ["another's message", { ...answer, role: "user" }, 'its role is not "assistant"'],
+    ["no list of parts", { ...answer, content: "so" }, "its content is no list of parts"],
+    ["no word on why it stopped", { ...answer, stop: undefined }, "it has no stop.kind"],
+    ["no kind of stop", { ...answer, stop: {} }, "it has no stop.kind"],
+  ])("that comes back with %s has failed, and is told what is not there", async (_what, message, lacking) => {
     const { model, posted } = begun();
     await model.answers(message);
     expect(posted).toMatchObject([
@@ -99,7 +100,7 @@ describe("a model call", () => {
         type: "model_failed",
         error: {
           kind: "protocol",
-          message: "first: the model returned something that is no assistant message",
+          message: `first: the model returned something that is no assistant message: ${lacking} (needed: { role: "assistant", content: [part, …], stop: { kind, wire } })`,
         },
       },
     ]);
@@ -118,7 +119,9 @@ describe("a model call", () => {
     for (const [place, content] of [[...answer.content, part], [part]].entries()) {
       const { model, posted } = begun();
       await model.answers({ ...answer, content });
-      const message = `first: the model returned a message whose part ${1 - place} is none`;
+      const message = expect.stringContaining(
+        `first: the model returned a message whose part ${1 - place} is none: { type`,
+      );
       expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
     }
   });

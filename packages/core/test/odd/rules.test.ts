@@ -40,6 +40,44 @@ test.each<[string, Rule | StopRule]>([
   },
 );
 
+const notWords: [string, Record<string, (...given: never[]) => unknown>, string][] = [
+  [
+    "judgeCall",
+    { judgeCall: () => ({ do: "deny" }) },
+    '{ do: "run" } or { do: "answer", code, text }, or nothing, is needed, not an object with do: "deny"',
+  ],
+  ["judgeCall", { judgeCall: () => "deny" }, 'is needed, not "deny"'],
+  ["judgeCall", { judgeCall: async () => undefined }, "is needed, not a promise"],
+  ["judgeCall", { judgeCall: () => false }, "is needed, not false"],
+  [
+    "judgeStart",
+    { judgeStart: () => ({ reason: "late" }) },
+    "{ code, text }, or nothing, is needed, not an object",
+  ],
+  ["judge", { judge: () => true }, "is needed, not true"],
+  ["judge", { judge: () => ({ follows: "act", evidence: {} }) }, "is needed, not an object"],
+  [
+    "decide",
+    { decide: () => ({ do: "stopp", reason: "turn_stopped", evidence: {} }) },
+    'is needed, not an object with do: "stopp"',
+  ],
+  ["decide", { decide: () => "stop" }, 'is needed, not "stop"'],
+];
+
+test.each(notWords)(
+  "a rule that says in %s what no rule may say has failed: no call runs past it",
+  async (moment, says, words) => {
+    const ran: unknown[] = [];
+    const look = echo("look", { execute: (args) => void ran.push(args) });
+    const rule = { name: "mine", version: 1, ...says } as unknown as Rule;
+    const model = scripted([call("look"), say("done")], { repeatLast: true });
+    const { end } = await new Agent({ model, tools: [look], rules: [rule], ...quick }).run("go");
+    expect(end?.error?.message).toMatch(new RegExp(`^the rule mine failed in ${moment}: `));
+    expect(end?.error?.message).toContain(words);
+    expect(ran).toEqual([]);
+  },
+);
+
 test("a rule that throws in left ends the run and is named", async () => {
   const child = new Agent({ model: scripted([say("found")]) });
   const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];

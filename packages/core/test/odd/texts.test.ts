@@ -25,7 +25,7 @@ const odd: [string, () => unknown, string][] = [
   ["gives a bigint", () => 7n, "a text is needed, not 7"],
   ["gives an object", () => ({ text: "so" }), "a text is needed, not an object"],
   ["gives null", () => null, "a text is needed, not null"],
-  ["is asynchronous, and fails", () => Promise.reject(new Error("later")), "a text is needed, not an object"],
+  ["is asynchronous, and fails", () => Promise.reject(new Error("later")), "a text is needed, not a promise"],
 ];
 
 interface Scene {

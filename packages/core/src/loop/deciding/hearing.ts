@@ -4,6 +4,7 @@
 // becomes one record, with its name and its evidence.
 
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersOf } from "../../rules/rule.ts";
+import { heard } from "../../rules/said.ts";
 import { type Action, record } from "../action.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, type Run, running, runOf, type State } from "../state.ts";
@@ -58,7 +59,9 @@ export function spokenAgainst(
   state: State,
   rules: Rules,
 ): { code: ResultCode; text: string } | undefined {
-  return firstSaid(rules, state, "judgeStart", (rule, memory) => rule.judgeStart(memory, call, state));
+  return firstSaid(rules, state, "judgeStart", (rule, memory) =>
+    heard("judgeStart", rule.judgeStart(memory, call, state)),
+  );
 }
 
 /** Rules whose time has come are heard while the model or a tool is at work. */
@@ -72,7 +75,7 @@ export function timedDecision(state: State, rules: Rules): Action | undefined {
 
 /** What a rule decides, where that changes anything. */
 function decided(state: State, rule: Rule, memory: unknown): Action | undefined {
-  const decision = rule.decide?.(memory, state);
+  const decision = heard("decide", rule.decide?.(memory, state));
   if (decision === undefined || changesNothing(decision, rule, runOf(state))) return undefined;
   return recorded(state, rule, decision);
 }

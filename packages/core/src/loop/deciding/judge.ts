@@ -6,6 +6,7 @@
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rules } from "../../rules/rule.ts";
+import { heard } from "../../rules/said.ts";
 import { placeIn } from "../call-key.ts";
 import { offeredTools } from "../offered.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
@@ -48,7 +49,7 @@ function firstJudgement(state: State, rules: Rules): Judged {
   const landed = landedJudgement(state, rules);
   if (landed !== undefined) return landed;
   const judged = firstSaid(rules, state, "judge", (rule, memory): Judged | undefined => {
-    const judgement = rule.judge(memory, state, rules.texts);
+    const judgement = heard("judge", rule.judge(memory, state, rules.texts));
     return judgement && { ...judgement, rule: rule.name, evidence: evidenceOf(judgement) };
   });
   if (judged !== undefined) {
@@ -83,7 +84,7 @@ function landedJudgement(state: State, rules: Rules): Judged | undefined {
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   const retried = firstSaid(rules, state, "judge", (one, memory): Judged | undefined => {
-    const judgement = run.failures < 2 ? one.judge(memory, state, rules.texts) : undefined;
+    const judgement = run.failures < 2 ? heard("judge", one.judge(memory, state, rules.texts)) : undefined;
     return judgement?.follows.do === "ask_again"
       ? { ...judgement, rule: one.name, evidence: evidenceOf(judgement) }
       : undefined;
@@ -118,7 +119,7 @@ function verdictOf(call: Call, state: State, rules: Rules): Verdict {
     return answered("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answered("invalid_args", texts.invalidArgs(call.name, call.check.error));
   const verdict = firstSaid(rules, state, "judgeCall", (rule, memory): Verdict | undefined => {
-    const said = rule.judgeCall(memory, call, state);
+    const said = heard("judgeCall", rule.judgeCall(memory, call, state));
     if (said?.evidence === undefined) return said && { rule: rule.name, ...said };
     return { rule: rule.name, ...said, evidence: evidenceOf({ evidence: said.evidence }) };
   });

@@ -16,11 +16,19 @@ import type { Model } from "../../model.ts";
  */
 export function answerFrom({ id, origin: asked }: Model, said: unknown): AssistantMessage {
   const shaped = said as Partial<AssistantMessage> | null | undefined;
-  if (shaped?.role !== "assistant" || !Array.isArray(shaped.content) || typeof shaped.stop?.kind !== "string")
-    throw new RondoError("protocol", `${id}: the model returned something that is no assistant message`);
-  const wrong = shaped.content.findIndex((part) => !isPart(part));
+  const lacking = lackOf(shaped);
+  if (lacking !== undefined)
+    throw new RondoError(
+      "protocol",
+      `${id}: the model returned something that is no assistant message: ${lacking} (needed: { role: "assistant", content: [part, …], stop: { kind, wire } })`,
+    );
+  const { content } = shaped as AssistantMessage;
+  const wrong = content.findIndex((part) => !isPart(part));
   if (wrong >= 0)
-    throw new RondoError("protocol", `${id}: the model returned a message whose part ${wrong} is none`);
+    throw new RondoError(
+      "protocol",
+      `${id}: the model returned a message whose part ${wrong} is none: ${partForm(content[wrong])} is needed`,
+    );
   // A number that is none would make every sum after it none, and no budget would ever be used up: it is not known.
   const { usage, raw, ...message } = inText(shaped as AssistantMessage) as AssistantMessage;
   const origin = typeof message.origin === "object" && message.origin !== null ? message.origin : asked;
@@ -35,6 +43,20 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
     throw new RondoError("protocol", `${id}: the model's answer is no JSON: ${messageOf(thrown)}`);
   }
 }
+
+/** What of an assistant message is not there; undefined: it has the shape of one. */
+function lackOf(said: Partial<AssistantMessage> | null | undefined): string | undefined {
+  if (typeof said !== "object" || said === null) return said === undefined ? "nothing" : `a ${typeof said}`;
+  if (said.role !== "assistant") return 'its role is not "assistant"';
+  if (!Array.isArray(said.content)) return "its content is no list of parts";
+  return typeof said.stop?.kind === "string" ? undefined : "it has no stop.kind";
+}
+
+/** What a part of that type must be. */
+const partForm = (part: Partial<Part> | null | undefined): string =>
+  part?.type === "tool_call"
+    ? '{ type: "tool_call", id, name, args, rawArgs }, its arguments once as an object and once as a text,'
+    : "{ type, … }, a text with its text,";
 
 /** What a failed call leaves behind: whatever of it is none is left out, for the error is what counts. */
 export function failureFrom(

@@ -114,7 +114,8 @@ export function think(
       clock,
     };
     try {
-      model.call(request, io).then((message) => settle(() => resolve(message)), fail);
+      // A model that answers at once is none the less one: what it gave is looked at like any other's.
+      Promise.resolve(model.call(request, io)).then((message) => settle(() => resolve(message)), fail);
     } catch (thrown) {
       fail(thrown);
     }
