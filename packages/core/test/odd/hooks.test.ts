@@ -36,7 +36,7 @@ test.each([
   ["prepareStep", { tools: ["look", 5] }, "its tools must be a list of names of tools"],
   ["prepareStep", { toolChoice: "look" }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
   ["prepareStep", { toolChoice: { tool: 5 } }, 'its toolChoice must be "auto", "any", "none" or { tool }'],
-  ["onFinish", 5, "it returned a number, and a list of messages is needed"],
+  ["onFinish", 5, "it returned a number, and a text or a list of messages is needed"],
   [
     "transformContext",
     [null],

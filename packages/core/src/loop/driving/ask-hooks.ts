@@ -137,7 +137,10 @@ async function answer(ask: HookAsk, state: State, { hooks, tools, modelIndex }: 
     case "onFinish": {
       const run = { text: state.run?.answer?.text ?? "", messages: shown(state.history) };
       const said = (await hooks.onFinish?.(run)) ?? [];
-      const messages = typeof said === "string" ? [userText(said.toWellFormed())] : messagesOf(said);
+      const messages =
+        typeof said === "string"
+          ? [userText(said.toWellFormed())]
+          : messagesOf(said, "a text or a list of messages");
       return { type, ...ask, messages: messages.map(workOf).filter(saysSomething) };
     }
   }
@@ -156,9 +159,8 @@ const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | 
   renderResult(toolResult(content, { isError: isError ?? false }));
 
 /** In a history, what is no message would fail every request to come. */
-function messagesOf<M extends Message>(said: M[]): M[] {
-  if (!Array.isArray(said))
-    throw new TypeError(`it returned ${kindOf(said)}, and a list of messages is needed`);
+function messagesOf<M extends Message>(said: M[], needed = "a list of messages"): M[] {
+  if (!Array.isArray(said)) throw new TypeError(`it returned ${kindOf(said)}, and ${needed} is needed`);
   const wrong = said.findIndex(
     (one: Partial<M> | null) => !isRole(one?.role) || !Array.isArray(one?.content),
   );
