@@ -11,3 +11,10 @@ export function isObject(value: unknown): boolean {
 
 /** The value where it is an object, else one of no members. */
 export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
+/** What came where something else was wanted, in a word. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

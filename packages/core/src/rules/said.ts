@@ -3,7 +3,7 @@
 // A rule may be anybody's code, and no JavaScript is held to its types. A call with a verdict that nobody understands
 // would neither run nor be answered, and its run would wait for ever, with nobody to ask. So it is a failure of the rule, told with its name.
 
-import { isPromise, needed } from "../checks.ts";
+import { needed } from "../checks.ts";
 import { isObject } from "../json/object.ts";
 
 /** What may be said at a moment: in words, and whether it was. */
@@ -46,8 +46,10 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
 export function heard<Said>(moment: keyof typeof forms, said: Said | undefined): Said | undefined {
   if (said === undefined) return undefined;
   const { words, fits } = forms[moment];
-  if (isObject(said) && !isPromise(said) && fits(said)) return said;
-  const says = needed(`${words}, or nothing,`, () => false)(said)?.says;
+  const wrong = needed(`${words}, or nothing,`, (given) => isObject(given) && fits(given))(said);
+  if (wrong === undefined) return said;
   const word = isObject(said) ? said.do : undefined;
-  throw new TypeError(typeof word === "string" ? `${says} with do: ${JSON.stringify(word)}` : says);
+  throw new TypeError(
+    typeof word === "string" ? `${wrong.says} with do: ${JSON.stringify(word)}` : wrong.says,
+  );
 }

@@ -86,8 +86,10 @@ describe("a model call", () => {
   });
 
   test.each([
-    ["nothing", undefined, "nothing"],
-    ["a text", "so", "a string"],
+    ["nothing", undefined, "it is nothing"],
+    ["null", null, "it is null"],
+    ["a text", "so", "it is a string"],
+    ["a list", [], "it is an object"],
     ["another's message", { ...answer, role: "user" }, 'its role is not "assistant"'],
     ["no list of parts", { ...answer, content: "so" }, "its content is no list of parts"],
     ["no word on why it stopped", { ...answer, stop: undefined }, "it has no stop.kind"],
@@ -116,12 +118,14 @@ describe("a model call", () => {
     ["a call without arguments", { type: "tool_call", id: "a", name: "t", rawArgs: "{}" }],
     ["a call with null for arguments", { type: "tool_call", id: "a", name: "t", args: null, rawArgs: "{}" }],
   ])("that comes back with a part that is %s has failed, wherever it stands", async (_what, part) => {
+    const needed =
+      part !== null && "rawArgs" in part
+        ? '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'
+        : '{ type: "text", text } or another of its kind';
     for (const [place, content] of [[...answer.content, part], [part]].entries()) {
       const { model, posted } = begun();
       await model.answers({ ...answer, content });
-      const message = expect.stringContaining(
-        `first: the model returned a message whose part ${1 - place} is none: { type`,
-      );
+      const message = `first: the model returned a message whose part ${1 - place} is none: ${needed} is needed`;
       expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
     }
   });

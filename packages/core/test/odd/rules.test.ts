@@ -54,7 +54,25 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
     { judgeStart: () => ({ reason: "late" }) },
     "{ code, text }, or nothing, is needed, not an object",
   ],
+  ["judgeStart", { judgeStart: () => ({ code: "denied" }) }, "is needed, not an object"],
+  ["judgeStart", { judgeStart: () => ({ text: "no" }) }, "is needed, not an object"],
+  ["judgeCall", { judgeCall: () => ({ do: "answer", text: "no" }) }, 'not an object with do: "answer"'],
+  ["judgeCall", { judgeCall: () => ({ do: "answer", code: "denied" }) }, 'not an object with do: "answer"'],
+  [
+    "judgeCall",
+    { judgeCall: () => ({ do: "deny", code: "denied", text: "no" }) },
+    'not an object with do: "deny"',
+  ],
   ["judge", { judge: () => true }, "is needed, not true"],
+  ["judge", { judge: () => null }, "is needed, not null"],
+  ["judge", { judge: () => ({ follows: { do: "go" }, evidence: {} }) }, "is needed, not an object"],
+  ...[{ do: "land" }, { do: "nudge" }, { do: "hide_tool" }, { do: "shout", text: "so", tool: "look" }].map(
+    (says): [string, Record<string, () => unknown>, string] => [
+      "decide",
+      { decide: () => ({ ...says, evidence: {} }) },
+      `not an object with do: "${says.do}"`,
+    ],
+  ),
   ["judge", { judge: () => ({ follows: "act", evidence: {} }) }, "is needed, not an object"],
   [
     "decide",
@@ -73,10 +91,17 @@ test.each(notWords)(
     const model = scripted([call("look"), say("done")], { repeatLast: true });
     const { end } = await new Agent({ model, tools: [look], rules: [rule], ...quick }).run("go");
     expect(end?.error?.message).toMatch(new RegExp(`^the rule mine failed in ${moment}: `));
-    expect(end?.error?.message).toContain(words);
+    expect(end?.error?.message.endsWith(words), end?.error?.message).toBe(true);
     expect(ran).toEqual([]);
   },
 );
+
+test("a rule that says that a call may run lets it run", async () => {
+  const rule: Rule = { name: "mine", version: 1, judgeCall: () => ({ do: "run" }) };
+  const model = scripted([call("look"), say("done")]);
+  const { end, steps } = await new Agent({ model, tools: [echo("look")], rules: [rule], ...quick }).run("go");
+  expect([end?.reason, steps]).toEqual(["completed", 2]);
+});
 
 test("a rule that throws in left ends the run and is named", async () => {
   const child = new Agent({ model: scripted([say("found")]) });

@@ -10,6 +10,7 @@ import type { CallView } from "../../events.ts";
 import type { Hooks } from "../../hooks.ts";
 import { inText, readPart } from "../../input.ts";
 import { jsonCopy, shown } from "../../json/copy.ts";
+import { kindOf } from "../../json/object.ts";
 import { type ContentPart, isRole, type Message, type UserMessage, userText } from "../../message.ts";
 import type { Model } from "../../model.ts";
 import { renderResult } from "../../tool/render.ts";
@@ -221,9 +222,6 @@ function checkPrepared(
   if (typeof tool === "string" && !own.has(tool))
     throw new TypeError(`its toolChoice is ${JSON.stringify(tool)}, and ${toolsThere(own)}`);
 }
-
-const kindOf = (value: unknown): string =>
-  value === null ? "null" : typeof value === "object" ? "an object" : `a ${typeof value}`;
 
 /** The new list as what it kept and what it put in, so that the record is as large as the change. */
 function editFrom(history: Log<Message>, messages: readonly Message[]): HistoryEdit {

@@ -7,6 +7,7 @@
 import { type ErrorData, messageOf, RondoError, toRondoError } from "../../errors.ts";
 import { inText } from "../../input.ts";
 import { jsonCopy } from "../../json/copy.ts";
+import { isObject, kindOf } from "../../json/object.ts";
 import type { AssistantMessage, Part, Usage } from "../../message.ts";
 import type { Model } from "../../model.ts";
 
@@ -46,7 +47,7 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
 
 /** What of an assistant message is not there; undefined: it has the shape of one. */
 function lackOf(said: Partial<AssistantMessage> | null | undefined): string | undefined {
-  if (typeof said !== "object" || said === null) return said === undefined ? "nothing" : `a ${typeof said}`;
+  if (!isObject(said)) return `it is ${kindOf(said)}`;
   if (said.role !== "assistant") return 'its role is not "assistant"';
   if (!Array.isArray(said.content)) return "its content is no list of parts";
   return typeof said.stop?.kind === "string" ? undefined : "it has no stop.kind";
@@ -55,8 +56,8 @@ function lackOf(said: Partial<AssistantMessage> | null | undefined): string | un
 /** What a part of that type must be. */
 const partForm = (part: Partial<Part> | null | undefined): string =>
   part?.type === "tool_call"
-    ? '{ type: "tool_call", id, name, args, rawArgs }, its arguments once as an object and once as a text,'
-    : "{ type, … }, a text with its text,";
+    ? '{ type: "tool_call", id, name, args: {}, rawArgs: "{}" }'
+    : '{ type: "text", text } or another of its kind';
 
 /** What a failed call leaves behind: whatever of it is none is left out, for the error is what counts. */
 export function failureFrom(
