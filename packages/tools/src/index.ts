@@ -1,8 +1,9 @@
 // The face of @rondo/tools.
+
+export { cleanOutput } from "@rondo/core";
 export { type CalculateOptions, calculate } from "./calculate.ts";
 export { type ClassicToolsOptions, classicTools } from "./classic/tools.ts";
 export type { RunCommandOptions } from "./command/options.ts";
-export { cleanOutput } from "./command/terminal-text.ts";
 export { type EditFileOptions, editFile } from "./files/edit-file.ts";
 export { type FileGuardOptions, fileGuard, type GuardedFile } from "./files/file-guard.ts";
 export { type ListFilesOptions, listFiles } from "./files/list-files.ts";

@@ -4,9 +4,9 @@
 // cannot say so it looks every quarter of a second. Pulled, not pushed: who reads slowly piles nothing up.
 
 import { systemClock } from "../clock.ts";
-import { invalidRequest } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
+import { checkFrom } from "./checks.ts";
 import { RecordReader } from "./migrations.ts";
 
 export interface FollowOptions {
@@ -26,8 +26,7 @@ export function follow(
   options: FollowOptions = {},
 ): AsyncIterableIterator<LogRecord> {
   const { from = 0, signal } = options;
-  if (!Number.isSafeInteger(from) || from < 0)
-    throw invalidRequest(`cannot follow from record ${from}: it must be a whole number from 0`);
+  checkFrom(from);
   const reader = new RecordReader(journal, session, from);
   let ready: LogRecord[] = [];
   let taken = 0;

@@ -8,9 +8,7 @@ const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "o
 const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
 /** Whether closing the schema's objects would take more from one than members that nobody asked for. */
-export const hasFreeMembers: (schema: JsonObject) => boolean = oncePer((schema: JsonObject) =>
-  isFree(schema),
-);
+export const hasFreeMembers: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>(isFree);
 
 function isFree(node: Json): boolean {
   if (Array.isArray(node)) return node.some(isFree);

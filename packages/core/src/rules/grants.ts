@@ -9,6 +9,7 @@ import { anything, type Check, checkGiven, membersOf } from "../checks.ts";
 import { invalidRequest, messageOf, type RondoError } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
 import { canonical } from "../json/digest.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { matchesGlob, maxGlobLength } from "./glob.ts";
 
@@ -110,9 +111,6 @@ function likeObject(
     (key) => Object.hasOwn(value, key) && like(pattern[key] as Json, value[key] as Json, isProgram(key)),
   );
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const grantMembers: Check = membersOf<HeldGrant>({
   id: anything,

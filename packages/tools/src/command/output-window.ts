@@ -2,8 +2,8 @@
 //
 // Memory is bounded whatever is written: the first bytes are kept, and a moving window over the last ones.
 
+import { cleanOutput } from "@rondo/core";
 import { counted } from "../reasons.ts";
-import { cleanOutput } from "./terminal-text.ts";
 
 export class OutputWindow {
   readonly #maxHead: number;
