@@ -11,24 +11,17 @@ import {
   checkFrom,
   checkSessionId,
   checkSize,
-  checkToken,
   type Lease,
   type LeaseRequest,
-  type LeaseState,
   type LogRecord,
   messageOf,
   RondoError,
-  releaseLease,
-  renewLease,
   type SessionInfo,
   type SizeBounds,
-  takeLease,
-  Watchers,
 } from "@rondo/core";
 import { callable, checkGiven, count, membersOf, orNull } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FolderLock } from "./folder-lock.ts";
-import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
 import {
   appendDurably,
   cutDurably,
@@ -44,9 +37,10 @@ import { nameOf, newestSegments, suffix } from "./jsonl/names.ts";
 import { finishRotation, rotate } from "./jsonl/rotation.ts";
 import type { Segment } from "./jsonl/segment.ts";
 import { SessionFiles } from "./jsonl/session.ts";
+import { FileLeases, type StoredLease } from "./leases.ts";
 import { makeFolder } from "./make-folder.ts";
 import { placeOf } from "./place.ts";
-import { watchFiles } from "./watch-files.ts";
+import { FileWatchers, watchFiles } from "./watch-files.ts";
 
 export interface JsonlJournalOptions extends FileJournalOptions {
   /**
@@ -89,22 +83,16 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
   return new Folder(path, options.busyTimeoutMs ?? 5_000, options);
 }
 
-/** A lease as it stands in its file. */
-interface StoredLease extends LeaseState {
-  process: string;
-}
-
 class Folder implements JsonlJournal {
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #bounds: SizeBounds;
   readonly #rotateBytes: number;
   readonly #warn: (message: string) => void;
-  readonly #now: () => number;
+  readonly #leases: FileLeases;
   readonly #sessions = new Map<string, SessionFiles>();
   readonly #warned = new Set<string>();
-  readonly #watchers = new Watchers();
-  #stopWatching: (() => void) | undefined;
+  readonly #watchers = new FileWatchers(() => this.#watchFolder());
   #closed = false;
 
   constructor(folder: string, timeout: number, options: JsonlJournalOptions) {
@@ -115,7 +103,7 @@ class Folder implements JsonlJournal {
     this.#bounds = bounds;
     this.#rotateBytes = rotateBytes ?? Number.POSITIVE_INFINITY;
     this.#warn = warn;
-    this.#now = now;
+    this.#leases = new FileLeases(folder, now);
   }
 
   append(session: string, expectedSeq: number, records: readonly LogRecord[], token?: number): void {
@@ -171,60 +159,24 @@ class Folder implements JsonlJournal {
 
   lease(session: string, request: LeaseRequest): Lease {
     checkSessionId(session);
-    const path = `${this.#path(session, ".lease")}`;
-    const change = (doing: string, next: (held: StoredLease | undefined) => LeaseState | undefined): number =>
-      this.#perform(path, doing, () =>
-        this.#lock.hold(() => {
-          const state = next(this.#lease(session));
-          if (state === undefined) return 0;
-          // Who renews it is who took it; words for others are made when they are needed.
-          const { owner, ...rest } = state;
-          const named = owner === undefined ? {} : { owner: request.owner };
-          replaceFile(path, `${JSON.stringify({ ...rest, ...named, process: ownMark() })}\n`);
-          return state.token;
-        }),
-      );
-    const token = change("take a lease in", (held) =>
-      takeLease(session, inWords(held), request, this.#now(), this.#isFree(session, held)),
-    );
-    const own = { place: this.#folder, session, token };
-    takeUp(own);
-    return {
-      token,
-      renew: () => void change("renew a lease in", (held) => renewLease(session, held, token, this.#now())),
-      release: () => {
-        giveUp(own);
-        if (this.#closed) return;
-        change("release a lease in", (held) =>
-          held?.token === token ? releaseLease(held, token) : undefined,
-        );
-        takeUp(own);
-      },
-    };
-  }
-
-  #isFree(session: string, held: StoredLease | undefined): boolean {
-    return held !== undefined && isFree(held.process, { place: this.#folder, session, token: held.token });
+    const path = this.#path(session, ".lease");
+    return this.#leases.take(session, request, {
+      locked: (doing, act) => this.#perform(path, doing, () => this.#lock.hold(act)),
+      held: () => this.#lease(session),
+      store: (lease) => replaceFile(path, `${JSON.stringify(lease)}\n`),
+      isClosed: () => this.#closed,
+    });
   }
 
   watch(session: string, heard: () => void): () => void {
-    checkSessionId(session);
-    const forget = this.#watchers.add(session, heard);
-    if (!this.#closed) this.#stopWatching ??= this.#watchFolder();
-    return () => {
-      forget();
-      if (this.#watchers.size > 0) return;
-      this.#stopWatching?.();
-      this.#stopWatching = undefined;
-    };
+    return this.#watchers.add(session, heard);
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#stopWatching?.();
     this.#lock.close();
-    this.#watchers.tellAll();
+    this.#watchers.close();
   }
 
   #store(
@@ -235,9 +187,7 @@ class Folder implements JsonlJournal {
     token: number | undefined,
   ): void {
     const path = this.#path(session);
-    const held = this.#lease(session);
-    if (held === undefined ? token !== undefined : token !== held.token || held.owner === undefined)
-      checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
+    this.#leases.check(session, this.#lease(session), token);
     const known = this.#session(session);
     const put = (file: number, segment: Segment, torn: number): "stored" | "rotated" => {
       known.checkFormat();
@@ -340,12 +290,6 @@ class Folder implements JsonlJournal {
       throw fileError(path, doing, thrown);
     }
   }
-}
-
-/** As the protocol knows it, with its holder in words. */
-function inWords(held: StoredLease | undefined): LeaseState | undefined {
-  if (held?.owner === undefined) return held;
-  return { ...held, owner: holderName(held.owner, held.process) };
 }
 
 /** What a change of a file shows in; where it cannot be looked at, why: whoever reads it hears the same. */

@@ -11,30 +11,24 @@ import {
   checkFrom,
   checkSessionId,
   checkSize,
-  checkToken,
   formatVersion,
   type Lease,
   type LeaseRequest,
-  type LeaseState,
   type LogRecord,
   messageOf,
   RondoError,
-  releaseLease,
-  renewLease,
   type SessionInfo,
   type SizeBounds,
-  takeLease,
-  Watchers,
 } from "@rondo/core";
 import { checkGiven, from0, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
-import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
+import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./place.ts";
 import { type Perform, SqliteBlobs } from "./sqlite/blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite/database.ts";
 import { checkFile } from "./sqlite/file.ts";
 import { OpenFile } from "./sqlite/open-file.ts";
-import { watchFiles } from "./watch-files.ts";
+import { FileWatchers, watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {
   /** How much whole text of cut results is kept beside the records. */
@@ -90,15 +84,12 @@ let inMemory = 0;
 class Journaling implements SqliteJournal {
   readonly blobs: BlobStore;
   readonly #file: string;
-  /** The file, as this process tells it from others. */
-  readonly #place: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #open: OpenFile;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #bounds: SizeBounds;
-  readonly #now: () => number;
-  readonly #watchers = new Watchers();
-  #stopWatching: (() => void) | undefined;
+  readonly #leases: FileLeases;
+  readonly #watchers = new FileWatchers(() => this.#watchFile());
   #closed = false;
 
   constructor(
@@ -107,8 +98,7 @@ class Journaling implements SqliteJournal {
     { now = Date.now, blobs, ...bounds }: SqliteJournalOptions,
   ) {
     this.#file = file;
-    this.#place = file === ":memory:" ? `${file}${++inMemory}` : file;
-    this.#now = now;
+    this.#leases = new FileLeases(file === ":memory:" ? `${file}${++inMemory}` : file, now);
     this.#bounds = bounds;
     this.#db = openDatabase(file, busyTimeoutMs);
     try {
@@ -128,12 +118,7 @@ class Journaling implements SqliteJournal {
       // Before the lock: making JSON of a large group takes time.
       const texts = records.map((record) => JSON.stringify(record));
       this.#transact(() => {
-        const lease = this.#leaseRow(session);
-        // The holder in words, and whether it lives, cost more than the append: asked only where the answer may be no.
-        if (lease?.owner !== undefined && (token !== lease.token || lease.owner === null))
-          checkToken(session, stateOf(lease), token, this.#now(), this.#isFree(session, lease));
-        else if (lease === undefined && token !== undefined)
-          checkToken(session, undefined, token, this.#now());
+        this.#leases.check(session, this.#lease(session), token);
         this.#store(session, expectedSeq, records, texts);
       });
     });
@@ -142,52 +127,17 @@ class Journaling implements SqliteJournal {
 
   lease(session: string, request: LeaseRequest): Lease {
     checkSessionId(session);
-    const change = (doing: string, next: (row: LeaseRow | undefined) => LeaseState | undefined): number =>
-      this.#perform(doing, () =>
-        this.#transact(() => {
-          const row = this.#leaseRow(session);
-          const state = next(row);
-          if (state === undefined) return 0;
-          // Who renews it is who took it; words for others are made when they are needed.
-          const owner = state.owner === undefined ? null : request.owner;
-          this.#statements.leased.run(session, state.token, owner, ownMark(), state.at, state.ttlMs);
-          return state.token;
-        }),
-      );
-    const token = change("take a lease in", (row) =>
-      takeLease(session, stateOf(row), request, this.#now(), this.#isFree(session, row)),
-    );
-    const own = { place: this.#place, session, token };
-    takeUp(own);
-    return {
-      token,
-      renew: () =>
-        void change("renew a lease in", (row) => renewLease(session, stateOf(row), token, this.#now())),
-      release: () => {
-        giveUp(own);
-        if (this.#closed) return;
-        change("release a lease in", (row) =>
-          row?.token === token ? releaseLease(stateOf(row), token) : undefined,
-        );
-        takeUp(own);
-      },
-    };
-  }
-
-  #isFree(session: string, row: LeaseRow | undefined): boolean {
-    return row !== undefined && isFree(row.process, { place: this.#place, session, token: row.token });
+    return this.#leases.take(session, request, {
+      locked: (doing, act) => this.#perform(doing, () => this.#transact(act)),
+      held: () => this.#lease(session),
+      store: ({ token, owner, process, at, ttlMs }) =>
+        void this.#statements.leased.run(session, token, owner ?? null, process, at, ttlMs),
+      isClosed: () => this.#closed,
+    });
   }
 
   watch(session: string, heard: () => void): () => void {
-    checkSessionId(session);
-    const forget = this.#watchers.add(session, heard);
-    if (this.#file !== ":memory:" && !this.#closed) this.#stopWatching ??= this.#watchFile();
-    return () => {
-      forget();
-      if (this.#watchers.size > 0) return;
-      this.#stopWatching?.();
-      this.#stopWatching = undefined;
-    };
+    return this.#watchers.add(session, heard);
   }
 
   read(session: string, from = 0): LogRecord[] {
@@ -220,14 +170,15 @@ class Journaling implements SqliteJournal {
 
   close(): void {
     if (this.#closed) return;
-    this.#perform("close", () => {
-      this.#closed = true;
-      this.#open.closed();
-      this.#stopWatching?.();
-      this.#db.close();
-    });
-    // Whoever follows hears at once that there is nothing more to come.
-    this.#watchers.tellAll();
+    try {
+      this.#perform("close", () => {
+        this.#closed = true;
+        this.#open.closed();
+        this.#db.close();
+      });
+    } finally {
+      this.#watchers.close();
+    }
   }
 
   #transact<T>(act: () => T): T {
@@ -247,6 +198,7 @@ class Journaling implements SqliteJournal {
 
   /** SQLite counts what other connections commit; our own appends tell of themselves. */
   #watchFile(): () => void {
+    if (this.#file === ":memory:") return () => {};
     let seen = this.#dataVersion();
     const name = basename(this.#open.place);
     return watchFiles(
@@ -271,8 +223,11 @@ class Journaling implements SqliteJournal {
     }
   }
 
-  #leaseRow(session: string): LeaseRow | undefined {
-    return this.#statements.lease.get(session) as LeaseRow | undefined;
+  #lease(session: string): StoredLease | undefined {
+    const row = this.#statements.lease.get(session) as LeaseRow | undefined;
+    if (row === undefined) return undefined;
+    const { owner, ttl, ...rest } = row;
+    return { ...rest, ttlMs: ttl, ...(owner === null ? {} : { owner }) };
   }
 
   #store(
@@ -337,18 +292,6 @@ class Journaling implements SqliteJournal {
       `record ${seq} of session ${JSON.stringify(session)} in the journal ${this.#file} is damaged (${why}); see what is left with \`rondo journal check\`, or restore a copy of the file`,
     );
   }
-}
-
-/** As the protocol knows it, with its holder in words. */
-function stateOf(row: LeaseRow | undefined): LeaseState | undefined {
-  if (row === undefined) return undefined;
-  const { token, owner, process, at, ttl } = row;
-  return {
-    token,
-    ...(owner === null ? {} : { owner: holderName(owner, process) }),
-    at,
-    ttlMs: ttl,
-  };
 }
 
 type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;

@@ -4,6 +4,42 @@
 // a network). So a hint is looked into at once and twice more, and without one there is still a look now and again.
 
 import { type FSWatcher, watch } from "node:fs";
+import { checkSessionId, Watchers } from "@rondo/core";
+
+/** Who watches sessions of a journal. Its files are watched while there is anybody, until it is closed. */
+export class FileWatchers extends Watchers {
+  readonly #start: () => () => void;
+  #stop: (() => void) | undefined;
+  #closed = false;
+
+  /** @param start watches the files, and returns how to stop */
+  constructor(start: () => () => void) {
+    super();
+    this.#start = start;
+  }
+
+  override add(session: string, heard: () => void): () => void {
+    checkSessionId(session);
+    const forget = super.add(session, heard);
+    if (!this.#closed) this.#stop ??= this.#start();
+    return () => {
+      forget();
+      if (this.size === 0) this.#end();
+    };
+  }
+
+  /** Whoever follows hears at once that there is nothing more to come. */
+  close(): void {
+    this.#closed = true;
+    this.#end();
+    this.tellAll();
+  }
+
+  #end(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+}
 
 /** How often is looked where the system tells, and where it does not, in milliseconds. */
 const withHints = 1_000;

@@ -1,0 +1,89 @@
+// The room of leases in files: taken, held to and let go of under the journal's own lock.
+//
+// A holder that is known to be gone, or that this process let go of, holds nobody up, whatever the file says.
+
+import {
+  checkToken,
+  type Lease,
+  type LeaseRequest,
+  type LeaseState,
+  releaseLease,
+  renewLease,
+  takeLease,
+} from "@rondo/core";
+import { giveUp, holderName, isFree, ownMark, takeUp } from "./holder.ts";
+
+/** A lease as it stands in its file: its holder by name, and the mark of its process. */
+export interface StoredLease extends LeaseState {
+  process: string | null;
+}
+
+/** Where a session's lease stands. */
+export interface LeasePlace {
+  /** Acts while nobody else can change it. Errors are put into words. */
+  locked<T>(doing: string, act: () => T): T;
+  held(): StoredLease | undefined;
+  store(lease: StoredLease): void;
+  isClosed(): boolean;
+}
+
+export class FileLeases {
+  readonly #place: string;
+  readonly #now: () => number;
+
+  /** @param place the journal's own name, no other's */
+  constructor(place: string, now: () => number) {
+    this.#place = place;
+    this.#now = now;
+  }
+
+  /** @throws RondoError `conflict` when a writer with this token, or with none, may not append now */
+  check(session: string, held: StoredLease | undefined, token: number | undefined): void {
+    // The holder in words, and whether it lives, cost more than the append: asked only where the answer may be no.
+    if (held === undefined ? token !== undefined : token !== held.token || held.owner === undefined)
+      checkToken(session, inWords(held), token, this.#now(), this.#isFree(session, held));
+  }
+
+  take(session: string, request: LeaseRequest, { locked, held, store, isClosed }: LeasePlace): Lease {
+    const change = (
+      doing: string,
+      next: (known: StoredLease | undefined) => LeaseState | undefined,
+    ): number =>
+      locked(doing, () => {
+        const state = next(held());
+        if (state === undefined) return 0;
+        // Who renews it is who took it; words for others are made when they are needed.
+        const { owner, ...rest } = state;
+        store({ ...rest, ...(owner === undefined ? {} : { owner: request.owner }), process: ownMark() });
+        return state.token;
+      });
+    const token = change("take a lease in", (known) =>
+      takeLease(session, inWords(known), request, this.#now(), this.#isFree(session, known)),
+    );
+    const own = { place: this.#place, session, token };
+    takeUp(own);
+    return {
+      token,
+      renew: () =>
+        void change("renew a lease in", (known) => renewLease(session, inWords(known), token, this.#now())),
+      release: () => {
+        giveUp(own);
+        if (isClosed()) return;
+        change("release a lease in", (known) =>
+          known?.token === token ? releaseLease(known, token) : undefined,
+        );
+        takeUp(own);
+      },
+    };
+  }
+
+  #isFree(session: string, held: StoredLease | undefined): boolean {
+    return held !== undefined && isFree(held.process, { place: this.#place, session, token: held.token });
+  }
+}
+
+/** As the protocol knows it, with its holder in words. */
+function inWords(held: StoredLease | undefined): LeaseState | undefined {
+  if (held?.owner === undefined) return held;
+  return { ...held, owner: holderName(held.owner, held.process) };
+}
