@@ -11,11 +11,9 @@ import {
   checkFrom,
   checkSessionId,
   checkSize,
-  formatVersion,
   type Lease,
   type LeaseRequest,
   type LogRecord,
-  messageOf,
   RondoError,
   type SessionInfo,
   type SizeBounds,
@@ -27,7 +25,9 @@ import { placeOf } from "./place.ts";
 import { type Perform, SqliteBlobs } from "./sqlite/blobs.ts";
 import { openDatabase, sqliteError } from "./sqlite/database.ts";
 import { checkFile } from "./sqlite/file.ts";
+import { onlyReading } from "./sqlite/only-reading.ts";
 import { OpenFile } from "./sqlite/open-file.ts";
+import { Sessions } from "./sqlite/sessions.ts";
 import { FileWatchers, watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {
@@ -47,27 +47,23 @@ const optionChecks = membersOf<SqliteJournalOptions>({
 });
 
 /**
- * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open.
+ * Opens the journal in `file`, or makes it, with its folder. Several processes may have one file open. One that cannot be
+ * written can be read, and refuses everything else.
  * @param file a path, a `file:` URL, or `:memory:`.
  * @throws RondoError `invalid_request` naming the file when it is not a journal, is one of a newer version, or cannot
- *   be read and written; such a file is left untouched. `storage` when the disk fails.
+ *   be read; such a file is left untouched. `storage` when the disk fails.
  */
 export function sqliteJournal(file: string | URL, options: SqliteJournalOptions = {}): SqliteJournal {
   const path = file === ":memory:" ? file : placeOf(file, "a SQLite journal", "file");
   checkGiven(optionChecks, options);
-  if (path !== ":memory:") checkFile(path);
+  const whyOnlyRead = path === ":memory:" ? undefined : checkFile(path);
+  const { busyTimeoutMs = 5_000 } = options;
+  if (whyOnlyRead !== undefined) return onlyReading(path, busyTimeoutMs, whyOnlyRead);
   try {
-    return new Journaling(path, options.busyTimeoutMs ?? 5_000, options);
+    return new Journaling(path, busyTimeoutMs, options);
   } catch (thrown) {
     throw sqliteError(path, "open", thrown);
   }
-}
-
-interface SessionRow {
-  key: number;
-  length: number;
-  format: number;
-  bytes: number;
 }
 
 interface LeaseRow {
@@ -87,6 +83,7 @@ class Journaling implements SqliteJournal {
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #open: OpenFile;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #sessions: Sessions;
   readonly #bounds: SizeBounds;
   readonly #leases: FileLeases;
   readonly #watchers = new FileWatchers(() => this.#watchFile());
@@ -103,6 +100,7 @@ class Journaling implements SqliteJournal {
     this.#db = openDatabase(file, busyTimeoutMs);
     try {
       this.#statements = prepare(this.#db);
+      this.#sessions = new Sessions(this.#db, file);
       this.#open = new OpenFile(this.#db, file);
     } catch (thrown) {
       this.#db.close();
@@ -143,29 +141,11 @@ class Journaling implements SqliteJournal {
   read(session: string, from = 0): LogRecord[] {
     checkFrom(from);
     checkSessionId(session);
-    return this.#perform("read", () => {
-      const row = this.#session(session);
-      if (row === undefined) return [];
-      const rows = this.#statements.read.all(row.key, from) as { seq: number; record: string }[];
-      const records = rows.map(({ seq, record }, i) => {
-        if (seq !== from + i) throw this.#damaged(session, from + i, "it is missing");
-        try {
-          return JSON.parse(record) as LogRecord;
-        } catch (thrown) {
-          throw this.#damaged(session, seq, messageOf(thrown));
-        }
-      });
-      // The length was read first: others may have added records since, none can have taken one away.
-      const end = from + records.length;
-      if (end < row.length) throw this.#damaged(session, end, "it is missing");
-      return records;
-    });
+    return this.#perform("read", () => this.#sessions.read(session, from));
   }
 
   list(): SessionInfo[] {
-    return this.#perform("list", () =>
-      this.#statements.list.all().map((row) => ({ ...(row as unknown as SessionInfo) })),
-    );
+    return this.#perform("list", () => this.#sessions.list());
   }
 
   close(): void {
@@ -237,7 +217,7 @@ class Journaling implements SqliteJournal {
     texts: readonly string[],
   ): void {
     const { begun, grown, record: put } = this.#statements;
-    const row = this.#session(session);
+    const row = this.#sessions.row(session);
     checkAppend(session, row?.length ?? 0, expectedSeq, records);
     const added = texts.map((text) => Buffer.byteLength(text));
     checkSize(session, expectedSeq, row?.bytes ?? 0, added, this.#bounds);
@@ -254,18 +234,6 @@ class Journaling implements SqliteJournal {
       key = Number(begun.run(session, length, first.at, last.at, format, bytes).lastInsertRowid);
     else grown.run(length, last.at, format, bytes, key);
     for (const [i, text] of texts.entries()) put.run(key, expectedSeq + i, text);
-  }
-
-  /** @throws RondoError `invalid_request` when its records are of a newer format. */
-  #session(id: string): SessionRow | undefined {
-    const row = this.#statements.session.get(id) as SessionRow | undefined;
-    if (row !== undefined && row.format > formatVersion)
-      throw new RondoError(
-        "invalid_request",
-        `session ${JSON.stringify(id)} in the journal ${this.#file} has records of format ${row.format}, written by a ` +
-          `newer Rondo (this one knows ${formatVersion}); update @rondo/core`,
-      );
-    return row;
   }
 
   #rollback(): void {
@@ -285,13 +253,6 @@ class Journaling implements SqliteJournal {
       throw sqliteError(this.#file, doing, thrown);
     }
   }
-
-  #damaged(session: string, seq: number, why: string): RondoError {
-    return new RondoError(
-      "storage",
-      `record ${seq} of session ${JSON.stringify(session)} in the journal ${this.#file} is damaged (${why}); see what is left with \`rondo journal check\`, or restore a copy of the file`,
-    );
-  }
 }
 
 type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
@@ -299,34 +260,18 @@ type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
 function prepare(
   db: ReturnType<typeof openDatabase>,
 ): Record<
-  | "begin"
-  | "commit"
-  | "rollback"
-  | "session"
-  | "begun"
-  | "grown"
-  | "record"
-  | "read"
-  | "list"
-  | "lease"
-  | "leased"
-  | "dataVersion",
+  "begin" | "commit" | "rollback" | "begun" | "grown" | "record" | "lease" | "leased" | "dataVersion",
   Statement
 > {
   return {
     begin: db.prepare("BEGIN IMMEDIATE"),
     commit: db.prepare("COMMIT"),
     rollback: db.prepare("ROLLBACK"),
-    session: db.prepare("SELECT key, length, format, bytes FROM sessions WHERE id = ?"),
     begun: db.prepare(
       "INSERT INTO sessions (id, length, created_at, updated_at, format, bytes) VALUES (?, ?, ?, ?, ?, ?)",
     ),
     grown: db.prepare("UPDATE sessions SET length = ?, updated_at = ?, format = ?, bytes = ? WHERE key = ?"),
     record: db.prepare("INSERT INTO records (session, seq, record) VALUES (?, ?, ?)"),
-    read: db.prepare("SELECT seq, record FROM records WHERE session = ? AND seq >= ? ORDER BY seq"),
-    list: db.prepare(
-      "SELECT id, length, created_at AS createdAt, updated_at AS updatedAt FROM sessions ORDER BY updated_at DESC, key DESC",
-    ),
     lease: db.prepare("SELECT token, owner, process, at, ttl FROM leases WHERE session = ?"),
     leased: db.prepare(
       "INSERT OR REPLACE INTO leases (session, token, owner, process, at, ttl) VALUES (?, ?, ?, ?, ?, ?)",

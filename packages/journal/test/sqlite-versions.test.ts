@@ -1,6 +1,6 @@
 // A file of the first version becomes today's; what a check tells of a file; what bounds it.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,6 +8,7 @@ import { type LogRecord, RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord, sampleRecords } from "@rondo/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ended, start } from "./programs.ts";
 import { refusal } from "./refusal.ts";
 
 let folder: string;
@@ -82,6 +83,22 @@ describe("a file of version 1", () => {
     expect(bytes).toBe(texts.reduce((sum, one) => sum + one, 0));
     old.close();
     made.close();
+  });
+
+  it("is read where it cannot be written, and stays as it is", async () => {
+    writeFirstVersion(sampleRecords(0, 3));
+    chmodSync(file, 0o444);
+    chmodSync(folder, 0o555);
+    const before = readFileSync(file);
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { stdout } = await ended(start("read-only", [file], nobody));
+    expect(JSON.parse(stdout)).toMatchObject({
+      listed: ["s: 3"],
+      read: 3,
+      check: { records: 3, findings: [] },
+    });
+    expect(readFileSync(file)).toEqual(before);
+    chmodSync(folder, 0o755);
   });
 
   it("stays version 1 when a step fails, and every record with it", () => {

@@ -3,68 +3,92 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
+import { hasTexts } from "../sqlite/blobs.ts";
 import { loadSqlite, sqliteError } from "../sqlite/database.ts";
 import { checkFile } from "../sqlite/file.ts";
+import { reading } from "../sqlite/only-reading.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
 /** Rows a finding names before the rest is only counted. */
 const mostFindings = 100;
 
-export function checkSqlite(
-  file: string,
-  { busyTimeoutMs = 5_000 }: CheckOptions,
-): Omit<CheckReport, "path"> {
-  checkFile(file);
-  const report: Omit<CheckReport, "path"> = {
-    kind: "sqlite",
-    sessions: 0,
-    records: 0,
-    bytes: sizeOf(file) + sizeOf(`${file}-wal`),
-    findings: [],
+type Report = Omit<CheckReport, "path">;
+
+export function checkSqlite(file: string, { busyTimeoutMs = 5_000 }: CheckOptions): Report {
+  const mayWrite = checkFile(file) === undefined;
+  let report = reportOf(file);
+  // Where others write meanwhile, it may be looked at once more.
+  const look = (db: DatabaseSync): void => {
+    report = reportOf(file);
+    examine(db, report);
   };
-  const found = (message: string, session?: string, what: Finding["what"] = "damage"): void => {
-    if (report.findings.length < mostFindings)
-      report.findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
-  };
-  let db: DatabaseSync | undefined;
   try {
-    db = new (loadSqlite())(file, { readOnly: true, timeout: busyTimeoutMs });
-    // One view of it all, while others may write on.
-    db.exec("BEGIN");
-    for (const row of db.prepare(`PRAGMA integrity_check(${mostFindings})`).iterate())
-      if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
-    const orphans = db
-      .prepare(
-        "SELECT session, count(*) AS records FROM records WHERE session NOT IN (SELECT key FROM sessions) GROUP BY session",
-      )
-      .all();
-    for (const { session, records } of orphans)
-      found(`${records} records belong to session number ${session}, which is not in the list of sessions`);
-    const rows = db.prepare("SELECT seq, record FROM records WHERE session = ? ORDER BY seq");
-    for (const { key, id, length } of db.prepare("SELECT key, id, length FROM sessions ORDER BY key").all()) {
-      const whole = checkSession(String(id), Number(length), rows.iterate(Number(key)), found);
-      report.records += whole.records;
-      if (whole.whole) report.sessions += 1;
-    }
-    checkTexts(db, found);
+    if (mayWrite) lookInto(file, busyTimeoutMs, look);
+    else reading(file, busyTimeoutMs, look);
   } catch (thrown) {
-    found(sqliteError(file, "check", thrown).message);
+    finder(report)(sqliteError(file, "check", thrown).message);
+  }
+  return report;
+}
+
+const reportOf = (file: string): Report => ({
+  kind: "sqlite",
+  sessions: 0,
+  records: 0,
+  bytes: sizeOf(file) + sizeOf(`${file}-wal`),
+  findings: [],
+});
+
+type Found = (message: string, session?: string, what?: Finding["what"]) => void;
+
+const finder =
+  ({ findings }: Report): Found =>
+  (message, session, what = "damage") => {
+    if (findings.length < mostFindings)
+      findings.push({ what, message, repaired: false, ...(session === undefined ? {} : { session }) });
+  };
+
+function lookInto(file: string, busyTimeoutMs: number, look: (db: DatabaseSync) => void): void {
+  const db = new (loadSqlite())(file, { readOnly: true, timeout: busyTimeoutMs });
+  try {
+    look(db);
   } finally {
     try {
-      db?.close();
+      db.close();
     } catch {
       // What was found stands.
     }
   }
-  return report;
+}
+
+function examine(db: DatabaseSync, report: Report): void {
+  const found = finder(report);
+  // One view of it all, while others may write on.
+  db.exec("BEGIN");
+  for (const row of db.prepare(`PRAGMA integrity_check(${mostFindings})`).iterate())
+    if (row.integrity_check !== "ok") found(`the file: ${String(row.integrity_check)}`);
+  const orphans = db
+    .prepare(
+      "SELECT session, count(*) AS records FROM records WHERE session NOT IN (SELECT key FROM sessions) GROUP BY session",
+    )
+    .all();
+  for (const { session, records } of orphans)
+    found(`${records} records belong to session number ${session}, which is not in the list of sessions`);
+  const rows = db.prepare("SELECT seq, record FROM records WHERE session = ? ORDER BY seq");
+  for (const { key, id, length } of db.prepare("SELECT key, id, length FROM sessions ORDER BY key").all()) {
+    const whole = checkSession(String(id), Number(length), rows.iterate(Number(key)), found);
+    report.records += whole.records;
+    if (whole.whole) report.sessions += 1;
+  }
+  checkTexts(db, found);
 }
 
 function checkSession(
   id: string,
   length: number,
   rows: Iterable<Record<string, unknown>>,
-  found: (message: string, session: string, what?: Finding["what"]) => void,
+  found: Found,
 ): { records: number; whole: boolean } {
   const name = `session ${JSON.stringify(id)}`;
   const fold = new FoldCheck();
@@ -103,9 +127,9 @@ function checkSession(
   return { records: due, whole: due === length && unpaired === undefined };
 }
 
-/** A text is named by its digest. A journal that never kept one has no table for them. */
-function checkTexts(db: DatabaseSync, found: (message: string, session: string) => void): void {
-  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get() === undefined) return;
+/** A text is named by its digest. */
+function checkTexts(db: DatabaseSync, found: Found): void {
+  if (!hasTexts(db)) return;
   for (const { session, ref, text } of db.prepare("SELECT session, ref, text FROM blobs").iterate())
     if (!(text instanceof Uint8Array) || blobRef(Buffer.from(text).toString("utf8")) !== ref)
       found(`session ${JSON.stringify(session)}: its whole text ${String(ref)} is damaged`, String(session));

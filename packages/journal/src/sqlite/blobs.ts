@@ -62,7 +62,7 @@ export class SqliteBlobs implements BlobStore {
       const bytes = Buffer.from(text, "utf8");
       const info = blobInfo(text, bytes.length);
       return this.#transaction((statements): BlobPut => {
-        const known = this.#bytes(session, info.ref);
+        const known = bytesIn(statements.get, session, info.ref);
         if (known !== undefined)
           return known.equals(bytes) ? { ok: true, ...info } : { ok: false, reason: refTaken(info.ref) };
         const held = Number(statements.held.get(session)?.bytes ?? 0);
@@ -77,16 +77,7 @@ export class SqliteBlobs implements BlobStore {
   }
 
   get(session: string, ref: string): string | undefined {
-    return this.#perform("read a text in", () => {
-      const name = safeRef(ref);
-      const text = this.#bytes(session, name)?.toString("utf8");
-      if (text !== undefined && blobRef(text) !== name)
-        throw new RondoError(
-          "internal",
-          `the text ${name} of session ${JSON.stringify(session)} is damaged; restore a copy of the journal`,
-        );
-      return text;
-    });
+    return this.#perform("read a text in", () => textIn(this.#statements.get, session, ref));
   }
 
   delete(session: string): void {
@@ -96,13 +87,6 @@ export class SqliteBlobs implements BlobStore {
         forget.run(session);
       }),
     );
-  }
-
-  #bytes(session: string, ref: string): Buffer | undefined {
-    const text = this.#statements.get.get(session, ref)?.text;
-    return text instanceof Uint8Array
-      ? Buffer.from(text.buffer, text.byteOffset, text.byteLength)
-      : undefined;
   }
 
   #transaction<T>(act: (statements: Record<Name, StatementSync>) => T): T {
@@ -122,8 +106,7 @@ export class SqliteBlobs implements BlobStore {
 
   /** Several processes may come here at once: whoever must write takes the lock first, and waits for it. */
   #makeTables(): void {
-    const known = this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get();
-    if (known !== undefined) return;
+    if (hasTexts(this.#db)) return;
     this.#db.exec("BEGIN IMMEDIATE");
     try {
       this.#db.exec(`${tables}; COMMIT`);
@@ -144,7 +127,7 @@ export class SqliteBlobs implements BlobStore {
         grow: this.#db.prepare(
           "INSERT INTO blob_sessions (id, bytes) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET bytes = bytes + excluded.bytes",
         ),
-        get: this.#db.prepare("SELECT text FROM blobs WHERE session = ? AND ref = ?"),
+        get: textQuery(this.#db),
         put: this.#db.prepare(
           "INSERT INTO blobs (session, ref, lines, call_id, tool, is_error, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
         ),
@@ -154,4 +137,28 @@ export class SqliteBlobs implements BlobStore {
     }
     return this.#prepared;
   }
+}
+
+/** A journal that never kept a text has no table for them. */
+export const hasTexts = (db: DatabaseSync): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'blobs'").get() !== undefined;
+
+export const textQuery = (db: DatabaseSync): StatementSync =>
+  db.prepare("SELECT text FROM blobs WHERE session = ? AND ref = ?");
+
+/** @param query as {@link textQuery} makes it */
+export function textIn(query: StatementSync, session: string, ref: string): string | undefined {
+  const name = safeRef(ref);
+  const text = bytesIn(query, session, name)?.toString("utf8");
+  if (text !== undefined && blobRef(text) !== name)
+    throw new RondoError(
+      "internal",
+      `the text ${name} of session ${JSON.stringify(session)} is damaged; restore a copy of the journal`,
+    );
+  return text;
+}
+
+function bytesIn(query: StatementSync, session: string, ref: string): Buffer | undefined {
+  const text = query.get(session, ref)?.text;
+  return text instanceof Uint8Array ? Buffer.from(text.buffer, text.byteOffset, text.byteLength) : undefined;
 }

@@ -114,9 +114,14 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
     } catch (thrown) {
       const errcode = (thrown as { errcode?: number }).errcode ?? 0;
       if ((errcode & 0xff) !== codes.busy || Date.now() >= until) throw thrown;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      pause();
     }
   }
+}
+
+/** For a moment, in which another process may finish. It blocks the thread, as SQLite's own waits do. */
+export function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
 }
 
 /** Late, because importing a journal must cost nothing; quiet, because Node 22 calls the module experimental. */

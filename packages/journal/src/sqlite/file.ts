@@ -35,10 +35,11 @@ export function nowOpen(identity: string | undefined): () => void {
 export const applicationId: number = 0x52_6f_6e_64;
 
 /**
- * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made), and can be written.
+ * Makes sure that the file is a journal of ours, or is not there yet (then its folder is made).
+ * @returns why it can only be read; undefined when it can be written
  * @throws RondoError `invalid_request` naming the file, which is left untouched.
  */
-export function checkFile(file: string): void {
+export function checkFile(file: string): string | undefined {
   const refuse = (why: string, cause?: unknown): never => {
     throw new RondoError("invalid_request", `cannot open the journal ${file}: ${why}`, { cause });
   };
@@ -47,27 +48,37 @@ export function checkFile(file: string): void {
     if (stat === undefined) makeFolder(dirname(file), 0o700);
     else if (stat.isDirectory()) refuse("it is a folder; name a file in it");
     else if (!stat.isFile()) refuse("it is not a regular file");
+    const isBlank = stat === undefined || stat.size === 0;
+    let whyOnlyRead: string | undefined;
     // Files appear beside it while it is open (-wal, -shm).
-    const needed = [dirname(file), ...(stat === undefined ? [] : [file])];
-    for (const path of needed) {
-      try {
-        accessSync(path, constants.R_OK | constants.W_OK);
-      } catch (thrown) {
-        refuse(`${path} cannot be read and written (${messageOf(thrown)}); change its permissions`, thrown);
-      }
+    for (const path of stat === undefined ? [dirname(file)] : [dirname(file), file]) {
+      const thrown = cannot(path, constants.R_OK | constants.W_OK);
+      if (thrown === undefined) continue;
+      whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); change its permissions`;
+      if (isBlank || cannot(file, constants.R_OK) !== undefined) refuse(whyOnlyRead, thrown);
     }
-    if (stat === undefined || stat.size === 0) return;
     // The system takes all of a process's locks from a file when the process closes it once, whoever else in it has it
     // open: SQLite in another process could then take the file for its own and remove what stands beside it.
-    if (open.has(identityIn(stat))) return;
+    if (isBlank || open.has(identityIn(stat))) return whyOnlyRead;
     const header = headerOf(file);
-    if (header === undefined) refuse("it is not a SQLite database; name another file");
-    else if (header.application !== applicationId)
+    if (header === undefined) return refuse("it is not a SQLite database; name another file");
+    if (header.application !== applicationId)
       refuse("it is a SQLite database of another application; name another file");
-    else checkVersion(file, header.version);
+    checkVersion(file, header.version);
+    return whyOnlyRead;
   } catch (thrown) {
     if (thrown instanceof RondoError) throw thrown;
-    refuse(messageOf(thrown), thrown);
+    return refuse(messageOf(thrown), thrown);
+  }
+}
+
+/** What the system says against it; undefined where it may be done. */
+function cannot(path: string, mode: number): unknown {
+  try {
+    accessSync(path, mode);
+    return undefined;
+  } catch (thrown) {
+    return thrown;
   }
 }
 

@@ -1,0 +1,109 @@
+// The room of a journal that can only be read: its file, or the folder that it lies in, is not ours to write.
+//
+// In WAL mode SQLite makes files beside the one it reads. Here it may not, and where it could they would be in the way of
+// those who write. With a log beside it the file is read through what they keep there; without one it is read by
+// itself and without a lock: whoever writes makes a log first, so that what changed meanwhile shows, and is read again.
+
+import { realpathSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import {
+  type BlobStore,
+  checkFrom,
+  checkSessionId,
+  type LogRecord,
+  RondoError,
+  type SessionInfo,
+} from "@rondo/core";
+import type { FileJournal } from "../file-journal.ts";
+import { FileWatchers, watchFiles } from "../watch-files.ts";
+import { hasTexts, textIn, textQuery } from "./blobs.ts";
+import { loadSqlite, pause, sqliteError } from "./database.ts";
+import { Sessions } from "./sessions.ts";
+
+/** What a change of the file shows in. */
+function looksOf(file: string): string {
+  return [file, `${file}-wal`]
+    .map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }))
+    .map((stat) => (stat === undefined ? "" : `${stat.ino}/${stat.size}/${stat.mtimeNs}`))
+    .join(" ");
+}
+
+/** Acts on the file as it is now, and changes nothing. Throws what SQLite throws. */
+export function reading<T>(file: string, busyTimeoutMs: number, act: (db: DatabaseSync) => T): T {
+  // Behind a link: there SQLite keeps the files beside it.
+  const real = realpathSync(file);
+  // Bounded: a log stays for as long as whoever writes has the file open.
+  for (let left = 3; ; left -= 1) {
+    const before = looksOf(real);
+    const alone = !statSync(`${real}-wal`, { throwIfNoEntry: false })?.size;
+    const changed = (): boolean => looksOf(real) !== before;
+    const address = pathToFileURL(real);
+    address.searchParams.set(alone ? "immutable" : "readonly_shm", "1");
+    let db: DatabaseSync | undefined;
+    try {
+      db = new (loadSqlite())(address, { readOnly: true, timeout: busyTimeoutMs });
+      const result = act(db);
+      if (left === 0 || !alone || !changed()) return result;
+    } catch (thrown) {
+      if (left === 0 || (alone ? !changed() : thrown instanceof RondoError)) throw thrown;
+      // Whoever closes the file takes the log away, and the other one beside it a moment before.
+      pause();
+    } finally {
+      db?.close();
+    }
+  }
+}
+
+/** @param why it cannot be written */
+export function onlyReading(
+  file: string,
+  busyTimeoutMs: number,
+  why: string,
+): FileJournal & { blobs: BlobStore } {
+  let closed = false;
+  const watchers = new FileWatchers(() => {
+    const real = realpathSync(file);
+    let seen = looksOf(real);
+    const look = (): void => {
+      const now = looksOf(real);
+      if (now === seen) return;
+      seen = now;
+      watchers.tellAll();
+    };
+    return watchFiles(dirname(real), (changed) => changed.startsWith(basename(real)), look);
+  });
+  const perform = <T>(doing: string, act: (db: DatabaseSync) => T): T => {
+    if (closed) throw new RondoError("invalid_request", `the journal ${file} is closed`);
+    try {
+      return reading(file, busyTimeoutMs, act);
+    } catch (thrown) {
+      throw sqliteError(file, doing, thrown);
+    }
+  };
+  const refuse = (doing: string): never => {
+    throw new RondoError("invalid_request", `cannot ${doing} the journal ${file}: ${why}`);
+  };
+  return {
+    read(session, from = 0): LogRecord[] {
+      checkFrom(from);
+      checkSessionId(session);
+      return perform("read", (db) => new Sessions(db, file).read(session, from));
+    },
+    list: (): SessionInfo[] => perform("list", (db) => new Sessions(db, file).list()),
+    append: () => refuse("append to"),
+    lease: () => refuse("take a lease in"),
+    watch: (session, heard) => watchers.add(session, heard),
+    blobs: {
+      put: () => refuse("keep a text in"),
+      get: (session, ref) =>
+        perform("read a text in", (db) => (hasTexts(db) ? textIn(textQuery(db), session, ref) : undefined)),
+      delete: () => refuse("delete texts in"),
+    },
+    close(): void {
+      closed = true;
+      watchers.close();
+    },
+  };
+}
