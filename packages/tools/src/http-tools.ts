@@ -17,7 +17,7 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   checkGiven(httpToolsOptions, options, "httpTools");
   const way = wayOf(options);
   const send = (args: HttpArgs, context: ToolContext): Promise<ToolResult> =>
-    answering(context, async () => {
+    answering(context, "", async () => {
       const { called } = await import("./http/calling.ts");
       return called(args, way, context);
     });

@@ -7,13 +7,13 @@ import { type ToolContext, type ToolResult, toolResult } from "@rondo/core";
 import { Refusal, reasonOf } from "./reasons.ts";
 
 /**
- * Runs a tool's work and turns a `Refusal`, or an error of the file system, into an error result.
+ * Runs a tool's work about `subject`, and turns a `Refusal`, or an error of the file system, into an error result.
  * @throws the signal's reason when it fired: an aborted call has no result
  */
 export async function answering(
   context: ToolContext,
+  subject: string,
   work: () => Promise<ToolResult>,
-  subject = "",
 ): Promise<ToolResult> {
   context.signal.throwIfAborted();
   try {

@@ -55,19 +55,15 @@ export function runCommand(options: RunCommandOptions): Tool {
     timeoutMs: longest + 10_000,
     execute: (given, context) => {
       const { command, cwd = ".", timeoutMs = usual } = given as unknown as Args;
-      return answering(
-        context,
-        async () => {
-          if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
-          if (Buffer.byteLength(command) > maxCommandBytes)
-            throw new Refusal(
-              `the command is longer than ${counted(maxCommandBytes, "byte")}; write it to a file and run that`,
-            );
-          const { runIn } = await import("./command/running.ts");
-          return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
-        },
-        cwd,
-      );
+      return answering(context, cwd, async () => {
+        if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
+        if (Buffer.byteLength(command) > maxCommandBytes)
+          throw new Refusal(
+            `the command is longer than ${counted(maxCommandBytes, "byte")}; write it to a file and run that`,
+          );
+        const { runIn } = await import("./command/running.ts");
+        return runIn(root, cwd, command, Math.min(timeoutMs, longest), options, context);
+      });
     },
   });
 }

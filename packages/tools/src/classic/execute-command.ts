@@ -42,7 +42,7 @@ export function executeCommand(
     timeoutMs: longest * 1_000 + 10_000,
     execute: (given, context) => {
       const { command, timeout = usual } = given as unknown as { command: string; timeout?: number };
-      return answering(context, async () => {
+      return answering(context, "", async () => {
         if (command.includes("\0")) throw new Refusal("the command holds a NUL character");
         if (Buffer.byteLength(command) > maxCommandBytes)
           throw new Refusal(`the command is longer than ${counted(maxCommandBytes, "byte")}`);

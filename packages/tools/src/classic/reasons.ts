@@ -11,17 +11,13 @@ export function answeringAbout(
   context: ToolContext,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  return answering(
-    context,
-    async () => {
-      try {
-        return await work();
-      } catch (thrown) {
-        throw inWords(thrown, what, path);
-      }
-    },
-    path,
-  );
+  return answering(context, path, async () => {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw inWords(thrown, what, path);
+    }
+  });
 }
 
 /** Something that is not there, or not what it should be. */

@@ -9,7 +9,7 @@ import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { answering } from "../refusal.ts";
-import { type ContentId, contentIdOf, fileEntry } from "../seen.ts";
+import { contentIdOf, fileEntry } from "../seen.ts";
 import { lineNumbers, maxStretches, replaced, stretchesOf, withoutReturns } from "../text/passages.ts";
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind } from "../text/text-file.ts";
@@ -73,62 +73,69 @@ export function editFile(options: EditFileOptions): Tool {
     permission: options.permission ?? "allow",
     keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
-      const { path, oldText, newText, replaceAll = false } = given as unknown as Args;
-      return answering(
-        context,
-        async () => {
-          if (oldText === newText)
-            throw new Refusal("the old and the new text are the same; nothing was changed");
-          const old = bytesOf(oldText, "the old text");
-          const fresh = bytesOf(newText, "the new text");
-          let places: number[] = [];
-          let size = "";
-          let content: ContentId | undefined;
-          const { place } = await change(set, path, bounds, context.signal, (before, there) => {
-            if (before === undefined) throw set.root.notThere("file", there);
-            mustBeAsSeen(set, before, there);
-            const utf16 = utf16Of(before.bytes.subarray(0, 8192));
-            const file = utf16 === undefined ? before.bytes : decoded(before.bytes, utf16, there.shown);
-            const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
-            if (kind !== undefined)
-              throw new Refusal(`${shown(there.shown)} is no text (${kind}); it cannot be edited`);
-            let instead = fresh;
-            let found = stretchesOf(file, old, replaceAll);
-            if (found.length === 0 && old.includes("\r\n")) {
-              // Given with CRLF where the file has none.
-              instead = withoutReturns(fresh);
-              found = stretchesOf(file, withoutReturns(old), replaceAll);
-            }
-            if (found.length === 0) throw new Refusal(missing(file, oldText, there.shown));
-            if (found.length === maxStretches)
-              throw new Refusal(
-                `the old text stands ${maxStretches.toLocaleString("en-US")} times or more in ${shown(there.shown)}; nothing was changed`,
-              );
-            if (found.length > 1 && !replaceAll)
-              throw new Refusal(
-                `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(there.shown)}, ` +
-                  `at ${listed(lineNumbers(file, found))}; nothing was changed. Give more of the text around it, or set replaceAll`,
-              );
-            mustNotBeShown(newText, file, "the new text");
-            if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
-            places = lineNumbers(file, found);
-            const text = replaced(file, found, instead);
-            const bytes = utf16 === undefined ? text : inUtf16(text, utf16);
-            const lines = linesIn(text);
-            size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
-            content = contentIdOf(bytes);
-            return { bytes, partOf: lines };
-          });
-          const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
-          return toolResult(
-            `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} ${where} (now ${size})`,
-            { ledger: [fileEntry("file_written", place.shown, content)] },
-          );
-        },
-        path,
-      );
+      const args = given as unknown as Args;
+      const { path, oldText, newText } = args;
+      return answering(context, path, async () => {
+        if (oldText === newText)
+          throw new Refusal("the old and the new text are the same; nothing was changed");
+        const old = bytesOf(oldText, "the old text");
+        const fresh = bytesOf(newText, "the new text");
+        let done: Edited | undefined;
+        const { place } = await change(set, path, bounds, context.signal, (before, there) => {
+          if (before === undefined) throw set.root.notThere("file", there);
+          mustBeAsSeen(set, before, there);
+          done = edited(before.bytes, old, fresh, args, there.shown);
+          return { bytes: done.bytes, partOf: done.lines };
+        });
+        const { places, lines, bytes } = done as Edited;
+        const where = places.length === 1 ? `at line ${places[0]}` : `at ${listed(places)}`;
+        const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
+        return toolResult(
+          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} ${where} (now ${size})`,
+          { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
+        );
+      });
     },
   });
+}
+
+interface Edited {
+  bytes: Buffer;
+  /** How many it has now. */
+  lines: number;
+  /** The lines in which something was replaced. */
+  places: number[];
+}
+
+/** The file's new content. @throws Refusal when the passage cannot be replaced */
+function edited(before: Buffer, old: Buffer, fresh: Buffer, args: Args, path: string): Edited {
+  const { oldText, newText, replaceAll = false } = args;
+  const utf16 = utf16Of(before.subarray(0, 8192));
+  const file = utf16 === undefined ? before : decoded(before, utf16, path);
+  const kind = file.length === 0 ? undefined : binaryKind(file.subarray(0, 8192));
+  if (kind !== undefined) throw new Refusal(`${shown(path)} is no text (${kind}); it cannot be edited`);
+  let instead = fresh;
+  let found = stretchesOf(file, old, replaceAll);
+  if (found.length === 0 && old.includes("\r\n")) {
+    // Given with CRLF where the file has none.
+    instead = withoutReturns(fresh);
+    found = stretchesOf(file, withoutReturns(old), replaceAll);
+  }
+  if (found.length === 0) throw new Refusal(missing(file, oldText, path));
+  if (found.length === maxStretches)
+    throw new Refusal(
+      `the old text stands ${maxStretches.toLocaleString("en-US")} times or more in ${shown(path)}; nothing was changed`,
+    );
+  const places = lineNumbers(file, found);
+  if (found.length > 1 && !replaceAll)
+    throw new Refusal(
+      `the old text is not unique: it stands ${found.length.toLocaleString("en-US")} times in ${shown(path)}, ` +
+        `at ${listed(places)}; nothing was changed. Give more of the text around it, or set replaceAll`,
+    );
+  mustNotBeShown(newText, file, "the new text");
+  if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
+  const text = replaced(file, found, instead);
+  return { bytes: utf16 === undefined ? text : inUtf16(text, utf16), lines: linesIn(text), places };
 }
 
 function listed(lines: readonly number[]): string {

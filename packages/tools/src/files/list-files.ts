@@ -5,6 +5,7 @@ import { checkGiven, count, membersOf } from "@rondo/core/checks";
 import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
 import { compiled, globNote, relativeGlob } from "../paths/given-glob.ts";
 import { meant } from "../paths/given-path.ts";
+import type { Place } from "../paths/root.ts";
 import { type EntryKind, type LeftOut, walk } from "../paths/walk.ts";
 import { counted, shown } from "../reasons.ts";
 import { answering } from "../refusal.ts";
@@ -64,63 +65,68 @@ export function listFiles(options: ListFilesOptions): Tool {
     execute: (given, context) => {
       const args = given as unknown as Args;
       const path = args.path ?? ".";
-      return answering(
-        context,
-        async () => {
-          const place = meant(root, path);
-          const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
-          const matches = matcher(pattern);
-          const recursive = args.recursive ?? args.pattern !== undefined;
-          const left: LeftOut = { ignored: 0, unreadable: [] };
-          const counts: Record<EntryKind, number> = { file: 0, folder: 0, link: 0, other: 0 };
-          const lines: string[] = [];
-          const below = place.shown === "." ? 0 : place.shown.length + 1;
-          const walked = walk(
-            root,
-            place,
-            { recursive, includeIgnored: args.includeIgnored ?? false, signal: context.signal },
-            left,
-          );
-          for await (const { path: entry, kind } of walked) {
-            if (!matches(entry.slice(below), kind)) continue;
-            counts[kind]++;
-            if (lines.length < maxEntries) lines.push(line(entry, kind));
-          }
-          const total = counts.file + counts.folder + counts.link + counts.other;
-          const head = [
-            counted(counts.file, "file"),
-            counted(counts.folder, "folder"),
-            ...(counts.link > 0 ? [counted(counts.link, "link")] : []),
-            ...(counts.other > 0
-              ? [`${counted(counts.other, "device, pipe or socket", "devices, pipes or sockets")}`]
-              : []),
-          ].join(", ");
-          const scope = [
-            `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
-            ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
-            ...(left.ignored > 0
-              ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`]
-              : []),
-          ].join(" ");
-          const notes = [
-            ...(total === 0 && pattern !== undefined
-              ? [`[${globNote("pattern", pattern, place.shown)}]`]
-              : []),
-            ...(total > lines.length
-              ? [
-                  `[the first ${counted(lines.length, "entry", "entries")} of ${total.toLocaleString("en-US")}; path or pattern can narrow the list]`,
-                ]
-              : []),
-            ...(left.unreadable.length > 0
-              ? [`[could not be read: ${left.unreadable.map(shown).join(", ")}]`]
-              : []),
-          ];
-          return toolResult([`${head} ${scope}`, ...lines, ...notes].join("\n"));
-        },
-        path,
-      );
+      return answering(context, path, async () => {
+        const place = meant(root, path);
+        const pattern = args.pattern === undefined ? undefined : relativeGlob(args.pattern, root, place);
+        const matches = matcher(pattern);
+        const recursive = args.recursive ?? args.pattern !== undefined;
+        const left: LeftOut = { ignored: 0, unreadable: [] };
+        const found: Found = { counts: { file: 0, folder: 0, link: 0, other: 0 }, lines: [] };
+        const below = place.shown === "." ? 0 : place.shown.length + 1;
+        const how = { recursive, includeIgnored: args.includeIgnored ?? false, signal: context.signal };
+        for await (const { path: entry, kind } of walk(root, place, how, left)) {
+          if (!matches(entry.slice(below), kind)) continue;
+          found.counts[kind]++;
+          if (found.lines.length < maxEntries) found.lines.push(line(entry, kind));
+        }
+        const scope = [
+          `in ${shown(place.shown)}${recursive ? " and below" : ""}`,
+          ...(args.pattern === undefined ? [] : [`matching ${JSON.stringify(args.pattern)}`]),
+          ...(left.ignored > 0
+            ? [`(${counted(left.ignored, "ignored entry", "ignored entries")} left out)`]
+            : []),
+        ].join(" ");
+        const head = `${countsText(found)} ${scope}`;
+        return toolResult([head, ...found.lines, ...notes(found, left, pattern, place)].join("\n"));
+      });
     },
   });
+}
+
+interface Found {
+  counts: Record<EntryKind, number>;
+  /** Of the first ones. */
+  lines: string[];
+}
+
+function countsText({ counts }: Found): string {
+  return [
+    counted(counts.file, "file"),
+    counted(counts.folder, "folder"),
+    ...(counts.link > 0 ? [counted(counts.link, "link")] : []),
+    ...(counts.other > 0
+      ? [counted(counts.other, "device, pipe or socket", "devices, pipes or sockets")]
+      : []),
+  ].join(", ");
+}
+
+/** What the list does not show, and why. */
+function notes(
+  { counts, lines }: Found,
+  { unreadable }: LeftOut,
+  pattern: string | undefined,
+  place: Place,
+): string[] {
+  const total = counts.file + counts.folder + counts.link + counts.other;
+  return [
+    ...(total === 0 && pattern !== undefined ? [globNote("pattern", pattern, place.shown)] : []),
+    ...(total > lines.length
+      ? [
+          `the first ${counted(lines.length, "entry", "entries")} of ${total.toLocaleString("en-US")}; path or pattern can narrow the list`,
+        ]
+      : []),
+    ...(unreadable.length > 0 ? [`could not be read: ${unreadable.map(shown).join(", ")}`] : []),
+  ].map((note) => `[${note}]`);
 }
 
 function line(path: string, kind: EntryKind): string {

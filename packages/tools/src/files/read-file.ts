@@ -76,41 +76,37 @@ export function readFile(options: ReadFileOptions): Tool {
     keys: (args) => [keyOf(root, String(args.path))],
     execute: (given, context) => {
       const { path, offset = 1, limit } = given as unknown as Args;
-      return answering(
-        context,
-        async () => {
-          const place = meant(root, path);
-          const handle = await root.open(place, "file");
-          try {
-            const { size } = await handle.stat();
-            const head = size === 0 ? Buffer.alloc(0) : await firstBytes(handle);
-            const utf16 = utf16Of(head);
-            const kind = size === 0 || utf16 !== undefined ? undefined : binaryKind(head);
-            if (kind !== undefined) {
-              const { result, content } = await binary(handle, place, kind, size, maxImageBytes);
-              if (content !== undefined) seen.set(place.real, content);
-              return noted(result, place, content);
-            }
-            const lines = new Lines(offset, limit ?? options.maxLines ?? 2000, {
-              maxBytes: options.maxBytes ?? 49_152,
-              maxLineLength: options.maxLineLength ?? 2000,
-            });
-            const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
-            const scan = await scanned(handle, lines, maxScanBytes, utf16, context.signal);
-            if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0))
-              seen.saw(
-                place.real,
-                scan.content,
-                { from: offset, to: offset + lines.texts.length - 1 },
-                lines.total,
-              );
-            return noted(shownLines(lines, scan, offset, place), place, scan.content);
-          } finally {
-            await handle.close();
+      return answering(context, path, async () => {
+        const place = meant(root, path);
+        const handle = await root.open(place, "file");
+        try {
+          const { size } = await handle.stat();
+          const head = size === 0 ? Buffer.alloc(0) : await firstBytes(handle);
+          const utf16 = utf16Of(head);
+          const kind = size === 0 || utf16 !== undefined ? undefined : binaryKind(head);
+          if (kind !== undefined) {
+            const { result, content } = await binary(handle, place, kind, size, maxImageBytes);
+            if (content !== undefined) seen.set(place.real, content);
+            return noted(result, place, content);
           }
-        },
-        path,
-      );
+          const lines = new Lines(offset, limit ?? options.maxLines ?? 2000, {
+            maxBytes: options.maxBytes ?? 49_152,
+            maxLineLength: options.maxLineLength ?? 2000,
+          });
+          const maxScanBytes = options.maxScanBytes ?? 256 * 1024 * 1024;
+          const scan = await scanned(handle, lines, maxScanBytes, utf16, context.signal);
+          if (scan.content !== undefined && (lines.texts.length > 0 || scan.bytes === 0))
+            seen.saw(
+              place.real,
+              scan.content,
+              { from: offset, to: offset + lines.texts.length - 1 },
+              lines.total,
+            );
+          return noted(shownLines(lines, scan, offset, place), place, scan.content);
+        } finally {
+          await handle.close();
+        }
+      });
     },
   });
 }

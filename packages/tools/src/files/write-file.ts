@@ -65,46 +65,39 @@ export function writeFile(options: WriteFileOptions): Tool {
     keys: (args) => [keyOf(set.root, String(args.path))],
     execute: (given, context) => {
       const { path, content } = given as unknown as Args;
-      return answering(
-        context,
-        async () => {
-          const given = bytesOf(content, "the content");
-          let bytes = given;
-          let kept = "";
-          let did = "Created";
-          const { made, place } = await change(set, path, bounds, context.signal, (before, there) => {
-            if (before === undefined) return { bytes };
-            const form = formOf(before.bytes);
-            bytes = inForm(given, form);
-            kept = keptWords(form, given, bytes);
-            // The same once more, as after a crash: there is nothing to lose.
-            if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
-              did = "Unchanged";
-              bytes = before.bytes;
-              return { bytes: undefined };
-            }
-            if (!overwriteUnread) mustBeSeen(set, before, there);
-            mustBeAsSeen(set, before, there);
-            const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
-            mustNotBeShown(content, text, "the content");
-            did = "Overwrote";
-            return { bytes };
-          });
-          const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
-          const name = shown(place.shown);
-          // Unchanged is written too: a call made again after a crash did what the first one did.
-          const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
-          if (did === "Unchanged")
-            return toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger });
-          return toolResult(
-            `${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`,
-            {
-              ledger,
-            },
-          );
-        },
-        path,
-      );
+      return answering(context, path, async () => {
+        const given = bytesOf(content, "the content");
+        let bytes = given;
+        let kept = "";
+        let did = "Created";
+        const { made, place } = await change(set, path, bounds, context.signal, (before, there) => {
+          if (before === undefined) return { bytes };
+          const form = formOf(before.bytes);
+          bytes = inForm(given, form);
+          kept = keptWords(form, given, bytes);
+          // The same once more, as after a crash: there is nothing to lose.
+          if (before.bytes.equals(bytes) || before.bytes.equals(given)) {
+            did = "Unchanged";
+            bytes = before.bytes;
+            return { bytes: undefined };
+          }
+          if (!overwriteUnread) mustBeSeen(set, before, there);
+          mustBeAsSeen(set, before, there);
+          const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
+          mustNotBeShown(content, text, "the content");
+          did = "Overwrote";
+          return { bytes };
+        });
+        const size = `${counted(linesIn(given), "line")}, ${counted(bytes.length, "byte")}${kept}`;
+        const name = shown(place.shown);
+        // Unchanged is written too: a call made again after a crash did what the first one did.
+        const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
+        if (did === "Unchanged")
+          return toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger });
+        return toolResult(`${did} ${name} (${size}${made > 0 ? `; made ${counted(made, "folder")}` : ""})`, {
+          ledger,
+        });
+      });
     },
   });
 }

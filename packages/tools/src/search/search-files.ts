@@ -85,28 +85,24 @@ export function searchFiles(options: SearchFilesOptions): Tool {
     execute: (given, context) => {
       const args = given as unknown as Args;
       const path = args.path ?? ".";
-      return answering(
-        context,
-        async () => {
-          const place = meant(root, path);
-          if (!place.exists) throw root.notThere("file", place);
-          const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
-          if (glob !== undefined) compiled(glob);
-          const order: SearchOrder = {
-            root: root.real,
-            path: place.shown,
-            ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
-            ...(glob === undefined ? {} : { glob }),
-            includeIgnored: args.includeIgnored ?? false,
-            maxMatches: options.maxMatches ?? 200,
-            maxFileBytes,
-            at: new SharedArrayBuffer(4 + 4096),
-          };
-          const found = await searched(order, timeLimitMs, context.signal);
-          return told(found, order, args, place.shown, timeLimitMs);
-        },
-        path,
-      );
+      return answering(context, path, async () => {
+        const place = meant(root, path);
+        if (!place.exists) throw root.notThere("file", place);
+        const glob = args.glob === undefined ? undefined : relativeGlob(args.glob, root, place);
+        if (glob !== undefined) compiled(glob);
+        const order: SearchOrder = {
+          root: root.real,
+          path: place.shown,
+          ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
+          ...(glob === undefined ? {} : { glob }),
+          includeIgnored: args.includeIgnored ?? false,
+          maxMatches: options.maxMatches ?? 200,
+          maxFileBytes,
+          at: new SharedArrayBuffer(4 + 4096),
+        };
+        const found = await searched(order, timeLimitMs, context.signal);
+        return told(found, order, args, place.shown, timeLimitMs);
+      });
     },
   });
 }
