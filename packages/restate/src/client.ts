@@ -39,8 +39,9 @@ import {
 } from "@rondo/core/driving";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { Ingress, type IngressOptions } from "./ingress.ts";
-import { errorOf, readAll } from "./journal.ts";
-import { type Services, servicesOf } from "./names.ts";
+import { errorOf } from "./journal.ts";
+import { servicesOf } from "./names.ts";
+import { readAll, type Server } from "./reading.ts";
 import { type Driven, linesOf, type Mail, type PostRequest, type RunRequest, type Saying } from "./wire.ts";
 
 export interface RestateClientOptions extends IngressOptions {
@@ -74,9 +75,7 @@ export function restateClient(options: RestateClientOptions): RestateClient {
   return { session: (id) => new RestateSession(place, id) };
 }
 
-interface Place {
-  ingress: Ingress;
-  services: Services;
+interface Place extends Server {
   agent: string;
   workers: readonly string[];
 }
@@ -216,13 +215,12 @@ export class RestateSession<Output = unknown> {
 
   /** The session's records from one on. */
   async records(from: number = 0): Promise<LogRecord[]> {
-    return (await readAll(this.#place.ingress, this.#place.services, this.id, from)).records;
+    return (await readAll(this.#place, this.id, from)).records;
   }
 
   /** Records as they land, and live events from the workers that the client knows. Never ends by itself. */
   follow(options: FollowSessionOptions = {}): AsyncGenerator<Followed, void, undefined> {
-    const { ingress, services, workers } = this.#place;
-    return followSession(ingress, services, this.id, workers, options);
+    return followSession(this.#place, this.id, this.#place.workers, options);
   }
 
   async #run(what: Omit<RunRequest, "agent">, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
@@ -287,8 +285,7 @@ export class RestateSession<Output = unknown> {
   /** Reads what came since. @returns whether somebody drives the session */
   #refresh(): Promise<boolean> {
     this.#reading ??= (async () => {
-      const { ingress, services } = this.#place;
-      const { records, driven } = await readAll(ingress, services, this.id, this.#state.seq);
+      const { records, driven } = await readAll(this.#place, this.id, this.#state.seq);
       await this.#add(records);
       return driven;
     })().finally(() => {

@@ -6,10 +6,8 @@
 
 import { connect } from "node:http2";
 import { type LogRecord, type RondoEvent, systemClock } from "@rondo/core";
-import type { Ingress } from "./ingress.ts";
-import { readAll } from "./journal.ts";
 import { livePath } from "./live-server.ts";
-import type { Services } from "./names.ts";
+import { readAll, type Server } from "./reading.ts";
 
 /** One thing that happened. `cursor`: give it to `follow` to go on behind it. */
 export type Followed = { cursor: string } & ({ record: LogRecord } | { event: RondoEvent });
@@ -44,8 +42,7 @@ const textOf = ({ seq, hubs }: Cursor): string => [seq, ...hubs.values()].join("
 
 /** Never ends by itself. Whoever leaves off while nothing comes is let go at once. */
 export function followSession(
-  ingress: Ingress,
-  services: Services,
+  server: Server,
   session: string,
   workers: readonly string[],
   { signal, ...options }: FollowSessionOptions = {},
@@ -57,7 +54,7 @@ export function followSession(
   };
   if (signal?.aborted) leave();
   else signal?.addEventListener("abort", leave, { once: true });
-  const told = tell(ingress, services, session, workers, options, left.signal, leave);
+  const told = tell(server, session, workers, options, left.signal, leave);
   const back = told.return.bind(told);
   // A generator hears of it only when it has something to tell.
   const leaving: typeof back = (value) => {
@@ -68,8 +65,7 @@ export function followSession(
 }
 
 async function* tell(
-  ingress: Ingress,
-  services: Services,
+  server: Server,
   session: string,
   workers: readonly string[],
   { from = 0, cursor: given, lookMs = 250 }: FollowSessionOptions,
@@ -92,7 +88,7 @@ async function* tell(
     while (!left.aborted) {
       if (looks) {
         looks = false;
-        const { records } = await readAll(ingress, services, session, cursor.seq, left);
+        const { records } = await readAll(server, session, cursor.seq, left);
         for (const record of records) {
           cursor.seq = record.seq + 1;
           yield { cursor: textOf(cursor), record };

@@ -15,21 +15,11 @@ import {
   type LogRecord,
   RondoError,
   type SessionInfo,
-  systemClock,
-  Watchers,
 } from "@rondo/core";
 import { Ingress, type IngressOptions } from "./ingress.ts";
-import { indexShards, type Services, servicesOf } from "./names.ts";
-import {
-  type AppendRequest,
-  type LeaseAsk,
-  type Listed,
-  linesOf,
-  maxMessageBytes,
-  type Page,
-  type ReadRequest,
-  type Refusable,
-} from "./wire.ts";
+import { indexShards, servicesOf } from "./names.ts";
+import { Looking, readAll, readPage, type Server } from "./reading.ts";
+import { type AppendRequest, type LeaseAsk, type Listed, maxMessageBytes, type Refusable } from "./wire.ts";
 
 export interface RestateJournalOptions extends IngressOptions {
   /** What the worker's services are called in front. Default: `rondo`. */
@@ -55,37 +45,15 @@ export interface RestateJournal extends Journal {
  * @throws RondoError `invalid_request` for an address or a namespace that is none
  */
 export function restateJournal(options: RestateJournalOptions): RestateJournal {
-  const { lookMs = 200 } = options;
-  const ingress = new Ingress(options);
-  const services = servicesOf(options.namespace);
-  const watchers = new Watchers();
-  /** The length at which each watched session was last seen. */
-  const seen = new Map<string, number>();
-  let stopLooking: (() => void) | undefined;
+  const server: Server = { ingress: new Ingress(options), services: servicesOf(options.namespace) };
+  const { ingress, services } = server;
+  const watchers = new Looking(server, options.lookMs ?? 200);
   let closed = false;
   const open = (): void => {
     if (closed) throw new RondoError("invalid_request", "this journal is closed");
   };
-
-  const look = async (): Promise<void> => {
-    for (const session of watchers.sessions()) {
-      try {
-        const { seq } = await readPage(ingress, services, session, Number.MAX_SAFE_INTEGER);
-        if (seen.get(session) !== seq) {
-          seen.set(session, seq);
-          watchers.tell(session);
-        }
-      } catch {
-        // A server that is away for a moment has no news; whoever reads is told what is wrong.
-      }
-    }
-    stopLooking = undefined;
-    if (watchers.size > 0 && !closed) lookLater();
-    else seen.clear();
-  };
-  const lookLater = (): void => {
-    stopLooking ??= systemClock.after(lookMs, () => void look());
-  };
+  const asked = async <T>(session: string, handler: string, request: AppendRequest | LeaseAsk): Promise<T> =>
+    taken(await ingress.call<Refusable<T>>(services.session, session, handler, request, { once: true }));
 
   return {
     async append(session, expectedSeq, records, token) {
@@ -93,26 +61,17 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
       checkSessionId(session);
       // The words are the object's, but for what it is never sent.
       checkAppend(session, expectedSeq, expectedSeq, records);
-      const text = records.map((record) => JSON.stringify(record)).join("\n");
-      const bytes = Buffer.byteLength(text);
-      if (bytes > maxMessageBytes)
-        throw new RondoError(
-          "payload_too_large",
-          `a group for session ${JSON.stringify(session)} has ${bytes} bytes, and ${maxMessageBytes} are the most that ` +
-            "Restate takes; cap the results of tools (context.cap)",
-        );
-      await refuseDriven(ingress, services, session, token);
+      const text = textOf(session, records);
+      await refuseDriven(server, session, token);
       const request: AppendRequest = { expectedSeq, text, ...(token === undefined ? {} : { token }) };
-      taken(
-        await ingress.call<Refusable<number>>(services.session, session, "append", request, { once: true }),
-      );
+      await asked<number>(session, "append", request);
       watchers.tell(session);
     },
     async read(session, from = 0) {
       open();
       checkFrom(from);
       checkSessionId(session);
-      return (await readAll(ingress, services, session, from)).records;
+      return (await readAll(server, session, from)).records;
     },
     async list() {
       open();
@@ -132,13 +91,8 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
       // JSON has no such numbers, and would send another.
       if (!Number.isFinite(ttlMs))
         throw new RondoError("invalid_request", `a lease needs a time of 1 to 2^31 - 1 ms, not ${ttlMs}`);
-      await refuseDriven(ingress, services, session, undefined);
-      const ask = async (request: LeaseAsk): Promise<LeaseState | null> =>
-        taken(
-          await ingress.call<Refusable<LeaseState | null>>(services.session, session, "lease", request, {
-            once: true,
-          }),
-        );
+      await refuseDriven(server, session, undefined);
+      const ask = (request: LeaseAsk): Promise<LeaseState | null> => asked(session, "lease", request);
       const state = await ask({ what: "take", owner, ttlMs, takeOver });
       const token = state?.token ?? 0;
       return {
@@ -154,15 +108,26 @@ export function restateJournal(options: RestateJournalOptions): RestateJournal {
     watch(session, heard) {
       open();
       checkSessionId(session);
-      const stop = watchers.add(session, heard);
-      lookLater();
-      return stop;
+      return watchers.add(session, heard);
     },
     close() {
       closed = true;
-      stopLooking?.();
+      watchers.close();
     },
   };
+}
+
+/** What is sent of a group. @throws RondoError `payload_too_large` */
+function textOf(session: string, records: readonly LogRecord[]): string {
+  const text = records.map((record) => JSON.stringify(record)).join("\n");
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxMessageBytes)
+    throw new RondoError(
+      "payload_too_large",
+      `a group for session ${JSON.stringify(session)} has ${bytes} bytes, and ${maxMessageBytes} are the most that ` +
+        "Restate takes; cap the results of tools (context.cap)",
+    );
+  return text;
 }
 
 function taken<T>(answer: Refusable<T>): T {
@@ -176,50 +141,13 @@ export function errorOf({ kind, message, ...rest }: ErrorData): RondoError {
 }
 
 /** A session that is driven is busy until its run stops: whoever would write it is told at once instead of then. */
-async function refuseDriven(
-  ingress: Ingress,
-  services: Services,
-  session: string,
-  token: number | undefined,
-): Promise<void> {
+async function refuseDriven(server: Server, session: string, token: number | undefined): Promise<void> {
   if (token !== undefined) return;
-  const { driven } = await readPage(ingress, services, session, Number.MAX_SAFE_INTEGER);
+  const { driven } = await readPage(server, session, Number.MAX_SAFE_INTEGER);
   if (driven)
     throw new RondoError(
       "conflict",
       `session ${JSON.stringify(session)} is held by a Restate worker that drives it: wait for it, follow() it as a ` +
         "reader, or say it to the worker by restateClient",
     );
-}
-
-export const readPage = (
-  ingress: Ingress,
-  services: Services,
-  session: string,
-  from: number,
-  signal?: AbortSignal,
-): Promise<Page> =>
-  ingress.call<Page>(
-    services.session,
-    session,
-    "read",
-    { from } satisfies ReadRequest,
-    signal === undefined ? {} : { signal },
-  );
-
-/** All records from one on, page by page. */
-export async function readAll(
-  ingress: Ingress,
-  services: Services,
-  session: string,
-  from: number,
-  signal?: AbortSignal,
-): Promise<{ records: LogRecord[]; driven: boolean }> {
-  const records: LogRecord[] = [];
-  for (let at: number | undefined = from; ; ) {
-    const page: Page = await readPage(ingress, services, session, at, signal);
-    for (const record of linesOf(page.text)) records.push(record);
-    at = page.next;
-    if (at === undefined) return { records, driven: page.driven === true };
-  }
 }

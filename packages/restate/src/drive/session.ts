@@ -82,6 +82,76 @@ export async function drive(
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
   const agent = worker.agentAt(path);
+  const { driver, parts, store, lines, held, state } = await openedIn(ctx, worker, path, graceMs, waiting);
+  let ended = false;
+  ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
+  const begun = await driver.start<Begun>(async () => ({
+    code: agent.code,
+    ...(agent.about === undefined ? {} : { about: agent.about }),
+    ...(await task?.()),
+  }));
+  if (begun.code !== agent.code)
+    throw new Error(
+      `session ${ctx.key}: this invocation was begun by other code than is here now (agent ${path}); ` +
+        "deploy changed code at an address of its own and register it, and keep the old until its invocations are over",
+    );
+  const { at } = begun;
+  // What the program said of itself when this began; now it may be another process.
+  parts.about = begun.about;
+  try {
+    checkToken(ctx.key, held ?? undefined, undefined, at);
+    const opening = open(state, begun);
+    if ("refused" in opening) throw opening.refused;
+    const { run } = state;
+    if (run !== undefined && run.end === undefined) {
+      const news = newsOf(ctx.key, state.options, parts.resolved);
+      const about = begun.about === undefined ? {} : { about: begun.about };
+      // What was in flight when an invocation was ended by force is lost, and that is a fact.
+      if (news.changed !== undefined || inFlight(run))
+        driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
+    }
+    driver.begin(opening.facts);
+    if (opening.mails !== undefined) await driver.take(opening.mails);
+    const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
+    if (isOpen && opening.drives) {
+      if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
+      const { how, until } = await driver.run();
+      if (how === "parked" && until !== undefined) wakeIn(ctx, worker, path, until - driver.state.now);
+    }
+    driver.flush(false);
+    if (driver.written.length > 0) note(ctx, worker.services.index, driver.state, createdAt(lines, at));
+    ended = true;
+    return { state: driver.state, driver, at: driver.state.now };
+  } catch (thrown) {
+    const isOurs = thrown instanceof RondoError;
+    // Anything else than an end is tried again, from the beginning, and would not have come here then.
+    if (!isOurs && !(thrown instanceof restate.TerminalError)) throw thrown;
+    driver.flush(false);
+    ended = true;
+    if (!isOurs) throw thrown;
+    return { error: thrown, at };
+  }
+}
+
+interface Opened {
+  driver: RestateDriver;
+  parts: SessionParts;
+  store: RecordStore;
+  lines: readonly string[];
+  held: LeaseState | null;
+  /** As its records have it. */
+  state: State;
+}
+
+/** The session as its object holds it, with what drives it. */
+async function openedIn(
+  ctx: restate.ObjectContext,
+  worker: WorkerParts,
+  path: string,
+  graceMs: number | undefined,
+  waiting: (state: State) => void,
+): Promise<Opened> {
+  const agent = worker.agentAt(path);
   const kv = kvOf(ctx);
   const keys = await kv.keys();
   const { store, lines } = await RecordStore.load(kv, keys);
@@ -126,62 +196,19 @@ export async function drive(
     state,
     taken,
   );
-  let ended = false;
-  ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
-  const begun = await driver.start<Begun>(async () => ({
-    code: agent.code,
-    ...(agent.about === undefined ? {} : { about: agent.about }),
-    ...(await task?.()),
-  }));
-  if (begun.code !== agent.code)
-    throw new Error(
-      `session ${ctx.key}: this invocation was begun by other code than is here now (agent ${path}); ` +
-        "deploy changed code at an address of its own and register it, and keep the old until its invocations are over",
-    );
-  const { at } = begun;
-  // What the program said of itself when this began; now it may be another process.
-  parts.about = begun.about;
-  try {
-    checkToken(ctx.key, held ?? undefined, undefined, at);
-    const opening = open(state, begun);
-    if ("refused" in opening) throw opening.refused;
-    const { run } = state;
-    if (run !== undefined && run.end === undefined) {
-      const news = newsOf(ctx.key, state.options, resolved);
-      const about = begun.about === undefined ? {} : { about: begun.about };
-      // What was in flight when an invocation was ended by force is lost, and that is a fact.
-      if (news.changed !== undefined || inFlight(run))
-        driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
-    }
-    driver.begin(opening.facts);
-    if (opening.mails !== undefined) await driver.take(opening.mails);
-    const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
-    if (isOpen && opening.drives) {
-      if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
-      const { how, until } = await driver.run();
-      if (how === "parked" && until !== undefined)
-        ctx.genericSend({
-          service: worker.services.session,
-          method: "wake",
-          key: ctx.key,
-          parameter: { agent: path },
-          inputSerde: jsonOf(),
-          delay: Math.max(0, until - driver.state.now),
-        });
-    }
-    driver.flush(false);
-    if (driver.written.length > 0) note(ctx, worker.services.index, driver.state, createdAt(lines, at));
-    ended = true;
-    return { state: driver.state, driver, at: driver.state.now };
-  } catch (thrown) {
-    const isOurs = thrown instanceof RondoError;
-    // Anything else than an end is tried again, from the beginning, and would not have come here then.
-    if (!isOurs && !(thrown instanceof restate.TerminalError)) throw thrown;
-    driver.flush(false);
-    ended = true;
-    if (!isOurs) throw thrown;
-    return { error: thrown, at };
-  }
+  return { driver, parts, store, lines, held, state };
+}
+
+/** A run that waits for a time goes on by itself. */
+function wakeIn(ctx: restate.ObjectContext, { services }: WorkerParts, agent: string, ms: number): void {
+  ctx.genericSend({
+    service: services.session,
+    method: "wake",
+    key: ctx.key,
+    parameter: { agent },
+    inputSerde: jsonOf(),
+    delay: Math.max(0, ms),
+  });
 }
 
 /** Sub-agents keep their sessions in objects of their own: nothing here has a journal to give. */

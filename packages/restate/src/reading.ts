@@ -1,0 +1,90 @@
+// The room of reading: the records of a session on a server, page by page; and looking whether there are more.
+
+import { type LogRecord, systemClock, Watchers } from "@rondo/core";
+import type { Ingress } from "./ingress.ts";
+import type { Services } from "./names.ts";
+import { linesOf, type Page, type ReadRequest } from "./wire.ts";
+
+/** Where the sessions of a namespace are. */
+export interface Server {
+  ingress: Ingress;
+  services: Services;
+}
+
+export const readPage = (
+  { ingress, services }: Server,
+  session: string,
+  from: number,
+  signal?: AbortSignal,
+): Promise<Page> =>
+  ingress.call<Page>(
+    services.session,
+    session,
+    "read",
+    { from } satisfies ReadRequest,
+    signal === undefined ? {} : { signal },
+  );
+
+/** All records from one on, page by page. */
+export async function readAll(
+  server: Server,
+  session: string,
+  from: number,
+  signal?: AbortSignal,
+): Promise<{ records: LogRecord[]; driven: boolean }> {
+  const records: LogRecord[] = [];
+  for (let at: number | undefined = from; ; ) {
+    const page: Page = await readPage(server, session, at, signal);
+    for (const record of linesOf(page.text)) records.push(record);
+    at = page.next;
+    if (at === undefined) return { records, driven: page.driven === true };
+  }
+}
+
+/** Who watches sessions. No server tells of news: while anybody does, each is looked at now and again. */
+export class Looking extends Watchers {
+  readonly #server: Server;
+  readonly #lookMs: number;
+  /** The length at which each session was last seen. */
+  readonly #seen = new Map<string, number>();
+  #stop: (() => void) | undefined;
+  #closed = false;
+
+  constructor(server: Server, lookMs: number) {
+    super();
+    this.#server = server;
+    this.#lookMs = lookMs;
+  }
+
+  override add(session: string, heard: () => void): () => void {
+    const stop = super.add(session, heard);
+    this.#lookLater();
+    return stop;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop?.();
+  }
+
+  #lookLater(): void {
+    this.#stop ??= systemClock.after(this.#lookMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    for (const session of this.sessions()) {
+      try {
+        const { seq } = await readPage(this.#server, session, Number.MAX_SAFE_INTEGER);
+        if (this.#seen.get(session) !== seq) {
+          this.#seen.set(session, seq);
+          this.tell(session);
+        }
+      } catch {
+        // A server that is away for a moment has no news; whoever reads is told what is wrong.
+      }
+    }
+    this.#stop = undefined;
+    if (this.size > 0 && !this.#closed) this.#lookLater();
+    else this.#seen.clear();
+  }
+}
