@@ -1,6 +1,5 @@
 // The room of the command line: the first word names the command, the command does the rest.
 
-import { nearest } from "@rondo/core/checks";
 import { allow, revoke } from "./commands/allow.ts";
 import { approve, deny } from "./commands/approve.ts";
 import { chat } from "./commands/chat.ts";
@@ -20,6 +19,7 @@ import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { type Arguments, readArguments } from "./line/arguments.ts";
 import { type Command, commonOptions } from "./line/command.ts";
 import { commandHelp, generalHelp } from "./line/help.ts";
+import { hintAt } from "./line/hint.ts";
 import { version } from "./version.ts";
 
 const commands: readonly Command[] = [
@@ -84,9 +84,8 @@ function commandNamed(name: string): Command {
   if (name.startsWith("-"))
     throw new UsageError(`${name} must follow a command, e.g. rondo run ${name}; see rondo --help`);
   const names = commands.map((one) => one.name);
-  const [near] = nearest(name, names);
   throw new UsageError(
-    `there is no command ${JSON.stringify(name)}.${near === undefined ? "" : ` Did you mean ${near}?`} There are ${names.join(", ")}; ` +
+    `there is no command ${JSON.stringify(name)}.${hintAt(name, names)} There are ${names.join(", ")}; ` +
       'a task is given by rondo run "TASK"',
   );
 }

@@ -277,9 +277,7 @@ export class Conversation {
     else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)
       for (const line of leftLines(result, this.#session, journalOption)) this.#console.errorLine(line);
     else if (journalOption !== undefined && result !== undefined)
-      this.#console.errorLine(
-        this.#console.paintError("dim", `run ${id}: go on with rondo chat --resume ${id}${journalOption}`),
-      );
+      this.#console.aside(`run ${id}: go on with rondo chat --resume ${id}${journalOption}`);
     return pending.length > 0 && code === exitCodes.completed ? exitCodes.waiting : code;
   }
 

@@ -1,6 +1,6 @@
 // The room of what is said in a chat: a line is a message, or a command that begins with a slash.
 
-import { nearest } from "@rondo/core/checks";
+import { hintAt } from "../line/hint.ts";
 
 export type Said =
   | { do: "nothing" }
@@ -39,11 +39,9 @@ export function readSaid(line: string): Said {
   const known = chatCommands.find(([name]) => name === word.toLowerCase());
   if (known === undefined) {
     const names = chatCommands.map(([name]) => name);
-    const [near] = nearest(word, names);
-    const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     return {
       do: "wrong",
-      why: `there is no command ${word}.${hint} There are ${names.join(", ")}; a message that begins with a slash is written with two`,
+      why: `there is no command ${word}.${hintAt(word, names)} There are ${names.join(", ")}; a message that begins with a slash is written with two`,
     };
   }
   const name = known[0].slice(1) as "help" | "later" | "context" | "compact" | "model" | "abort" | "quit";

@@ -10,7 +10,6 @@ import {
   messageOf,
   type Session,
 } from "@rondo/core";
-import { nearest } from "@rondo/core/checks";
 import { parseArgsJson } from "../console/ask.ts";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
@@ -18,6 +17,7 @@ import { jsonLine, plainText, visibleText } from "../console/plain-text.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Arguments, OptionSpecs } from "../line/arguments.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { hintAt } from "../line/hint.ts";
 import { grantText } from "../render/grant.ts";
 import { withJournal } from "../runs/find-run.ts";
 import { modelOptions, withRun } from "../runs/goes-on.ts";
@@ -139,11 +139,8 @@ function goesOn(session: Session, flag: string, console: Console): void {
     console.errorLine(`run ${session.id} is open; go on with: rondo resume ${session.id}${flag}`);
 }
 
-function noTool(tool: string, names: readonly string[]): string {
-  const [near] = nearest(tool, names);
-  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-  return `there is no tool ${JSON.stringify(plainText(tool))}.${hint} There are ${names.join(", ")}`;
-}
+const noTool = (tool: string, names: readonly string[]): string =>
+  `there is no tool ${JSON.stringify(plainText(tool))}.${hintAt(tool, names)} There are ${names.join(", ")}`;
 
 function noGrant({ grants, id: run }: Session, id: string | undefined, flag: string): string {
   const known = grants.map((grant) => plainText(grant.id)).join(", ");

@@ -48,12 +48,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     };
     const talked = await talk(invocation.model, args.has("force"));
     if (console.isTerminal)
-      console.errorLine(
-        console.paintError(
-          "dim",
-          `chat with ${talked.model} in ${invocation.root}; /help tells what can be done`,
-        ),
-      );
+      console.aside(`chat with ${talked.model} in ${invocation.root}; /help tells what can be done`);
     const parts = { talked, console, journalOption, withModel: (name: string) => talk(name, false) };
     const first = args.words.join(" ").trim();
     return await new Conversation(parts).hold(first === "" ? undefined : first);

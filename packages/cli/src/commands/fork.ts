@@ -8,13 +8,14 @@ import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { listenForSignals } from "../console/signals.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { type Invocation, invocationOf } from "../invocation.ts";
+import type { Invocation } from "../invocation.ts";
 import type { Arguments } from "../line/arguments.ts";
 import { type Command, journalOption, showOptions } from "../line/command.ts";
 import { shownBy } from "../line/shown.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { conduct } from "../runs/conduct.ts";
 import { type FoundRun, withJournal } from "../runs/find-run.ts";
+import { startOf } from "../runs/goes-on.ts";
 import { chooseModel } from "../runs/models.ts";
 import { limitOptions, limitsOf, newId, systemOf, textOrFile } from "../runs/starting.ts";
 import { recordedModel } from "../runs/today.ts";
@@ -67,7 +68,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
       ...options,
     });
     const where = args.words[1] === undefined ? "" : ` at step ${args.words[1]}`;
-    console.errorLine(console.paintError("dim", `run ${id}: forked from ${found.id}${where}`));
+    console.aside(`run ${id}: forked from ${found.id}${where}`);
     const { end } = summaryOf(id, await journal.read(id));
     const goesOn =
       end === undefined
@@ -75,7 +76,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
         : `it stands at an end: say more with rondo chat --resume ${id}${flag}`;
     if (!args.has("go")) {
       console.line(id);
-      console.errorLine(console.paintError("dim", goesOn));
+      console.aside(goesOn);
       return exitCodes.completed;
     }
     if (end !== undefined) throw new Failure(`run ${id}: there is nothing to go on with; ${goesOn}`);
@@ -125,11 +126,7 @@ function editOf(given: string): NonNullable<ForkOptions["edit"]> {
 
 /** How the fork is started: like the run, apart from what is given. */
 function forked(found: FoundRun, args: Arguments): { invocation: Invocation; changed: boolean } {
-  const started = invocationOf(found.records);
-  if (started === undefined)
-    throw new Failure(
-      `run ${found.id} was not started by the rondo command: its tools and its model are known only to the program that started it; fork it there`,
-    );
+  const started = startOf(found, "fork it");
   const limits = limitsOf(args);
   const system = systemOf(args);
   const changed = Object.keys(limits).length > 0 || system !== undefined || args.has("model");

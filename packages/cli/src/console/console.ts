@@ -94,6 +94,11 @@ export class Console {
     this.streams.stderr.write(`${text}\n`);
   }
 
+  /** Says what a script need not hear, and a person may pass over. */
+  aside(text: string): void {
+    this.errorLine(this.paintError("dim", text));
+  }
+
   /** Says what is not an error, but should be known. */
   warn(message: string): void {
     this.errorLine(this.paintError("yellow", `warning: ${oneLine(message, 500)}`));

@@ -53,6 +53,12 @@ export function contentText(content: readonly ContentPart[]): string {
     .join("\n");
 }
 
+/** A rule and what it saw: `rule max_steps: steps 5, max 5`. */
+export function ruleText({ rule, evidence }: { rule: string; evidence: JsonObject }): string {
+  const seen = evidenceText(evidence);
+  return `rule ${rule}${seen === "" ? "" : `: ${seen}`}`;
+}
+
 /** Evidence of a rule in words: `steps 5, max 5`. */
 export function evidenceText(evidence: { readonly [name: string]: Json }): string {
   return Object.entries(evidence)

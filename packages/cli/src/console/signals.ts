@@ -4,7 +4,7 @@
 // the machine, not from somebody who is done with the run: it is left at a safe point, to be gone on with. Who cannot
 // wait asks again, and the process is gone at once; the journal is whole then too, for it holds only what was finished.
 
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { exitCodes } from "../exit-codes.ts";
 
 export interface Signals {
   /** Fires at the first signal, with its name as the reason. */
@@ -24,8 +24,8 @@ const sameMs = 300;
 /** Two that come at the same moment may be heard in either order: so long is waited to see whether a person asked. */
 const togetherMs = 20;
 
-/** @param again what a later signal does. Default: the process is gone at once */
-export function listenForSignals(again: (code: ExitCode) => void = (code) => process.exit(code)): Signals {
+/** The first signal fires; at a later one the process is gone. */
+export function listenForSignals(): Signals {
   const controller = new AbortController();
   let firstAt = 0;
   let first = "";
@@ -40,7 +40,8 @@ export function listenForSignals(again: (code: ExitCode) => void = (code) => pro
       }, togetherMs);
     } else if (!controller.signal.aborted) {
       if (first === "SIGTERM") first = name;
-    } else if (performance.now() - firstAt >= sameMs) again(leaving ? exitCodes.left : exitCodes.aborted);
+    } else if (performance.now() - firstAt >= sameMs)
+      process.exit(leaving ? exitCodes.left : exitCodes.aborted);
   };
   for (const name of names) process.on(name, hear);
   return {

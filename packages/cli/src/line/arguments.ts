@@ -4,8 +4,8 @@
 // what may stand in its place.
 
 import { parseArgs } from "node:util";
-import { nearest } from "@rondo/core/checks";
 import { UsageError } from "../console/failure.ts";
+import { hintAt } from "./hint.ts";
 
 export interface OptionSpec {
   type: "string" | "boolean";
@@ -149,10 +149,8 @@ function unknownOption(rawName: string, specs: OptionSpecs, command: string): Us
     `--${name}`,
     ...(short === undefined ? [] : [`-${short}`]),
   ]);
-  const [near] = nearest(rawName, known);
-  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
   return new UsageError(
-    `there is no option ${rawName} of rondo ${command}.${hint} See rondo ${command} --help; ` +
+    `there is no option ${rawName} of rondo ${command}.${hintAt(rawName, known)} See rondo ${command} --help; ` +
       `a word that begins with a dash goes after --`,
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Run, RunEnd } from "@rondo/core";
 import type { Paint, Style } from "../console/console.ts";
-import { evidenceText, oneLine } from "../console/shorten.ts";
+import { oneLine, ruleText } from "../console/shorten.ts";
 import { exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { costText, counted, spanText, spendText } from "./usage.ts";
 
@@ -33,8 +33,7 @@ export function endText(end: RunEnd): string {
   const meaning = meanings[end.reason];
   const word = meaning.startsWith(end.reason) ? meaning : `${meaning} (${end.reason})`;
   const plainEnd = exitCodeOf(end.reason) === exitCodes.completed;
-  const evidence = evidenceText(end.evidence);
-  const because = plainEnd ? "" : `, rule ${end.rule}${evidence === "" ? "" : `: ${evidence}`}`;
+  const because = plainEnd ? "" : `, ${ruleText(end)}`;
   const error = end.error === undefined ? "" : `; ${end.error.kind}: ${oneLine(end.error.message, 1_000)}`;
   return `${word}${because}${error}`;
 }

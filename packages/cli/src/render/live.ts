@@ -79,68 +79,15 @@ export class LiveView {
   }
 
   #remark(event: RondoEvent): void {
-    const { paint } = this.#options;
-    switch (event.type) {
-      case "approval_request":
-        if (this.#options.approvals)
-          this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
-        return;
-      case "approval_result": {
-        const { approval, call } = event;
-        const reason =
-          approval.answer === "deny" && approval.reason ? `: ${oneLine(approval.reason, 200)}` : "";
-        const word = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
-        this.#line(paint("yellow", `${call.name} ${word[approval.answer]}${reason}`));
-        return;
-      }
-      case "retry":
-        this.#line(
-          paint(
-            "yellow",
-            `${event.error.kind}: ${oneLine(event.error.message, 300)}; trying again` +
-              `${event.delayMs > 0 ? ` in ${spanText(event.delayMs)}` : ""}${voided(event.discard)}`,
-          ),
-        );
-        return;
-      case "fallback":
-        this.#line(
-          paint(
-            "yellow",
-            `${event.from} failed (${event.error.kind}); going on with ${event.to}${voided(event.discard)}`,
-          ),
-        );
-        return;
-      case "limit":
-        this.#line(
-          paint(
-            "yellow",
-            `limit ${event.reason}: ${evidenceText(event.evidence)}${event.lands ? "; one last answer without tools" : ""}`,
-          ),
-        );
-        return;
-      case "nudge":
-        this.#line(paint("dim", `rule ${event.rule} to the model: ${oneLine(event.text, 300)}`));
-        return;
-      case "message_delivered":
-        this.#line(paint("dim", `message delivered: ${oneLine(textOf(event.message), 300)}`));
-        return;
-      case "warning":
-        this.#line(paint("yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`));
-        return;
-      case "compaction_start":
-        this.#line(
-          paint("dim", `the history is summed up (rule ${event.rule}): ${evidenceText(event.evidence)}`),
-        );
-        return;
-      case "context":
-        this.#line(paint("dim", stageLine(event)));
-        return;
-      case "child":
-        // How it began and ended is told by the call it is.
-        if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
-        return;
-      default:
-        return;
+    const { paint, approvals } = this.#options;
+    if (event.type === "child") {
+      // How it began and ended is told by the call it is.
+      if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
+    } else if (event.type === "approval_request") {
+      if (approvals) this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
+    } else {
+      const said = remarkOn(event);
+      if (said !== undefined) this.#line(paint(...said));
     }
   }
 
@@ -217,3 +164,41 @@ export class LiveView {
 }
 
 const voided = (discard: boolean): string => (discard ? "; what was shown of this answer is void" : "");
+
+/** What is told of it beside the text and the calls; undefined: nothing. */
+function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
+  switch (event.type) {
+    case "approval_result": {
+      const { approval, call } = event;
+      const reason =
+        approval.answer === "deny" && approval.reason ? `: ${oneLine(approval.reason, 200)}` : "";
+      const word = { approve: "approved", deny: "denied", edit: "approved with other arguments" };
+      return ["yellow", `${call.name} ${word[approval.answer]}${reason}`];
+    }
+    case "retry": {
+      const wait = event.delayMs > 0 ? ` in ${spanText(event.delayMs)}` : "";
+      const failed = `${event.error.kind}: ${oneLine(event.error.message, 300)}`;
+      return ["yellow", `${failed}; trying again${wait}${voided(event.discard)}`];
+    }
+    case "fallback": {
+      const failed = `${event.from} failed (${event.error.kind})`;
+      return ["yellow", `${failed}; going on with ${event.to}${voided(event.discard)}`];
+    }
+    case "limit": {
+      const lands = event.lands ? "; one last answer without tools" : "";
+      return ["yellow", `limit ${event.reason}: ${evidenceText(event.evidence)}${lands}`];
+    }
+    case "nudge":
+      return ["dim", `rule ${event.rule} to the model: ${oneLine(event.text, 300)}`];
+    case "message_delivered":
+      return ["dim", `message delivered: ${oneLine(textOf(event.message), 300)}`];
+    case "warning":
+      return ["yellow", `warning ${event.code}: ${oneLine(event.message, 500)}`];
+    case "compaction_start":
+      return ["dim", `the history is summed up (rule ${event.rule}): ${evidenceText(event.evidence)}`];
+    case "context":
+      return ["dim", stageLine(event)];
+    default:
+      return undefined;
+  }
+}

@@ -5,7 +5,7 @@ import { contentText } from "../console/shorten.ts";
 import { cappedText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
-import { called, doneText, type RecordOf, since } from "./record-words.ts";
+import { byText, called, doneText, type RecordOf, since } from "./record-words.ts";
 
 export function toolFinished(record: RecordOf<"tool_finished">, before: State, page: RunPage): void {
   const { result } = record;
@@ -33,7 +33,7 @@ export function reconciledText(record: RecordOf<"reconciled">, before: State): s
 export function approvalGiven(record: RecordOf<"approval_given">, before: State, page: RunPage): void {
   const { approval } = record;
   const call = called(before, record.call);
-  const by = record.by === undefined ? "" : ` by ${record.by}`;
+  const by = byText(record);
   switch (approval.answer) {
     case "approve":
       page.fact(

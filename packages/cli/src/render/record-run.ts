@@ -1,7 +1,7 @@
 // The room of the lines about a run: how it begins, changes its course, and ends.
 
 import { changeText, type State, textOf } from "@rondo/core";
-import { evidenceText } from "../console/shorten.ts";
+import { ruleText } from "../console/shorten.ts";
 import { taskOf } from "../summary.ts";
 import { endStyle, endText } from "./ending.ts";
 import type { RunPage } from "./page.ts";
@@ -95,14 +95,8 @@ export function runEnded(record: RecordOf<"run_ended">, page: RunPage): void {
   const { end } = record;
   page.heading("end");
   // Also where the reason is plain: who decided it, and from what.
-  const evidence = evidenceText(end.evidence);
-  const by = `rule ${end.rule}${evidence === "" ? "" : `: ${evidence}`}`;
-  page.fact(
-    record.at,
-    "end",
-    endText(end).includes("rule ") ? endText(end) : `${endText(end)}, ${by}`,
-    endStyle(end),
-  );
+  const how = endText(end);
+  page.fact(record.at, "end", how.includes("rule ") ? how : `${how}, ${ruleText(end)}`, endStyle(end));
   if (end.landed) page.more("landed: one last answer was asked for, without tools", "dim");
   page.more(end.resumable ? "the session can go on from here" : "the session cannot go on from here", "dim");
   if (record.keep !== undefined) {

@@ -1,7 +1,7 @@
 // The room of the words that the lines of several records share.
 
 import type { Amounts, CallKey, CallResult, ErrorData, JsonObject, LogRecord, State } from "@rondo/core";
-import { evidenceText } from "../console/shorten.ts";
+import { ruleText } from "../console/shorten.ts";
 import { spanText } from "./usage.ts";
 
 export type RecordOf<Type extends LogRecord["type"]> = LogRecord & { type: Type };
@@ -22,10 +22,7 @@ export const doneText = ({ done }: CallResult): string | undefined => (done ? "e
 
 export const byText = ({ by }: { by?: string }): string => (by === undefined ? "" : ` by ${by}`);
 
-export const because = ({ rule, evidence }: { rule: string; evidence: JsonObject }): string => {
-  const seen = evidenceText(evidence);
-  return ` (rule ${rule}${seen === "" ? "" : `: ${seen}`})`;
-};
+export const because = (decided: { rule: string; evidence: JsonObject }): string => ` (${ruleText(decided)})`;
 
 export const errorText = ({ kind, message, status }: ErrorData): string =>
   `${kind}${status === undefined ? "" : ` ${status}`}: ${message}`;

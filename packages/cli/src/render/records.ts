@@ -98,7 +98,7 @@ export function recordLines(record: LogRecord, before: State, after: State, page
       page.fact(
         at,
         "approval",
-        `${inside} inside ${called(before, record.call)} ${words[said.answer]}${record.by === undefined ? "" : ` by ${record.by}`}`,
+        `${inside} inside ${called(before, record.call)} ${words[said.answer]}${byText(record)}`,
         said.answer === "deny" ? "red" : "green",
       );
       return;

@@ -10,10 +10,10 @@ import {
   RondoError,
   type Tool,
 } from "@rondo/core";
-import { nearest } from "@rondo/core/checks";
 import { calculate, fileToolSet, fileTools, runCommand } from "@rondo/tools";
 import { Failure, UsageError } from "../console/failure.ts";
 import { aboutRun, type Invocation } from "../invocation.ts";
+import { hintAt } from "../line/hint.ts";
 
 export interface AgentParts {
   invocation: Invocation;
@@ -93,12 +93,10 @@ function permitted(tools: readonly Tool[], { yes, allow, deny }: Invocation): To
     ["--deny", deny],
   ] as const)
     for (const name of given)
-      if (!names.includes(name)) {
-        const [near] = nearest(name, names);
+      if (!names.includes(name))
         throw new UsageError(
-          `${option} ${name}: there is no tool ${name}.${near === undefined ? "" : ` Did you mean ${near}?`} There are ${names.join(", ")}`,
+          `${option} ${name}: there is no tool ${name}.${hintAt(name, names)} There are ${names.join(", ")}`,
         );
-      }
   return tools.map((tool) => {
     if (deny.includes(tool.name)) return { ...tool, permission: "deny" };
     const allowed = allow.includes(tool.name) || (yes && tool.permission === "ask");

@@ -88,9 +88,7 @@ export async function goOn(
     if (show !== "quiet") {
       const { steps, task } = summaryOf(found.id, found.records);
       const after = steps === 0 ? "" : `, after ${counted(steps, "step")}`;
-      console.errorLine(
-        console.paintError("dim", `run ${found.id} goes on with ${model}${after}: ${oneLine(task, 60)}`),
-      );
+      console.aside(`run ${found.id} goes on with ${model}${after}: ${oneLine(task, 60)}`);
     }
     const how = { session, tools, console, signals, show, maxSteps: invocation.maxSteps };
     return await conduct({ ...how, journalOption: flag }, () => start(session));
@@ -115,13 +113,20 @@ function checkOpen({ id, records }: FoundRun, flag: string): void {
   if (status === "empty") throw new Failure(`run ${id} was never started; begin another with rondo run`);
 }
 
-/** How the run was started. @throws Failure when that is not known, or another process seems to drive it */
-export function checkStart({ id, records }: FoundRun, force: boolean): Invocation {
+/** How the run was started. @throws Failure when only another program knows. @param deed what is to be done with it */
+export function startOf({ id, records }: FoundRun, deed: string): Invocation {
   const invocation = invocationOf(records);
   if (invocation === undefined)
     throw new Failure(
-      `run ${id} was not started by the rondo command: its tools and its model are known only to the program that started it; go on with it there`,
+      `run ${id} was not started by the rondo command: its tools and its model are known only to the program that started it; ${deed} there`,
     );
+  return invocation;
+}
+
+/** How the run was started. @throws Failure when that is not known, or another process seems to drive it */
+export function checkStart(found: FoundRun, force: boolean): Invocation {
+  const { id, records } = found;
+  const invocation = startOf(found, "go on with it");
   // A run that waits is driven by nobody, though its process may be there and ask: whoever answers first has it.
   const driver = summaryOf(id, records).status === "waiting" ? undefined : driverOf(records);
   if (driver !== undefined && !force)

@@ -53,7 +53,7 @@ export const startOptions: OptionSpecs = {
 /** One line on which model works, and why that one. */
 export function tellModel({ model, why }: ChosenModel, console: Console): void {
   const id = model.id === "offline/planner" ? "offline" : model.id;
-  console.errorLine(console.paintError("dim", `model: ${id} (${why})`));
+  console.aside(`model: ${id} (${why})`);
 }
 
 /** A text that was given, or the content of the file it names: `@FILE`. @param option what stands before it, for the complaint: `--system ` */
