@@ -2,12 +2,9 @@
 //
 // A request says in its header `x-bench` what it wants: the protocol, how many text deltas, how many of them a write.
 
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { protocols } from "./protocols.ts";
+import { isServing, listen, type Serving, startServing, stream } from "./serving.ts";
 
 export interface Wish {
   protocol: string;
@@ -15,25 +12,8 @@ export interface Wish {
   perWrite: number;
 }
 
-export interface Server {
-  url: string;
-  close(): Promise<void>;
-}
-
-/** Starts the server in another process, so that its processor time is not ours. */
-export async function startServer(): Promise<Server> {
-  const child = fork(fileURLToPath(import.meta.url), ["serve"], {
-    execArgv: process.execArgv.filter((flag) => !flag.startsWith("--cpu-prof")),
-  });
-  const [port] = (await once(child, "message")) as [number];
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async close() {
-      child.kill();
-      await once(child, "exit");
-    },
-  };
-}
+/** Starts the server in another process. */
+export const startServer = (): Promise<Serving> => startServing(import.meta.url);
 
 /** The writes of an answer, made once: the server is not what is measured, and shares the machine. */
 export function writesOf({ protocol: name, deltas, perWrite }: Wish): string[] {
@@ -57,19 +37,9 @@ function serve(): void {
     const writes = known.get(wish) ?? writesOf(JSON.parse(wish) as Wish);
     known.set(wish, writes);
     message.resume();
-    message.on("end", () => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.socket?.setNoDelay(true);
-      let at = 0;
-      const next = (): void => {
-        const write = writes[at++];
-        if (write === undefined) response.end();
-        else response.write(write, () => setImmediate(next));
-      };
-      next();
-    });
+    message.on("end", () => stream(response, writes));
   });
-  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+  listen(server);
 }
 
-if (process.argv[2] === "serve") serve();
+if (isServing()) serve();

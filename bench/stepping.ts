@@ -1,6 +1,6 @@
 // The room of the agent that costs next to nothing: what it answers, and its tool. What is left is the loop and what keeps it.
 
-import { type AssistantMessage, type Tool, tool } from "@rondo/core";
+import { type AssistantMessage, type Model, type Tool, tool } from "@rondo/core";
 
 export const benchOrigin = { api: "bench", provider: "bench", model: "bench" };
 
@@ -12,6 +12,19 @@ export function callAt(step: number): AssistantMessage {
     content: [{ type: "tool_call", id: `c${step}`, name: "look", args, rawArgs: JSON.stringify(args) }],
     origin: benchOrigin,
     stop: { kind: "tool_use", wire: "tool_use" },
+  };
+}
+
+/** A model that answers each step so, and looks at nothing. */
+export function stepping(answer: (step: number) => AssistantMessage): Model {
+  let step = 0;
+  return {
+    id: "bench",
+    origin: benchOrigin,
+    async call(): Promise<AssistantMessage> {
+      step += 1;
+      return answer(step);
+    },
   };
 }
 

@@ -4,11 +4,8 @@
 // cannot change: the address is the cell's, and the prompt names the agent (`#17`); number 0 is the warm-up. Nothing
 // of a request is parsed while the cell runs; the last one of each agent is looked at when the cell has ended.
 
-import { fork } from "node:child_process";
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
+import { isServing, listen, type Serving, startServing, stream } from "../serving.ts";
 import { type WireProtocol, writesOf } from "./bodies.ts";
 import { framesPerWrite, plans, warmTurns } from "./plan.ts";
 
@@ -24,29 +21,19 @@ export interface Sent {
   tools: number;
 }
 
-export interface ContestServer {
-  url: string;
+export interface ContestServer extends Serving {
   /** What the agents of a cell sent, by number; forgets it. */
   report(cell: string): Promise<Record<string, Sent>>;
-  close(): Promise<void>;
 }
 
 /** Starts the server. A cell's base address is `url/SCENARIO/PROTOCOL/CELL`. */
 export async function startContestServer(): Promise<ContestServer> {
-  const child = fork(fileURLToPath(import.meta.url), ["serve"], {
-    execArgv: process.execArgv.filter((flag) => !flag.startsWith("--cpu-prof")),
-  });
-  const [port] = (await once(child, "message")) as [number];
-  const url = `http://127.0.0.1:${port}`;
+  const serving = await startServing(import.meta.url);
   return {
-    url,
+    ...serving,
     async report(cell) {
-      const response = await fetch(`${url}/report/${cell}`);
+      const response = await fetch(`${serving.url}/report/${cell}`);
       return (await response.json()) as Record<string, Sent>;
-    },
-    async close() {
-      child.kill();
-      await once(child, "exit");
     },
   };
 }
@@ -141,15 +128,7 @@ function serve(): void {
       response.end(JSON.stringify({ error: { message: "the plan has no further turn", type: "bench" } }));
       return;
     }
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.socket?.setNoDelay(true);
-    let at = 0;
-    const next = (): void => {
-      const write = writes[at++];
-      if (write === undefined) response.end();
-      else response.write(write, () => setImmediate(next));
-    };
-    next();
+    stream(response, writes);
   };
 
   const server = createServer((message, response) => {
@@ -158,8 +137,7 @@ function serve(): void {
     message.on("end", () => answer(message.url ?? "/", Buffer.concat(chunks), response));
   });
   server.keepAliveTimeout = 0;
-  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
-  process.on("disconnect", () => process.exit());
+  listen(server);
 }
 
-if (process.argv[2] === "serve") serve();
+if (isServing()) serve();

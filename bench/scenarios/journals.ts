@@ -7,33 +7,11 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  Agent,
-  type AssistantMessage,
-  emptyState,
-  type Journal,
-  type Model,
-  memoryJournal,
-  reduceAll,
-  resolve,
-} from "@rondo/core";
+import { Agent, emptyState, type Journal, memoryJournal, reduceAll, resolve } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import type { Figure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
-import { benchOrigin, callAt, doneAnswer, look } from "../stepping.ts";
-
-/** Calls the tool until so many answers are given, and remembers nothing. */
-function stepping(steps: number): Model {
-  let step = 0;
-  return {
-    id: "bench",
-    origin: benchOrigin,
-    async call(): Promise<AssistantMessage> {
-      step += 1;
-      return step < steps ? callAt(step) : doneAnswer();
-    },
-  };
-}
+import { callAt, doneAnswer, look, stepping } from "../stepping.ts";
 
 /** Runs so many steps in session `s` and gives what each step spent in its journal: CPU and wall, in microseconds. */
 async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wall: number }[]> {
@@ -57,7 +35,8 @@ async function spent(journal: Journal, steps: number): Promise<{ cpu: number; wa
       ? {}
       : { lease: (session, request) => journal.lease?.(session, request) as never }),
   };
-  const model = stepping(steps);
+  // Calls the tool until so many answers are given.
+  const model = stepping((step) => (step < steps ? callAt(step) : doneAnswer()));
   const agent = new Agent({ model, tools: [look], journal: timed, maxSteps: steps + 1 });
   const { end } = await agent.run("go", { session: "s" });
   if (end?.reason !== "completed") throw new Error(`the run ended with ${end?.reason}`);
@@ -145,7 +124,7 @@ async function* resumes(folder: string): AsyncGenerator<Figure[]> {
     const memory = memoryJournal();
     await spent(memory, steps);
     const records = memory.read("s");
-    const { rules } = resolve({ model: stepping(0), tools: [look] });
+    const { rules } = resolve({ model: stepping(callAt), tools: [look] });
     const figures: Figure[] = [];
     const sqlite = sqliteJournal(join(folder, `resume-${steps}.db`));
     const jsonl = jsonlJournal(join(folder, `resume-${steps}`));

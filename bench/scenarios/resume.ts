@@ -6,18 +6,11 @@
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  Agent,
-  type AssistantMessage,
-  type Journal,
-  type LogRecord,
-  type Model,
-  memoryJournal,
-} from "@rondo/core";
+import { Agent, type Journal, type LogRecord, memoryJournal } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { type Figure, measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
-import { benchOrigin, callAt, look } from "../stepping.ts";
+import { callAt, look, stepping } from "../stepping.ts";
 
 /** Nothing is cut or summed up: the length of the history is what is measured. */
 const options = {
@@ -25,23 +18,10 @@ const options = {
   context: { cap: null, trim: null, prune: null, guard: null, compaction: null },
 };
 
-/** Calls the tool at every step, and looks at nothing. */
-function calling(): Model {
-  let step = 0;
-  return {
-    id: "bench",
-    origin: benchOrigin,
-    async call(): Promise<AssistantMessage> {
-      step += 1;
-      return callAt(step);
-    },
-  };
-}
-
 /** The records of a run of so many steps, without its end. */
 async function leftAfter(steps: number): Promise<LogRecord[]> {
   const journal = memoryJournal();
-  const model = calling();
+  const model = stepping(callAt);
   await new Agent({ ...options, model, journal, maxSteps: steps, onLimit: "stop" }).run("go", {
     session: "s",
   });
@@ -53,7 +33,7 @@ async function leftAfter(steps: number): Promise<LogRecord[]> {
 }
 
 async function comeBack(journal: Journal): Promise<number> {
-  const session = await new Agent({ ...options, model: calling(), journal }).open("s");
+  const session = await new Agent({ ...options, model: stepping(callAt), journal }).open("s");
   if (session.status !== "interrupted") throw new Error(`the session is ${session.status}`);
   await journal.close?.();
   return session.state.seq;

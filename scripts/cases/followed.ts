@@ -39,6 +39,14 @@ export function follow(subject: Subject): SeenResponse | string {
   return nextInRun(seen, response) ?? `no request followed in the run; ${endOf(run)}`;
 }
 
+/** What is demanded of the following request; that there is none is wrong, too. */
+export const following =
+  (judge: (next: SeenResponse, response: SeenResponse, subject: Subject) => string | undefined): Outcome =>
+  (subject) => {
+    const next = follow(subject);
+    return typeof next === "string" ? next : judge(next, subject.response as SeenResponse, subject);
+  };
+
 /** Requests that say the same: equal, or with one more note at the end. */
 export function isSameAgain(now: SeenResponse, next: SeenResponse): boolean {
   if (now.request.text === next.request.text) return true;
@@ -73,14 +81,11 @@ export function nothingKept(subject: Subject): string | undefined {
   return stored ? "the failed answer stands in the history" : undefined;
 }
 
-export const retried: Outcome = (subject) => {
-  const next = follow(subject);
-  if (typeof next === "string") return next;
-  const { response } = subject;
-  if (response !== undefined && !isSameAgain(response, next))
-    return `the next request is another one: ${shown(next.request.body)}`;
-  return nothingKept(subject);
-};
+export const retried: Outcome = following((next, response, subject) =>
+  isSameAgain(response, next)
+    ? nothingKept(subject)
+    : `the next request is another one: ${shown(next.request.body)}`,
+);
 
 /** Ended with this response, and nothing was asked again. */
 export function endedHere(subject: Subject): string | undefined {

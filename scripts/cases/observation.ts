@@ -130,3 +130,13 @@ export interface Observation {
   /** Why it could not be played to its end. */
   broke?: string;
 }
+
+export const nothingSeen = (): Observation => ({
+  responses: [],
+  runs: [],
+  history: [],
+  said: [],
+  second: [],
+  sinks: [],
+  files: {},
+});

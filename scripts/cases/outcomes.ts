@@ -11,6 +11,7 @@ import {
   endedHere,
   endOf,
   follow,
+  following,
   givenTexts,
   limitsOf,
   notesIn,
@@ -110,24 +111,16 @@ const outcomes: { readonly [word: string]: Outcome } = {
     );
   },
 
-  nudge_once(subject) {
-    const { seen, response } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  nudge_once: following((next, response, { seen, one }) => {
     if (response.judged?.follows.do !== "ask_again")
       return `the answer was judged ${shown(response.judged?.follows)}`;
     const notes = notesIn(seen, next);
     if (notes !== 1) return `the next request must carry one note that is not kept; it carries ${notes}`;
-    const stored = strangers(seen, givenTexts(subject.one));
+    const stored = strangers(seen, givenTexts(one));
     return stored.length === 0 ? undefined : `the nudge stands in the history: ${shown(stored)}`;
-  },
+  }),
 
-  run_tools_then_continue(subject) {
-    const { response, expect } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  run_tools_then_continue: following((next, response, { expect }) => {
     const wrong = response.calls.filter((call) => call.started > 1);
     if (wrong.length > 0) return `calls ran more than once: ${shown(wrong.map((call) => call.id))}`;
     const started = response.calls.filter((call) => call.started === 1);
@@ -138,13 +131,9 @@ const outcomes: { readonly [word: string]: Outcome } = {
     const failed = started.filter((call) => call.result === undefined);
     if (failed.length > 0) return `calls have no result: ${shown(failed)}`;
     return answeredNext(response, next);
-  },
+  }),
 
-  feed_error_to_model(subject) {
-    const { response } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  feed_error_to_model: following((next, response, subject) => {
     if (response.calls.length === 0) return "there is no call to answer";
     const ran = response.calls.filter(
       (call) => call.started > 0 && call.result?.code !== "timeout" && !failsByItself(subject, call.name),
@@ -155,18 +144,15 @@ const outcomes: { readonly [word: string]: Outcome } = {
     );
     if (fine.length > 0) return `calls are not answered with an error: ${shown(fine)}`;
     return answeredNext(response, next);
-  },
+  }),
 
-  raise_limit(subject) {
-    const next = follow(subject);
-    if (typeof next === "string" || subject.response === undefined)
-      return typeof next === "string" ? next : "no response";
-    const from = outputLimit(subject.response);
+  raise_limit: following((next, response, subject) => {
+    const from = outputLimit(response);
     const to = outputLimit(next);
     return from !== undefined && to !== undefined && to > from
       ? nothingKept(subject)
       : `the output limit went from ${from} to ${to}`;
-  },
+  }),
 
   retry_request: retried,
   retry: retried,
@@ -182,28 +168,20 @@ const outcomes: { readonly [word: string]: Outcome } = {
       : `it waited ${waited} ms, which is not within ${min_delay_ms} and ${max_delay_ms}`;
   },
 
-  refresh_then_retry(subject) {
-    const { seen, response } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  refresh_then_retry: following((next, response, { seen }) => {
     if (credentialsOf(next) === credentialsOf(response)) return "the same credentials were sent again";
     if (next.request.text !== response.request.text) return "the next request is another one";
     const refused = seen.responses.filter(
       (one) => one.run === response.run && one.request.text === response.request.text,
     );
     return refused.length > 2 ? `the request was sent ${refused.length} times` : undefined;
-  },
+  }),
 
-  repair_then_retry(subject) {
-    const { response, seen } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  repair_then_retry: following((next, response, { seen }) => {
     if (next.request.text === response.request.text) return "the same request was sent again unchanged";
     const again = seen.responses.filter((one) => one.request.text === response.request.text).length;
     return again > 1 ? `the refused request was sent ${again} times` : undefined;
-  },
+  }),
 
   compact_then_retry: reduced,
   // After a last answer that is said by what the next run is asked.
@@ -213,38 +191,27 @@ const outcomes: { readonly [word: string]: Outcome } = {
         ? undefined
         : `the context was not reduced; ${endOf(subject.run)}`
       : reduced(subject),
-  drop_images(subject) {
-    const { response } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  drop_images: following((next, response) => {
     const images = (one: SeenResponse): number =>
       [...one.request.text.matchAll(/"(?:image|image_url|input_image|inlineData)"/g)].length;
     return images(next) < images(response)
       ? undefined
       : `there are as many images as before: ${images(next)}`;
-  },
-  reduce_max_tokens_then_retry(subject) {
-    const next = follow(subject);
-    if (typeof next === "string" || subject.response === undefined)
-      return typeof next === "string" ? next : "no response";
-    const from = outputLimit(subject.response);
+  }),
+  reduce_max_tokens_then_retry: following((next, response) => {
+    const from = outputLimit(response);
     const to = outputLimit(next);
     return to !== undefined && (from === undefined || to < from)
       ? undefined
       : `the output limit went from ${from} to ${to}`;
-  },
+  }),
   deterministic_trim(subject) {
     const { run, seen } = subject;
     if ((run?.compactions ?? 0) === 0) return `the context was not reduced; ${endOf(run)}`;
     return run?.end?.reason === "completed" && !seen.responses.at(-1)?.compaction ? undefined : endOf(run);
   },
 
-  resend_same(subject) {
-    const { response } = subject;
-    const next = follow(subject);
-    if (typeof next === "string" || response === undefined)
-      return typeof next === "string" ? next : "no response";
+  resend_same: following((next, response) => {
     const before = messagesOf(response.request.body);
     const after = messagesOf(next.request.body);
     if (!extendsList(after, before)) return "the conversation before the pause was changed";
@@ -252,33 +219,29 @@ const outcomes: { readonly [word: string]: Outcome } = {
     return added.length === 1 && (added[0]?.role === "assistant" || added[0]?.role === "model")
       ? undefined
       : `only the paused answer may be added; got ${shown(added)}`;
-  },
+  }),
 
-  text_protocol_fallback(subject) {
-    const next = follow(subject);
-    if (typeof next === "string") return next;
+  text_protocol_fallback: following((next, _response, { one }) => {
     const body = next.request.body as { tools?: unknown };
-    const names = (subject.one.given?.tools ?? []).map((tool) => tool.name ?? tool.builtin ?? "");
+    const names = (one.given?.tools ?? []).map((tool) => tool.name ?? tool.builtin ?? "");
     if (body.tools !== undefined) return "the tools are still declared natively";
     return names.every((name) => next.request.text.includes(name))
       ? undefined
       : "the tools are not described in text";
-  },
+  }),
 
-  continue_with_steer(subject) {
-    const next = follow(subject);
-    if (typeof next === "string") return next;
-    const steers = (subject.one.actions ?? []).filter((action) => action.do === "steer");
+  continue_with_steer: following((next, _response, { one, seen }) => {
+    const steers = (one.actions ?? []).filter((action) => action.do === "steer");
     for (const { text = "continue" } of steers) {
       const times = next.request.text.split(JSON.stringify(text).slice(1, -1)).length - 1;
       if (times !== 1) return `the steering message stands ${times} times in the next request`;
-      const kept = subject.seen.history.filter(
+      const kept = seen.history.filter(
         (message) => message.role === "user" && textOf(message) === text,
       ).length;
       if (kept !== 1) return `the steering message stands ${kept} times in the history`;
     }
     return steers.length === 0 ? "the case steers nothing" : undefined;
-  },
+  }),
 
   stop_loop_detected({ run }) {
     const { end } = run ?? {};

@@ -4,7 +4,7 @@
 
 import { messageOf } from "@rondo/core";
 import { type Case, Unsupported } from "./format.ts";
-import type { Observation } from "./observation.ts";
+import { nothingSeen, type Observation } from "./observation.ts";
 import { type PlayOptions, Stage } from "./stage.ts";
 
 export type { PlayOptions } from "./stage.ts";
@@ -36,21 +36,11 @@ export async function playAndLeave(one: Case, options: PlayOptions): Promise<Lef
     return left(await stage.play());
   } catch (thrown) {
     const broke = thrown instanceof Unsupported ? thrown.message : `the play broke off: ${stackOf(thrown)}`;
-    return left({ ...(stage?.observed() ?? nothing), broke });
+    return left({ ...(stage?.observed() ?? nothingSeen()), broke });
   } finally {
     await stage?.strike();
   }
 }
-
-const nothing: Observation = {
-  responses: [],
-  runs: [],
-  history: [],
-  said: [],
-  second: [],
-  sinks: [],
-  files: {},
-};
 
 const stackOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);

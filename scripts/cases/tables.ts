@@ -6,22 +6,14 @@ import { openaiCompatible, promptedJson } from "@rondo/models";
 import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
 import { called } from "./called.ts";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
-import type { Observation } from "./observation.ts";
+import { nothingSeen, type Observation } from "./observation.ts";
 import { Folder, filesUnder } from "./tools.ts";
 import { hasUrls, urlRows } from "./url-rows.ts";
 
 type Row = NonNullable<Observation["rows"]>[number];
 
 export async function playTable(one: Case): Promise<Observation> {
-  const seen: Observation = {
-    responses: [],
-    runs: [],
-    history: [],
-    said: [],
-    second: [],
-    sinks: [],
-    files: {},
-  };
+  const seen = nothingSeen();
   try {
     const cpu = process.cpuUsage();
     seen.rows = await rowsOf(one);
