@@ -47,7 +47,7 @@ export function checkAppend(
 /** @throws RondoError `invalid_request` when it is no sequence number. */
 export function checkFrom(from: number): void {
   if (!Number.isSafeInteger(from) || from < 0)
-    throw invalidRequest(`cannot read from seq ${from}: it must be a whole number from 0`);
+    throw invalidRequest(`cannot read from record ${from}: it must be a whole number from 0`);
 }
 
 /** The most a journal takes, in bytes of JSON text. */
