@@ -63,5 +63,6 @@ export type { ModelLack, OpenModel } from "./suites/models/asking.ts";
 export { type ModelUnderTest, testModel } from "./suites/models.ts";
 export { type PresetUnderTest, testPreset } from "./suites/presets.ts";
 export { type ToolUnderTest, testTool } from "./suites/tools.ts";
-export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./wire/rules/openai-chat.ts";
+export { type ChatRules, checkOpenaiChatRequest } from "./wire/rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./wire/rules/openai-responses.ts";
+export type { Violation } from "./wire/rules/violation.ts";

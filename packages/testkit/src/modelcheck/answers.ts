@@ -9,6 +9,7 @@ import {
   type StopKind,
   type Tool,
 } from "@rondo/core";
+import { isObject, listIn, membersIn } from "../json.ts";
 import { flatten, ScriptedAnswer } from "../scripted/play.ts";
 import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted/turns.ts";
 import type { World } from "./world.ts";
@@ -80,15 +81,16 @@ export function checkedTool(given: Tool | CheckedTool): CheckedTool {
 
 /** A value that a schema should take: what is required, and no more. */
 function sampleOf(schema: Json | undefined): Json {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "x";
+  if (!isObject(schema)) return "x";
   const { type, properties, required, minimum, enum: values, const: only } = schema;
   if (only !== undefined) return only;
   if (Array.isArray(values) && values[0] !== undefined) return values[0];
   switch (Array.isArray(type) ? type[0] : type) {
     case "object": {
-      const names = Array.isArray(required) ? required : [];
-      const known = (properties ?? {}) as JsonObject;
-      return Object.fromEntries(names.map((name) => [String(name), sampleOf(known[String(name)])]));
+      const known = membersIn(properties);
+      return Object.fromEntries(
+        listIn(required).map((name) => [String(name), sampleOf(known[String(name)])]),
+      );
     }
     case "array":
       return [];

@@ -24,6 +24,7 @@ import {
   toolWith,
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
+import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
 import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
@@ -178,10 +179,8 @@ async function throughTheLoop(
 
 /** Arguments that its schema says it cannot take: nothing left of what is required, and values of another type. */
 function badArguments(schema: JsonObject, example: JsonObject): JsonObject[] {
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const properties = (schema.properties ?? {}) as { [name: string]: JsonObject };
   const list: JsonObject[] = [];
-  for (const name of required)
+  for (const name of listIn(schema.required))
     if (typeof name === "string") {
       const { [name]: _, ...rest } = example;
       list.push(rest);
@@ -195,8 +194,9 @@ function badArguments(schema: JsonObject, example: JsonObject): JsonObject[] {
     array: { no: "list" },
     object: ["no object"],
   };
-  for (const [name, property] of Object.entries(properties)) {
-    const wrong = typeof property.type === "string" ? other[property.type] : undefined;
+  for (const [name, property] of Object.entries(membersIn(schema.properties))) {
+    const { type } = membersIn(property);
+    const wrong = typeof type === "string" ? other[type] : undefined;
     if (wrong !== undefined) list.push({ ...example, [name]: wrong });
   }
   return list;
@@ -239,7 +239,7 @@ const demands: readonly Demand[] = [
     name: "it takes its own examples, and so does its schema alone",
     async body(subject) {
       const { inputSchema } = subject.tool.definition;
-      const told = Array.isArray(inputSchema.examples) ? (inputSchema.examples as JsonObject[]) : [];
+      const told = listIn(inputSchema.examples) as JsonObject[];
       const schema = compileSchema(inputSchema, `tool ${subject.tool.name}`, false);
       for (const example of [...subject.examples, ...told]) {
         const checked = await check(subject, example);

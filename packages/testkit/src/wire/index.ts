@@ -30,8 +30,9 @@ export {
 export { checkAnthropicRequest } from "./rules/anthropic.ts";
 export { checkBedrockRequest } from "./rules/bedrock.ts";
 export { checkGoogleRequest, type GoogleRules } from "./rules/google.ts";
-export { type ChatRules, checkOpenaiChatRequest, type Violation } from "./rules/openai-chat.ts";
+export { type ChatRules, checkOpenaiChatRequest } from "./rules/openai-chat.ts";
 export { checkOpenaiResponsesRequest } from "./rules/openai-responses.ts";
+export type { Violation } from "./rules/violation.ts";
 export { type RondoWire, rondoWire, type WireName, type WireOptions } from "./server.ts";
 export {
   checkServerRequest,

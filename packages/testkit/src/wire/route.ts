@@ -1,14 +1,16 @@
 // The room of routes: which protocol a request speaks, and whether it may come in.
 
 import type { IncomingHttpHeaders } from "node:http";
-import type { Json, JsonObject } from "@rondo/core";
+import type { Json } from "@rondo/core";
+import { membersIn } from "../json.ts";
 import { type Refusal, refusalOf } from "./errors.ts";
 import type { Protocol } from "./reply.ts";
 import { checkAnthropicRequest } from "./rules/anthropic.ts";
 import { checkBedrockRequest } from "./rules/bedrock.ts";
 import { checkGoogleRequest } from "./rules/google.ts";
-import { type ChatRules, checkOpenaiChatRequest, type Violation } from "./rules/openai-chat.ts";
+import { type ChatRules, checkOpenaiChatRequest } from "./rules/openai-chat.ts";
 import { checkOpenaiResponsesRequest } from "./rules/openai-responses.ts";
+import type { Violation } from "./rules/violation.ts";
 
 export interface Route {
   protocol: Protocol;
@@ -89,12 +91,13 @@ export function refusedAtTheDoor(
   return undefined;
 }
 
+const openaiWantsKey =
+  "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.";
+
 const missing: { readonly [P in Protocol]?: string } = {
   "anthropic-messages": "x-api-key header is required",
-  "openai-chat":
-    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
-  "openai-responses":
-    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
+  "openai-chat": openaiWantsKey,
+  "openai-responses": openaiWantsKey,
   "bedrock-converse": "Missing Authentication Token",
 };
 
@@ -120,7 +123,7 @@ export function violationsOf(
 }
 
 function named(body: Json): Violation[] {
-  const { model } = (body ?? {}) as JsonObject;
+  const { model } = membersIn(body);
   return typeof model === "string" && model !== ""
     ? []
     : [{ path: "model", message: "model: Field required" }];

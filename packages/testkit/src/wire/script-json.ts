@@ -11,6 +11,7 @@ import {
   type StopKind,
   type Usage,
 } from "@rondo/core";
+import { isObject, membersIn } from "../json.ts";
 import * as turns from "../scripted/turns.ts";
 import * as wire from "./words.ts";
 
@@ -193,7 +194,7 @@ function stopKinds(): readonly StopKind[] {
 }
 
 function objectAt(value: Json, path: string): JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw new ScriptFormatError(`${path}: an object is needed, not ${JSON.stringify(value)}`);
   return value;
 }
@@ -226,7 +227,6 @@ const needs: { readonly [K in Extract<Check, string>]: string } = {
 
 function fits(value: Json, wanted: Check): boolean {
   const isCount = (one: Json | undefined): boolean => typeof one === "number" && one >= 0;
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   switch (wanted) {
     case "string":
     case "boolean":
@@ -234,11 +234,11 @@ function fits(value: Json, wanted: Check): boolean {
     case "number":
       return isCount(value);
     case "object":
-      return isObject;
+      return isObject(value);
     case "strings":
       return Array.isArray(value) && value.every((one) => typeof one === "string");
     case "place":
-      return isCount(value) || (isObject && isCount((value as JsonObject).frames));
+      return isCount(value) || isCount(membersIn(value).frames);
     case "any":
       return true;
     default:

@@ -20,12 +20,14 @@ import {
   text,
   whole,
 } from "@rondo/core/checks";
+import { membersIn } from "../json.ts";
 import { usageChecks } from "../scripted/turns.ts";
 import { type ErrorResponse, errorResponse, type Refusal, refusalWith } from "./errors.ts";
 import { planOf } from "./plan.ts";
 import { type Protocol, protocols } from "./reply.ts";
 import { type Route, refusedAtTheDoor, routeOf, violationsOf } from "./route.ts";
-import type { ChatRules, Violation } from "./rules/openai-chat.ts";
+import type { ChatRules } from "./rules/openai-chat.ts";
+import type { Violation } from "./rules/violation.ts";
 import { send } from "./send.ts";
 import { checkServerRequest, personalityOf, type ServerPersonality } from "./servers/index.ts";
 import type { Plan } from "./steps.ts";
@@ -264,7 +266,7 @@ class Wire {
     } catch (thrown) {
       unreadable = [{ path: "", message: `The request body is not valid JSON: ${messageOf(thrown)}` }];
     }
-    const members = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
+    const members = membersIn(body);
     const model = route.model ?? (typeof members.model === "string" ? members.model : "");
     const headers: Record<string, string> = {};
     for (const [name, value] of Object.entries(message.headers))
@@ -316,8 +318,7 @@ class Wire {
 /** Chat Completions tells the usage of a stream only when it is asked to; the others always do. */
 function asksForUsage({ protocol, body }: WireRequest): boolean {
   if (protocol !== "openai-chat") return true;
-  const options = (body as { stream_options?: { include_usage?: unknown } | null }).stream_options;
-  return options?.include_usage === true;
+  return membersIn(membersIn(body).stream_options).include_usage === true;
 }
 
 /** The body's text; undefined when it is larger than any provider takes. */

@@ -22,7 +22,7 @@ import {
 } from "@rondo/core/checks";
 import type { Turn } from "../scripted/turns.ts";
 import type { Protocol } from "./reply.ts";
-import type { Violation } from "./rules/openai-chat.ts";
+import type { Violation } from "./rules/violation.ts";
 
 /** A place in the answer's body: after so many bytes, or after so many frames. */
 export type Place = number | { frames: number };

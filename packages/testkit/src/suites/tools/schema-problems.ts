@@ -4,6 +4,7 @@
 // production.
 
 import type { Json } from "@rondo/core";
+import { isObject } from "../../json.ts";
 
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -18,7 +19,7 @@ const counts = ["minLength", "maxLength", "minItems", "maxItems", "minProperties
 /** What is wrong with a schema, each with its place. Empty: nothing. */
 export function schemaProblems(schema: Json, root: Json = schema, path: string = "#"): string[] {
   if (typeof schema === "boolean") return [];
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+  if (!isObject(schema))
     return [`${path} is ${JSON.stringify(schema)}: a schema is an object, true or false`];
   const found: string[] = [];
   const complain = (member: string, needed: string): void => {
@@ -61,7 +62,7 @@ export function schemaProblems(schema: Json, root: Json = schema, path: string =
   for (const member of named) {
     const map = schema[member];
     if (map === undefined) continue;
-    if (typeof map !== "object" || map === null || Array.isArray(map)) complain(member, "schemas by name");
+    if (!isObject(map)) complain(member, "schemas by name");
     else
       for (const [name, inner] of Object.entries(map))
         found.push(...schemaProblems(inner, root, `${path}/${member}/${name}`));

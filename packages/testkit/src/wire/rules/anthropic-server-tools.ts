@@ -3,7 +3,10 @@
 // Each call has its result in the history. At its end one may be open: of a paused answer, or of one whose other calls the
 // request answers and says no more. Code that has called tools waits in a container, which the request names.
 
-import { contentOf, isShape, type Say, type Shape } from "./anthropic-shape.ts";
+import type { JsonObject } from "@rondo/core";
+import { objectIn, objectsIn } from "../../json.ts";
+import { contentOf } from "./anthropic-content.ts";
+import type { Say } from "./violation.ts";
 
 interface Use {
   path: string;
@@ -12,7 +15,7 @@ interface Use {
   at: number;
 }
 
-export function checkServerTools(body: Shape, messages: readonly Shape[], say: Say): void {
+export function checkServerTools(body: JsonObject, messages: readonly JsonObject[], say: Say): void {
   const contents = messages.map(contentOf);
   const uses = usesIn(contents);
   const closed = new Set<string>();
@@ -21,7 +24,7 @@ export function checkServerTools(body: Shape, messages: readonly Shape[], say: S
     for (const [nth, block] of content.entries()) {
       const type = String(block.type);
       const path = `messages.${at}.content.${nth}`;
-      const caller = isShape(block.caller) ? block.caller.tool_id : undefined;
+      const caller = objectIn(block.caller)?.tool_id;
       if (typeof caller === "string") called.add(caller);
       if (typeof caller === "string" && !uses.has(caller))
         say(
@@ -38,7 +41,7 @@ export function checkServerTools(body: Shape, messages: readonly Shape[], say: S
   checkReferences(body, contents, say);
 }
 
-function usesIn(contents: readonly (readonly Shape[])[]): Map<string, Use> {
+function usesIn(contents: readonly (readonly JsonObject[])[]): Map<string, Use> {
   const uses = new Map<string, Use>();
   for (const [at, content] of contents.entries())
     for (const [nth, block] of content.entries()) {
@@ -50,8 +53,8 @@ function usesIn(contents: readonly (readonly Shape[])[]): Map<string, Use> {
 }
 
 function checkOpen(
-  body: Shape,
-  messages: readonly Shape[],
+  body: JsonObject,
+  messages: readonly JsonObject[],
   id: string,
   { path, name, at }: Use,
   hasCalled: boolean,
@@ -78,12 +81,9 @@ function checkOpen(
 }
 
 /** What a search has found must be declared. */
-function checkReferences(body: Shape, contents: readonly (readonly Shape[])[], say: Say): void {
-  const tools = Array.isArray(body.tools) ? body.tools.filter(isShape) : [];
-  const names = new Set(tools.map(({ name }) => name));
-  for (const { content } of contents.flat()) {
-    const references = isShape(content) ? content.tool_references : undefined;
-    for (const { tool_name: name } of Array.isArray(references) ? references.filter(isShape) : [])
+function checkReferences(body: JsonObject, contents: readonly (readonly JsonObject[])[], say: Say): void {
+  const names = new Set(objectsIn(body.tools).map(({ name }) => name));
+  for (const { content } of contents.flat())
+    for (const { tool_name: name } of objectsIn(objectIn(content)?.tool_references))
       if (!names.has(name)) say("tools", `Tool reference '${String(name)}' not found in available tools`);
-  }
 }

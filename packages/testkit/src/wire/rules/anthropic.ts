@@ -3,10 +3,12 @@
 // An independent reading of the rules, not the encoder's: it parses the finished body and knows nothing of how it was
 // made. The wire server answers with the first violation; tests want none.
 
+import type { JsonObject } from "@rondo/core";
+import { isObject, listIn, membersIn, objectIn, objectsIn } from "../../json.ts";
+import { contentOf } from "./anthropic-content.ts";
 import { checkServerTools } from "./anthropic-server-tools.ts";
-import { contentOf, isShape, type Say, type Shape } from "./anthropic-shape.ts";
-import type { Violation } from "./openai-chat.ts";
 import { checkAnthropicStructured, checkLists } from "./schemas.ts";
+import { breaches, checkWellFormed, type Say, type Violation } from "./violation.ts";
 
 const memberName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
@@ -53,21 +55,19 @@ const blockMembers: { readonly [type: string]: readonly string[] } = {
 
 /** Every rule that the body breaks; none for a body the server would take. */
 export function checkAnthropicRequest(body: unknown): Violation[] {
-  const found: Violation[] = [];
-  const say = (path: string, message: string): void => void found.push({ path, message });
-  if (!isShape(body)) return [{ path: "", message: "The request body is not a JSON object" }];
+  const { found, say } = breaches();
+  if (!isObject(body)) return [{ path: "", message: "The request body is not a JSON object" }];
   checkWellFormed(body, "", say);
   for (const name of Object.keys(body))
     if (!topMembers.has(name)) say(name, `${name}: Extra inputs are not permitted`);
   if (!Number.isInteger(body.max_tokens) || (body.max_tokens as number) < 1)
     say("max_tokens", "max_tokens: Field required");
-  const messages = Array.isArray(body.messages) ? body.messages.filter(isShape) : [];
+  const messages = objectsIn(body.messages);
   if (messages.length === 0) say("messages", "messages: at least one message is required");
   checkTools(body, messages, say);
   checkThinking(body, messages, say);
   checkMarks(body, say);
-  if (Array.isArray(body.system))
-    for (const [at, block] of body.system.entries()) checkText(block, `system.${at}`, "system", say);
+  for (const [at, block] of listIn(body.system).entries()) checkText(block, `system.${at}`, "system", say);
   const seen = new Set<string>();
   for (const [at, message] of messages.entries())
     checkMessage(message, at, messages[at + 1]?.role, seen, say);
@@ -77,27 +77,15 @@ export function checkAnthropicRequest(body: unknown): Violation[] {
   return found;
 }
 
-/** Strings without lone surrogates, whatever their depth. */
-export function checkWellFormed(value: unknown, path: string, say: Say): void {
-  if (typeof value === "string") {
-    if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value))
-      say(path, "The request body is not valid JSON: no low surrogate in string");
-  } else if (typeof value === "object" && value !== null)
-    for (const [key, inner] of Object.entries(value)) {
-      checkWellFormed(key, path, say);
-      checkWellFormed(inner, path === "" ? key : `${path}.${key}`, say);
-    }
-}
-
 function checkText(block: unknown, path: string, where: string, say: Say): void {
-  if (!isShape(block) || block.type !== "text") return;
+  if (!isObject(block) || block.type !== "text") return;
   if (typeof block.text !== "string" || block.text === "")
     say(path, `${where}: text content blocks must be non-empty`);
   else if (block.text.trim() === "")
     say(path, `${where}: text content blocks must contain non-whitespace text`);
 }
 
-function checkMessage(message: Shape, at: number, next: unknown, seen: Set<string>, say: Say): void {
+function checkMessage(message: JsonObject, at: number, next: unknown, seen: Set<string>, say: Say): void {
   const where = `messages.${at}`;
   if (message.role !== "user" && message.role !== "assistant")
     say(where, `${where}.role: Input should be 'user' or 'assistant'`);
@@ -133,7 +121,7 @@ function checkMessage(message: Shape, at: number, next: unknown, seen: Set<strin
     say(where, `${where}: The final block in an assistant message cannot be \`thinking\`.`);
 }
 
-function checkBlock(block: Shape, path: string, say: Say): void {
+function checkBlock(block: JsonObject, path: string, say: Say): void {
   const type = String(block.type);
   const members = blockMembers[type];
   if (members !== undefined)
@@ -146,21 +134,21 @@ function checkBlock(block: Shape, path: string, say: Say): void {
       say(path, `${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(block.name)))
       say(path, `${path}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
-    if (!isShape(block.input)) say(path, `${path}.tool_use.input: Input should be a valid dictionary`);
+    if (!isObject(block.input)) say(path, `${path}.tool_use.input: Input should be a valid dictionary`);
   }
   if (type === "tool_result" && Array.isArray(block.content)) {
     if (block.content.length === 0 && block.is_error === true)
       say(path, `${path}: content cannot be empty if \`is_error\` is true`);
     for (const [nth, inner] of block.content.entries()) {
       checkText(inner, `${path}.content.${nth}`, "messages", say);
-      if (isShape(inner)) checkBlock(inner, `${path}.content.${nth}`, say);
+      if (isObject(inner)) checkBlock(inner, `${path}.content.${nth}`, say);
     }
   }
   if (type === "thinking" && typeof block.signature !== "string")
     say(path, `${path}.thinking.signature: Field required`);
 }
 
-function checkPairs(messages: readonly Shape[], say: Say): void {
+function checkPairs(messages: readonly JsonObject[], say: Say): void {
   for (const [at, message] of messages.entries()) {
     const asked = contentOf(message)
       .filter((block) => block.type === "tool_use")
@@ -197,7 +185,7 @@ function checkPairs(messages: readonly Shape[], say: Say): void {
   }
 }
 
-function checkEnd(messages: readonly Shape[], say: Say): void {
+function checkEnd(messages: readonly JsonObject[], say: Say): void {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
   const content = contentOf(last);
@@ -215,8 +203,8 @@ function checkEnd(messages: readonly Shape[], say: Say): void {
     );
 }
 
-function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
-  const tools = Array.isArray(body.tools) ? body.tools.filter(isShape) : undefined;
+function checkTools(body: JsonObject, messages: readonly JsonObject[], say: Say): void {
+  const tools = Array.isArray(body.tools) ? objectsIn(body.tools) : undefined;
   if (tools !== undefined && tools.length === 0) say("tools", "tools: List should have at least 1 item");
   const usesTools = messages.some((message) =>
     contentOf(message).some((block) => block.type === "tool_use" || block.type === "tool_result"),
@@ -230,52 +218,52 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     const name = String(tool.name);
     if (names.has(name)) say(`tools.${at}`, "tools: Tool names must be unique.");
     names.add(name);
-    if (typeof tool.type === "string" && tool.type !== "custom") continue;
-    const path = `tools.${at}.custom`;
-    if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name))
-      say(path, `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
-    const schema = isShape(tool.input_schema) ? tool.input_schema : {};
-    if (tool.strict === true) checkAnthropicStructured(schema, `${path}.input_schema`, say);
-    if (schema.type !== "object") say(path, `${path}.input_schema.type: Input should be 'object'`);
-    if (["anyOf", "oneOf", "allOf"].some((word) => schema[word] !== undefined))
-      say(
-        path,
-        `${path}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`,
-      );
-    if (isShape(schema.properties) && Object.keys(schema.properties).some((key) => !memberName.test(key)))
-      say(path, `${path}.input_schema.properties: Property keys should match pattern '${memberName.source}'`);
-    checkLists(schema, `${path}.input_schema`, () =>
-      say(path, `${path}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12`),
-    );
-    const members = [
-      "name",
-      "description",
-      "input_schema",
-      "type",
-      "cache_control",
-      "strict",
-      "defer_loading",
-      "eager_input_streaming",
-      "allowed_callers",
-      "input_examples",
-    ];
-    for (const member of Object.keys(tool))
-      if (!members.includes(member)) say(path, `${path}.${member}: Extra inputs are not permitted`);
+    if (tool.type === "custom" || typeof tool.type !== "string") checkTool(tool, `tools.${at}.custom`, say);
   }
-  const output =
-    isShape(body.output_config) && isShape(body.output_config.format) ? body.output_config.format : {};
+  const output = membersIn(membersIn(body.output_config).format);
   if (output.schema !== undefined)
     checkAnthropicStructured(output.schema, "output_config.format.schema", say);
-  const choice = isShape(body.tool_choice) ? body.tool_choice : undefined;
+  const choice = objectIn(body.tool_choice);
   if (choice?.type === "tool" && !names.has(String(choice.name)))
     say("tool_choice", `Tool '${String(choice.name)}' not found in provided tools`);
 }
 
-function checkThinking(body: Shape, messages: readonly Shape[], say: Say): void {
-  const thinking = isShape(body.thinking) ? body.thinking : undefined;
+const toolMembers: ReadonlySet<string> = new Set([
+  "name",
+  "description",
+  "input_schema",
+  "type",
+  "cache_control",
+  "strict",
+  "defer_loading",
+  "eager_input_streaming",
+  "allowed_callers",
+  "input_examples",
+]);
+
+/** A tool that is no server's. */
+function checkTool(tool: JsonObject, path: string, say: Say): void {
+  if (!/^[a-zA-Z0-9_-]{1,128}$/.test(String(tool.name)))
+    say(path, `${path}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);
+  const schema = membersIn(tool.input_schema);
+  if (tool.strict === true) checkAnthropicStructured(schema, `${path}.input_schema`, say);
+  if (schema.type !== "object") say(path, `${path}.input_schema.type: Input should be 'object'`);
+  if (["anyOf", "oneOf", "allOf"].some((word) => schema[word] !== undefined))
+    say(path, `${path}.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`);
+  if (isObject(schema.properties) && Object.keys(schema.properties).some((key) => !memberName.test(key)))
+    say(path, `${path}.input_schema.properties: Property keys should match pattern '${memberName.source}'`);
+  checkLists(schema, `${path}.input_schema`, () =>
+    say(path, `${path}.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12`),
+  );
+  for (const member of Object.keys(tool))
+    if (!toolMembers.has(member)) say(path, `${path}.${member}: Extra inputs are not permitted`);
+}
+
+function checkThinking(body: JsonObject, messages: readonly JsonObject[], say: Say): void {
+  const thinking = objectIn(body.thinking);
   const enabled = thinking?.type === "enabled" || thinking?.type === "adaptive";
   if (!enabled) return;
-  const choice = isShape(body.tool_choice) ? body.tool_choice.type : undefined;
+  const choice = objectIn(body.tool_choice)?.type;
   if (choice === "any" || choice === "tool")
     say("tool_choice", "Thinking may not be enabled when tool_choice forces tool use.");
   if (typeof body.temperature === "number" && body.temperature !== 1)
@@ -297,7 +285,7 @@ function checkThinking(body: Shape, messages: readonly Shape[], say: Say): void 
     );
 }
 
-function checkMarks(body: Shape, say: Say): void {
+function checkMarks(body: JsonObject, say: Say): void {
   const count =
     JSON.stringify([body.system ?? [], body.tools ?? [], body.messages ?? []]).split('"cache_control":{')
       .length - 1;

@@ -1,8 +1,8 @@
 // The room of Converse's request rules: what Bedrock answers with a ValidationException, in its words where known.
 
-import { checkWellFormed } from "./anthropic.ts";
-import { isShape, type Shape } from "./anthropic-shape.ts";
-import type { Violation } from "./openai-chat.ts";
+import type { JsonObject } from "@rondo/core";
+import { isObject, listIn, membersIn, objectIn, objectsIn } from "../../json.ts";
+import { breaches, checkWellFormed, type Say, type Violation } from "./violation.ts";
 
 const topMembers: ReadonlySet<string> = new Set([
   "messages",
@@ -19,17 +19,14 @@ const topMembers: ReadonlySet<string> = new Set([
   "outputConfig",
 ]);
 
-type Say = (path: string, message: string) => void;
-
 /** Every rule that the body breaks; none for a body the service would take. */
 export function checkBedrockRequest(body: unknown): Violation[] {
-  const found: Violation[] = [];
-  const say: Say = (path, message) => void found.push({ path, message });
-  if (!isShape(body)) return [{ path: "", message: "The request body is not a JSON object" }];
+  const { found, say } = breaches();
+  if (!isObject(body)) return [{ path: "", message: "The request body is not a JSON object" }];
   checkWellFormed(body, "", say);
   for (const name of Object.keys(body))
     if (!topMembers.has(name)) say(name, `#/: extraneous key [${name}] is not permitted`);
-  const messages = Array.isArray(body.messages) ? body.messages.filter(isShape) : [];
+  const messages = objectsIn(body.messages);
   if (messages.length === 0)
     say(
       "messages",
@@ -56,8 +53,7 @@ export function checkBedrockRequest(body: unknown): Violation[] {
     checkPairs(messages, at, say);
   }
   checkTools(body, messages, say);
-  for (const [at, block] of (Array.isArray(body.system) ? body.system : []).entries())
-    checkBlank(block, `system.${at}`, say);
+  for (const [at, block] of listIn(body.system).entries()) checkBlank(block, `system.${at}`, say);
   checkReasoning(body, say);
   const points = JSON.stringify(body).split('{"cachePoint":').length - 1;
   if (points > 4) say("cachePoint", `The number of cache points (${points}) exceeds the limit of 4`);
@@ -65,11 +61,11 @@ export function checkBedrockRequest(body: unknown): Violation[] {
 }
 
 /** Nova's own: at its highest effort it sets its limit and its sampling itself. */
-function checkReasoning(body: Shape, say: Say): void {
-  const extra = isShape(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {};
-  const config = isShape(extra.reasoningConfig) ? extra.reasoningConfig : {};
+function checkReasoning(body: JsonObject, say: Say): void {
+  const extra = membersIn(body.additionalModelRequestFields);
+  const config = membersIn(extra.reasoningConfig);
   if (config.type !== "enabled" || config.maxReasoningEffort !== "high") return;
-  const inference = isShape(body.inferenceConfig) ? body.inferenceConfig : {};
+  const inference = membersIn(body.inferenceConfig);
   for (const name of ["maxTokens", "temperature", "topP"])
     if (inference[name] !== undefined)
       say(
@@ -78,19 +74,19 @@ function checkReasoning(body: Shape, say: Say): void {
       );
 }
 
-function contentOf(message: Shape | undefined): Shape[] {
-  return Array.isArray(message?.content) ? message.content.filter(isShape) : [];
+function contentOf(message: JsonObject | undefined): JsonObject[] {
+  return objectsIn(message?.content);
 }
 
 function checkBlank(block: unknown, path: string, say: Say): void {
-  if (isShape(block) && typeof block.text === "string" && block.text.trim() === "")
+  if (isObject(block) && typeof block.text === "string" && block.text.trim() === "")
     say(
       path,
       `The text field in the ContentBlock object at ${path} is blank. Add text to the text field, and try again.`,
     );
 }
 
-function checkMessage(message: Shape, at: number, ids: Set<string>, say: Say): void {
+function checkMessage(message: JsonObject, at: number, ids: Set<string>, say: Say): void {
   const content = contentOf(message);
   if (content.length === 0)
     say(
@@ -104,8 +100,8 @@ function checkMessage(message: Shape, at: number, ids: Set<string>, say: Say): v
     if (kinds.length !== 1)
       say(path, `${path}: a ContentBlock holds exactly one member, found ${kinds.join(", ")}`);
     checkBlank(block, path, say);
-    const use = isShape(block.toolUse) ? block.toolUse : undefined;
-    const result = isShape(block.toolResult) ? block.toolResult : undefined;
+    const use = objectIn(block.toolUse);
+    const result = objectIn(block.toolResult);
     if (message.role === "user" && (use !== undefined || block.reasoningContent !== undefined))
       say(
         path,
@@ -125,14 +121,14 @@ function checkMessage(message: Shape, at: number, ids: Set<string>, say: Say): v
         path,
         `Value '${String(result.toolUseId)}' at '${path}.toolResult.toolUseId' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.:-]+`,
       );
-    const inner = Array.isArray(result.content) ? result.content : [];
+    const inner = listIn(result.content);
     if (inner.length === 0) say(path, `The content field in the ToolResultBlock at ${path} is empty.`);
     for (const [n, one] of inner.entries()) checkBlank(one, `${path}.toolResult.content.${n}`, say);
   }
   checkDocuments(content, at, say);
 }
 
-function checkUse(use: Shape, path: string, ids: Set<string>, say: Say): void {
+function checkUse(use: JsonObject, path: string, ids: Set<string>, say: Say): void {
   const id = String(use.toolUseId);
   if (!/^[a-zA-Z0-9_.:-]{1,64}$/.test(id))
     say(
@@ -144,7 +140,7 @@ function checkUse(use: Shape, path: string, ids: Set<string>, say: Say): void {
       path,
       `Value '${String(use.name)}' at '${path}.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+`,
     );
-  if (!isShape(use.input))
+  if (!isObject(use.input))
     say(
       path,
       `The format of the value at ${path}.toolUse.input is invalid. Provide a json object for the field and try again.`,
@@ -153,8 +149,8 @@ function checkUse(use: Shape, path: string, ids: Set<string>, say: Say): void {
   ids.add(id);
 }
 
-function checkDocuments(content: readonly Shape[], at: number, say: Say): void {
-  const documents = content.map((block) => block.document).filter(isShape);
+function checkDocuments(content: readonly JsonObject[], at: number, say: Say): void {
+  const documents = content.map((block) => block.document).filter(isObject);
   if (documents.length === 0) return;
   if (!content.some((block) => typeof block.text === "string"))
     say(`messages.${at}`, "A text block must be included when a document is provided in the conversation.");
@@ -166,15 +162,15 @@ function checkDocuments(content: readonly Shape[], at: number, say: Say): void {
       );
 }
 
-function idsIn(message: Shape | undefined, member: "toolUse" | "toolResult"): string[] {
+function idsIn(message: JsonObject | undefined, member: "toolUse" | "toolResult"): string[] {
   return contentOf(message)
     .map((block) => block[member])
-    .filter(isShape)
+    .filter(isObject)
     .filter((one) => one.type === undefined)
     .map((one) => String(one.toolUseId));
 }
 
-function checkPairs(messages: readonly Shape[], at: number, say: Say): void {
+function checkPairs(messages: readonly JsonObject[], at: number, say: Say): void {
   const message = messages[at];
   if (message?.role === "assistant") {
     const results = idsIn(messages[at + 1], "toolResult");
@@ -195,9 +191,9 @@ function checkPairs(messages: readonly Shape[], at: number, say: Say): void {
     );
 }
 
-function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
-  const config = isShape(body.toolConfig) ? body.toolConfig : undefined;
-  const tools = Array.isArray(config?.tools) ? config.tools.filter(isShape) : [];
+function checkTools(body: JsonObject, messages: readonly JsonObject[], say: Say): void {
+  const config = objectIn(body.toolConfig);
+  const tools = objectsIn(config?.tools);
   const uses = messages.some(
     (message) => idsIn(message, "toolUse").length + idsIn(message, "toolResult").length > 0,
   );
@@ -210,7 +206,7 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     say("toolConfig", "toolConfig.tools: Member must have length greater than or equal to 1");
   const names = new Set<string>();
   for (const [at, tool] of tools.entries()) {
-    const spec = isShape(tool.toolSpec) ? tool.toolSpec : undefined;
+    const spec = objectIn(tool.toolSpec);
     if (spec === undefined) continue;
     const path = `toolConfig.tools.${at}`;
     if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(spec.name)))
@@ -221,18 +217,18 @@ function checkTools(body: Shape, messages: readonly Shape[], say: Say): void {
     if (names.has(String(spec.name)))
       say(path, `The tool ${String(spec.name)} is already defined at toolConfig.tools`);
     names.add(String(spec.name));
-    const schema = isShape(spec.inputSchema) && isShape(spec.inputSchema.json) ? spec.inputSchema.json : {};
+    const schema = membersIn(membersIn(spec.inputSchema).json);
     if (schema.type !== "object")
       say(path, `The value at ${path}.toolSpec.inputSchema.json.type must be one of the following: object.`);
     if (spec.description === "")
       say(path, `${path}.toolSpec.description: Member must have length greater than or equal to 1`);
   }
-  const choice = isShape(config?.toolChoice) ? config.toolChoice : undefined;
-  const named = isShape(choice?.tool) ? String(choice.tool.name) : undefined;
+  const choice = isObject(config?.toolChoice) ? config.toolChoice : undefined;
+  const named = isObject(choice?.tool) ? String(choice.tool.name) : undefined;
   if (named !== undefined && !names.has(named))
     say("toolConfig.toolChoice", `The tool ${named} is not defined at toolConfig.tools`);
-  const extra = isShape(body.additionalModelRequestFields) ? body.additionalModelRequestFields : {};
-  const thinking = isShape(extra.thinking) ? extra.thinking.type : undefined;
+  const extra = membersIn(body.additionalModelRequestFields);
+  const thinking = objectIn(extra.thinking)?.type;
   if (
     (thinking === "enabled" || thinking === "adaptive") &&
     (named !== undefined || choice?.any !== undefined)

@@ -2,8 +2,10 @@
 //
 // Each problem names its place in the body, and says it in the API's own words where those are known.
 
-import type { Violation } from "./openai-chat.ts";
+import type { JsonObject } from "@rondo/core";
+import { isObject, listIn, membersIn, objectIn, objectsIn } from "../../json.ts";
 import { checkGoogleOpenapi, checkGoogleResponse } from "./schemas.ts";
+import { breaches, checkWellFormed, type Say, type Violation } from "./violation.ts";
 
 export interface GoogleRules {
   /** Gemini 3: the first call of every model turn must carry a thoughtSignature. Default: false. */
@@ -12,14 +14,9 @@ export interface GoogleRules {
   noSchemaWithTools?: boolean;
 }
 
-type Obj = { [key: string]: unknown };
-
 /** Everything that Google would refuse in this body (JSON text, or parsed). Empty for a good request. */
 export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Violation[] {
-  const problems: Violation[] = [];
-  const say = (path: string, message: string): void => {
-    problems.push({ path, message });
-  };
+  const { found, say } = breaches();
   let request: unknown = body;
   if (typeof body === "string") {
     try {
@@ -29,9 +26,9 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
     }
   }
   if (!isObject(request)) return [{ path: "", message: "Invalid JSON payload received." }];
-  illFormed(request, "", say);
+  checkWellFormed(request, "", say, below);
   request = asFields(request);
-  if (!isObject(request)) return problems;
+  if (!isObject(request)) return found;
   unknownNames(request, requestKeys, "", say);
   contents(request.contents, rules, say);
   if (isObject(request.systemInstruction))
@@ -39,10 +36,11 @@ export function checkGoogleRequest(body: unknown, rules: GoogleRules = {}): Viol
   const names = tools(request.tools, say);
   toolConfig(request.toolConfig, names, say);
   generationConfig(request.generationConfig, names.size > 0, rules, say);
-  return problems;
+  return found;
 }
 
-type Say = (path: string, message: string) => void;
+const below = (path: string, name: string | number): string =>
+  typeof name === "number" ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
 
 /** What is in these is the caller's own, names and all. */
 const free = new Set(
@@ -84,7 +82,7 @@ function contents(value: unknown, rules: GoogleRules, say: Say): void {
     return;
   }
   // Who says nothing of its role is the user.
-  const turns = value.map((turn): Obj => (isObject(turn) ? { role: "user", ...turn } : {}));
+  const turns = value.map((turn): JsonObject => (isObject(turn) ? { role: "user", ...turn } : {}));
   turns.forEach((turn, i) => {
     const at = `contents[${i}]`;
     unknownNames(turn, new Set(["role", "parts"]), at, say);
@@ -116,19 +114,19 @@ function contents(value: unknown, rules: GoogleRules, say: Say): void {
     say(`contents[${turns.length - 1}]`, "Please ensure that multiturn requests end with a user turn.");
 }
 
-function pairs(turn: Obj, before: Obj, responses: Obj[], at: string, say: Say): void {
+function pairs(turn: JsonObject, before: JsonObject, responses: JsonObject[], at: string, say: Say): void {
   const calls = partsWith(before, "functionCall");
   if (turn.role !== "user") say(at, "functionResponse parts are the user's.");
   if (calls.length === 0)
     say(at, "Please ensure that function response turn comes immediately after a function call turn.");
-  else if (calls.length !== responses.length || responses.length !== listOf(turn.parts).length)
+  else if (calls.length !== responses.length || responses.length !== listIn(turn.parts).length)
     say(
       at,
       "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
     );
   responses.forEach((part, i) => {
-    const response = part.functionResponse as Obj;
-    const call = calls[i]?.functionCall as Obj | undefined;
+    const response = part.functionResponse as JsonObject;
+    const call = calls[i]?.functionCall as JsonObject | undefined;
     if (call === undefined) return;
     if (response.name !== call.name)
       say(`${at}.parts[${i}]`, "function responses stand in the order of their calls.");
@@ -178,7 +176,7 @@ function onePart(part: unknown, at: string, say: Say): void {
       if (!isObject(response.response))
         say(`${at}.functionResponse.response`, "Invalid value: response is a Struct");
       if (response.parts !== undefined)
-        listOf(response.parts).forEach((inner, i) => {
+        listIn(response.parts).forEach((inner, i) => {
           media(inner, `${at}.functionResponse.parts[${i}]`, say);
         });
     }
@@ -209,9 +207,9 @@ function tools(value: unknown, say: Say): Set<string> {
   const names = new Set<string>();
   if (value === undefined) return names;
   if (!Array.isArray(value) || value.length === 0) say("tools", "an empty list of tools");
-  listOf(value).forEach((tool, t) => {
+  listIn(value).forEach((tool, t) => {
     if (!isObject(tool) || tool.functionDeclarations === undefined) return;
-    listOf(tool.functionDeclarations).forEach((declared, d) => {
+    listIn(tool.functionDeclarations).forEach((declared, d) => {
       const at = `tools[${t}].function_declarations[${d}]`;
       if (!isObject(declared) || typeof declared.name !== "string" || !namePattern.test(declared.name)) {
         say(at, `* GenerateContentRequest.${at}.name: Invalid function name.`);
@@ -236,8 +234,7 @@ function tools(value: unknown, say: Say): Set<string> {
 
 function toolConfig(value: unknown, names: ReadonlySet<string>, say: Say): void {
   if (value === undefined) return;
-  const calling =
-    isObject(value) && isObject(value.functionCallingConfig) ? value.functionCallingConfig : undefined;
+  const calling = objectIn(membersIn(value).functionCallingConfig);
   if (calling === undefined) return;
   if (names.size === 0) say("toolConfig", "Function calling config is set without function_declarations.");
   const { mode, allowedFunctionNames: allowed } = calling;
@@ -246,7 +243,7 @@ function toolConfig(value: unknown, names: ReadonlySet<string>, say: Say): void 
   if (allowed === undefined) return;
   if (mode !== "ANY" && mode !== "VALIDATED")
     say("toolConfig", "allowed_function_names should only be set when the function calling mode is ANY.");
-  for (const name of listOf(allowed))
+  for (const name of listIn(allowed))
     if (!names.has(String(name)))
       say("toolConfig", `allowed_function_names contains ${String(name)}, which is not declared`);
 }
@@ -257,9 +254,9 @@ function generationConfig(value: unknown, hasTools: boolean, rules: GoogleRules,
     say("generationConfig", "Invalid value");
     return;
   }
-  if (listOf(value.stopSequences).length > 5)
+  if (listIn(value.stopSequences).length > 5)
     say("generationConfig.stopSequences", "The number of stop sequences must be 5 or fewer.");
-  const thinking = isObject(value.thinkingConfig) ? value.thinkingConfig : {};
+  const thinking = membersIn(value.thinkingConfig);
   if (thinking.thinkingBudget !== undefined && thinking.thinkingLevel !== undefined)
     say(
       "generationConfig.thinkingConfig",
@@ -274,7 +271,7 @@ function generationConfig(value: unknown, hasTools: boolean, rules: GoogleRules,
     say("generationConfig", "Function calling with a response mime type: 'application/json' is unsupported");
 }
 
-function unknownNames(value: Obj, known: ReadonlySet<string>, at: string, say: Say): void {
+function unknownNames(value: JsonObject, known: ReadonlySet<string>, at: string, say: Say): void {
   for (const key of Object.keys(value))
     if (!known.has(key))
       say(
@@ -283,30 +280,6 @@ function unknownNames(value: Obj, known: ReadonlySet<string>, at: string, say: S
       );
 }
 
-function illFormed(value: unknown, at: string, say: Say): void {
-  if (typeof value === "string") {
-    if (!(value as string & { isWellFormed(): boolean }).isWellFormed())
-      say(at, "The request body is not valid JSON: no low surrogate in string");
-  } else if (Array.isArray(value)) {
-    value.forEach((inner, i) => {
-      illFormed(inner, `${at}[${i}]`, say);
-    });
-  } else if (isObject(value)) {
-    for (const [key, inner] of Object.entries(value)) {
-      illFormed(key, at, say);
-      illFormed(inner, at === "" ? key : `${at}.${key}`, say);
-    }
-  }
-}
-
-function partsWith(turn: Obj, key: string): Obj[] {
-  return listOf(turn.parts).filter((part): part is Obj => isObject(part) && part[key] !== undefined);
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is Obj {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function partsWith(turn: JsonObject, key: string): JsonObject[] {
+  return objectsIn(turn.parts).filter((part) => part[key] !== undefined);
 }

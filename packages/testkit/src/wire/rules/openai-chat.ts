@@ -4,15 +4,9 @@
 // only some servers have are asked for by name.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { listIn, membersIn, objectIn } from "../../json.ts";
 import { checkOpenaiStrict, checkToolTop } from "./schemas.ts";
-
-/** A rule of its provider that a request body breaks. */
-export interface Violation {
-  /** What the server says. */
-  message: string;
-  /** Where in the body, e.g. `messages[2].tool_calls[0].id`. */
-  path: string;
-}
+import { breaches, type Say, type Violation } from "./violation.ts";
 
 /** Rules of single servers, on top of OpenAI's. */
 export interface ChatRules {
@@ -30,29 +24,20 @@ export interface ChatRules {
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
 
-export function objectAt(value: Json | undefined): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-}
-
-export function listAt(value: Json | undefined): Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** Checks a body as it went over the wire: the text, or what it parses to. */
 export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = {}): Violation[] {
-  const found: Violation[] = [];
-  const say = (path: string, message: string): void => void found.push({ path, message });
+  const { found, say } = breaches();
   const body = bodyOf(given, say);
   if (body === undefined) return found;
   if (typeof body.model !== "string" || body.model === "") say("model", "you must provide a model parameter");
-  checkTools(body, say, (tool) => objectAt(tool.function), "function.");
-  const messages = listAt(body.messages);
+  checkTools(body, say, (tool) => objectIn(tool.function), "function.");
+  const messages = listIn(body.messages);
   if (messages.length === 0)
     say(
       "messages",
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     );
-  const roles = messages.map((message) => objectAt(message)?.role);
+  const roles = messages.map((message) => objectIn(message)?.role);
   let open: { ids: Set<string>; at: number } | undefined;
   const close = (): void => {
     if (open !== undefined && open.ids.size > 0)
@@ -64,7 +49,7 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
   };
   for (const [at, one] of messages.entries()) {
     const path = `messages[${at}]`;
-    const message = objectAt(one);
+    const message = objectIn(one);
     if (message === undefined) {
       say(path, `Invalid type for '${path}': expected an object.`);
       continue;
@@ -87,13 +72,7 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
     close();
     if (message.role === "assistant" && message.tool_calls !== undefined)
       open = { ids: checkCalls(message.tool_calls, path, rules, say), at };
-    if (at > 0 && rules.mistral === true && message.role === "user" && roles[at - 1] === "tool")
-      say(path, "Unexpected role 'user' after role 'tool'");
-    if (at > 0 && rules.alternate === true && message.role === roles[at - 1])
-      say(
-        path,
-        "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
-      );
+    if (at > 0) checkTurn(message.role, roles[at - 1], path, rules, say);
   }
   close();
   if (rules.mistral === true && roles.at(-1) === "assistant")
@@ -104,11 +83,25 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
   return found;
 }
 
+/** Whose turn it is after whose. */
+function checkTurn(
+  role: Json | undefined,
+  before: Json | undefined,
+  path: string,
+  rules: ChatRules,
+  say: Say,
+): void {
+  if (rules.mistral === true && role === "user" && before === "tool")
+    say(path, "Unexpected role 'user' after role 'tool'");
+  if (rules.alternate === true && role === before)
+    say(
+      path,
+      "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
+    );
+}
+
 /** The body parsed, with the complaint of a server that cannot read it. */
-export function bodyOf(
-  given: string | Json,
-  say: (path: string, message: string) => void,
-): JsonObject | undefined {
+export function bodyOf(given: string | Json, say: Say): JsonObject | undefined {
   let value: Json = given;
   if (typeof given === "string") {
     // A lone surrogate as an escape is JSON to some parsers and none to others.
@@ -123,7 +116,7 @@ export function bodyOf(
       return undefined;
     }
   }
-  const body = objectAt(value);
+  const body = objectIn(value);
   if (body === undefined) say("$", "The request body must be a JSON object");
   return body;
 }
@@ -131,12 +124,12 @@ export function bodyOf(
 /** Tools, their choice, and what goes with them. `unwrap` finds the function in a tool; undefined leaves it alone. */
 export function checkTools(
   body: JsonObject,
-  say: (path: string, message: string) => void,
+  say: Say,
   unwrap: (tool: JsonObject) => JsonObject | undefined,
   prefix: string,
 ): void {
-  const form = objectAt(objectAt(body.response_format)?.json_schema) ?? objectAt(objectAt(body.text)?.format);
-  const root = objectAt(form?.schema);
+  const form = objectIn(membersIn(body.response_format).json_schema) ?? objectIn(membersIn(body.text).format);
+  const root = objectIn(form?.schema);
   if (root !== undefined && root.type !== "object")
     say(
       "schema",
@@ -146,7 +139,7 @@ export function checkTools(
     checkOpenaiStrict(form.schema, "schema", (at, what) =>
       say(at, `Invalid schema for response_format: ${what}`),
     );
-  const tools = listAt(body.tools);
+  const tools = listIn(body.tools);
   if (body.tools !== undefined && tools.length === 0) say("tools", "[] is too short - 'tools'");
   if (body.tools === undefined)
     for (const member of ["tool_choice", "parallel_tool_calls"])
@@ -158,7 +151,7 @@ export function checkTools(
     );
   const names = new Set<string>();
   for (const [at, one] of tools.entries()) {
-    const fn = unwrap(objectAt(one) ?? {});
+    const fn = unwrap(membersIn(one));
     if (fn === undefined) continue;
     const path = `tools[${at}].${prefix}`;
     const name = String(fn.name ?? "");
@@ -172,7 +165,7 @@ export function checkTools(
   }
 }
 
-export function checkName(name: string, path: string, say: (path: string, message: string) => void): void {
+export function checkName(name: string, path: string, say: Say): void {
   if (name === "")
     say(
       path,
@@ -213,12 +206,7 @@ const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
   ]),
 };
 
-function checkFields(
-  message: JsonObject,
-  path: string,
-  rules: ChatRules,
-  say: (path: string, message: string) => void,
-): void {
+function checkFields(message: JsonObject, path: string, rules: ChatRules, say: Say): void {
   const allowed = messageFields[String(message.role)];
   for (const field of Object.keys(message))
     if (rules.refusedFields?.includes(field) === true || allowed?.has(field) === false)
@@ -236,14 +224,9 @@ const partTypes: { readonly [role: string]: readonly string[] } = {
   tool: ["text"],
 };
 
-function checkContent(
-  message: JsonObject,
-  path: string,
-  rules: ChatRules,
-  say: (path: string, message: string) => void,
-): void {
+function checkContent(message: JsonObject, path: string, rules: ChatRules, say: Say): void {
   const { content, role } = message;
-  const calls = message.role === "assistant" && listAt(message.tool_calls).length > 0;
+  const calls = message.role === "assistant" && listIn(message.tool_calls).length > 0;
   if (content === undefined || content === null) {
     if (!calls && message.refusal === undefined && message.audio === undefined)
       say(`${path}.content`, `Invalid value for 'content': expected a string, got null.`);
@@ -254,13 +237,13 @@ function checkContent(
       say(`${path}.content`, "Invalid request content: Each message must have at least one content element.");
     return;
   }
-  const parts = listAt(content);
+  const parts = listIn(content);
   if (parts.length === 0)
     say(`${path}.content`, "Invalid request content: Each message must have at least one content element.");
-  if (rules.stringContent === true && parts.every((part) => objectAt(part)?.type === "text"))
+  if (rules.stringContent === true && parts.every((part) => objectIn(part)?.type === "text"))
     say(`${path}.content`, `('${path}.content' : value must be a string)`);
   for (const [at, one] of parts.entries()) {
-    const part = objectAt(one);
+    const part = objectIn(one);
     const type = String(part?.type);
     if (part?.type === "image_url" && role !== "user")
       say(
@@ -274,20 +257,15 @@ function checkContent(
       );
     if (
       part?.type === "image_url" &&
-      !/^(?:https?:|data:image\/)/.test(String(objectAt(part.image_url)?.url))
+      !/^(?:https?:|data:image\/)/.test(String(objectIn(part.image_url)?.url))
     )
       say(`${path}.content[${at}].image_url`, "Invalid image URL.");
   }
 }
 
 /** The calls' own rules; returns the ids that need an answer. */
-function checkCalls(
-  given: Json,
-  path: string,
-  rules: ChatRules,
-  say: (path: string, message: string) => void,
-): Set<string> {
-  const calls = listAt(given);
+function checkCalls(given: Json, path: string, rules: ChatRules, say: Say): Set<string> {
+  const calls = listIn(given);
   if (calls.length === 0)
     say(
       `${path}.tool_calls`,
@@ -296,7 +274,7 @@ function checkCalls(
   const ids = new Set<string>();
   for (const [at, one] of calls.entries()) {
     const where = `${path}.tool_calls[${at}]`;
-    const call = objectAt(one);
+    const call = objectIn(one);
     const id = String(call?.id ?? "");
     if (id === "" || id.length > 40)
       say(
@@ -308,7 +286,7 @@ function checkCalls(
     if (ids.has(id)) say(`${where}.id`, `Duplicate value for 'tool_call_id' of ${id} in ${path}`);
     ids.add(id);
     if (call?.type !== "function") say(`${where}.type`, `Missing required parameter: '${where}.type'.`);
-    const fn = objectAt(call?.function);
+    const fn = objectIn(call?.function);
     checkName(String(fn?.name ?? ""), `${where}.function.name`, say);
     checkArguments(fn?.arguments, `${where}.function.arguments`, say);
   }
@@ -316,13 +294,9 @@ function checkCalls(
 }
 
 /** Templates parse the arguments of the whole history again: text that is no JSON object fails every later request. */
-export function checkArguments(
-  given: Json | undefined,
-  path: string,
-  say: (path: string, message: string) => void,
-): void {
+export function checkArguments(given: Json | undefined, path: string, say: Say): void {
   try {
-    if (typeof given === "string" && objectAt(JSON.parse(given) as Json) !== undefined) return;
+    if (typeof given === "string" && objectIn(JSON.parse(given) as Json) !== undefined) return;
   } catch {
     // Said below.
   }

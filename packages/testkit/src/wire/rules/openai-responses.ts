@@ -1,15 +1,9 @@
 // The room of what OpenAI's Responses API refuses: a request body in, its violations out, in the server's own words.
 
 import type { Json, JsonObject } from "@rondo/core";
-import {
-  bodyOf,
-  checkArguments,
-  checkName,
-  checkTools,
-  listAt,
-  objectAt,
-  type Violation,
-} from "./openai-chat.ts";
+import { listIn, membersIn } from "../../json.ts";
+import { bodyOf, checkArguments, checkName, checkTools } from "./openai-chat.ts";
+import { breaches, type Say, type Violation } from "./violation.ts";
 
 const idForms: { readonly [type: string]: string } = {
   function_call: "fc",
@@ -22,15 +16,14 @@ const inputParts = new Set(["input_text", "input_image", "input_file"]);
 
 /** Checks a body as it went over the wire: the text, or what it parses to. */
 export function checkOpenaiResponsesRequest(given: string | Json): Violation[] {
-  const found: Violation[] = [];
-  const say = (path: string, message: string): void => void found.push({ path, message });
+  const { found, say } = breaches();
   const body = bodyOf(given, say);
   if (body === undefined) return found;
   if (typeof body.model !== "string" || body.model === "") say("model", "you must provide a model parameter");
   checkTools(body, say, (tool) => (tool.type === "function" ? tool : undefined), "");
   // A text by itself is what the user says.
   if (typeof body.input === "string") return found;
-  const input = listAt(body.input).map((item) => objectAt(item) ?? {});
+  const input = listIn(body.input).map(membersIn);
   const goesOn = [body.previous_response_id, body.conversation].some((id) => (id ?? null) !== null);
   if (input.length === 0 && !goesOn)
     say("input", "Invalid 'input': empty array. Expected an array with minimum length 1.");
@@ -39,8 +32,6 @@ export function checkOpenaiResponsesRequest(given: string | Json): Violation[] {
   checkReasoning(input, say);
   return found;
 }
-
-type Say = (path: string, message: string) => void;
 
 function checkItem(item: JsonObject, at: number, body: JsonObject, say: Say): void {
   const path = `input[${at}]`;
@@ -96,11 +87,11 @@ function checkMessage(item: JsonObject, path: string, say: Say): void {
       `Invalid value: '${role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`,
     );
   if (typeof item.content === "string") return;
-  const parts = listAt(item.content);
+  const parts = listIn(item.content);
   if (parts.length === 0) say(`${path}.content`, `Invalid '${path}.content': empty array.`);
   const allowed = role === "assistant" ? new Set(["output_text", "refusal"]) : inputParts;
   for (const [at, part] of parts.entries()) {
-    const type = String(objectAt(part)?.type);
+    const type = String(membersIn(part).type);
     if (!allowed.has(type))
       say(
         `${path}.content[${at}]`,
@@ -116,8 +107,8 @@ function checkOutput(output: Json | undefined, path: string, say: Say): void {
     return;
   }
   for (const [at, part] of output.entries())
-    if (!inputParts.has(String(objectAt(part)?.type)))
-      say(`${path}.output[${at}]`, `Invalid value: '${String(objectAt(part)?.type)}'.`);
+    if (!inputParts.has(String(membersIn(part).type)))
+      say(`${path}.output[${at}]`, `Invalid value: '${String(membersIn(part).type)}'.`);
 }
 
 /** @param goesOn the server holds what came before: calls may stand there */

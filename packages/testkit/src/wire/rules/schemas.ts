@@ -2,19 +2,11 @@
 //
 // Written from what the providers refuse, not from what our adapter does: the adapter is tested against it.
 
-import type { Json, JsonObject } from "@rondo/core";
-
-export type Say = (path: string, message: string) => void;
-
-export interface SchemaViolation {
-  path: string;
-  message: string;
-}
+import type { JsonObject } from "@rondo/core";
+import { isObject, listIn, membersIn } from "../../json.ts";
+import { breaches, type Say, type Violation } from "./violation.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
 
 function unknown(schema: JsonObject, known: ReadonlySet<string>, at: string, say: Say): void {
   for (const word of Object.keys(schema))
@@ -56,7 +48,7 @@ function googleNode(
   if (Array.isArray(schema.type)) say(`${at}.type`, "Proto field is not repeating, cannot start list.");
   if (schema.enum !== undefined) {
     if (schema.type !== "string") say(`${at}.enum`, "only allowed for STRING type");
-    for (const [i, value] of listOf(schema.enum).entries()) {
+    for (const [i, value] of listIn(schema.enum).entries()) {
       if (typeof value !== "string")
         say(`${at}.enum[${i}]`, `Invalid value at '${at}.enum[${i}]' (TYPE_STRING)`);
       else if (value === "") say(`${at}.enum[${i}]`, "cannot be empty");
@@ -67,14 +59,14 @@ function googleNode(
   if (schema.type === "array" && schema.items === undefined) say(`${at}.items`, "missing field.");
   if (schema.type === "object" && isObject(schema.properties) && Object.keys(schema.properties).length === 0)
     say(`${at}.properties`, "should be non-empty for OBJECT type");
-  const properties = isObject(schema.properties) ? schema.properties : {};
-  for (const name of listOf(schema.required))
+  const properties = membersIn(schema.properties);
+  for (const name of listIn(schema.required))
     if (!Object.hasOwn(properties, String(name)))
       say(`${at}.required`, `property is not defined: ${String(name)}`);
   const inner = (one: unknown, path: string): void => googleNode(one, path, say, known, formats);
   for (const [name, one] of Object.entries(properties)) inner(one, `${at}.properties[${name}]`);
   if (schema.items !== undefined) inner(schema.items, `${at}.items`);
-  for (const [i, one] of listOf(schema.anyOf).entries()) inner(one, `${at}.any_of[${i}]`);
+  for (const [i, one] of listIn(schema.anyOf).entries()) inner(one, `${at}.any_of[${i}]`);
 }
 
 const googleStrictRefused = words(
@@ -120,8 +112,8 @@ export function checkOpenaiStrict(schema: unknown, at: string, say: Say): void {
     const types = Array.isArray(node.type) ? node.type : [node.type];
     if (types.includes("array") && node.items === undefined) say(path, "array schema missing items.");
     if (!types.includes("object") && node.properties === undefined) return;
-    const properties = isObject(node.properties) ? node.properties : {};
-    const required = listOf(node.required);
+    const properties = membersIn(node.properties);
+    const required = listIn(node.required);
     if (node.additionalProperties !== false)
       say(path, "In context=(), 'additionalProperties' is required to be supplied and to be false.");
     const rule =
@@ -170,7 +162,7 @@ export function checkToolTop(schema: unknown, at: string, say: Say): void {
       );
   checkLists(schema, at, say);
   walk(schema, at, (node, path) => {
-    const isList = node.type === "array" || listOf(node.type).includes("array");
+    const isList = node.type === "array" || listIn(node.type).includes("array");
     if (isList && node.items === undefined) say(path, `In context=(${path}), array schema missing items.`);
   });
 }
@@ -213,10 +205,10 @@ const checkers: { readonly [mode: string]: (schema: unknown, at: string, say: Sa
 };
 
 /** What the provider behind an adapter's mode would refuse of a schema. */
-export function checkSchema(schema: unknown, mode: string): SchemaViolation[] {
-  const found: SchemaViolation[] = [];
+export function checkSchema(schema: unknown, mode: string): Violation[] {
   const check = checkers[mode];
   if (check === undefined) throw new Error(`no rules are known for schemas of mode ${mode}`);
-  check(schema, "schema", (path, message) => void found.push({ path, message }));
+  const { found, say } = breaches();
+  check(schema, "schema", say);
   return found;
 }

@@ -1,7 +1,9 @@
 // The room of refusing: a request to one compatible server, checked by that server's rules.
 
 import type { JsonObject } from "@rondo/core";
-import { bodyOf, checkOpenaiChatRequest, listAt, objectAt, type Violation } from "../rules/openai-chat.ts";
+import { listIn, membersIn } from "../../json.ts";
+import { bodyOf, checkOpenaiChatRequest } from "../rules/openai-chat.ts";
+import type { Say, Violation } from "../rules/violation.ts";
 import type { ServerPersonality, ServerRules } from "./personality.ts";
 
 /** What the server would refuse about a body, as it went over the wire, and its headers (names in lower case). */
@@ -22,8 +24,6 @@ export function checkServerRequest(
   return found;
 }
 
-type Say = (path: string, message: string) => void;
-
 function fields(body: JsonObject, rules: ServerRules, say: Say): void {
   for (const field of Object.keys(body))
     if (rules.refused?.includes(field) === true || rules.fields?.includes(field) === false)
@@ -33,7 +33,7 @@ function fields(body: JsonObject, rules: ServerRules, say: Say): void {
 }
 
 function messages(body: JsonObject, rules: ServerRules, say: Say): void {
-  const list = listAt(body.messages).map((message) => objectAt(message) ?? {});
+  const list = listIn(body.messages).map(membersIn);
   const roles = rules.roles ?? ["system", "user", "assistant", "tool"];
   for (const [at, message] of list.entries()) {
     const path = `messages[${at}]`;
@@ -67,11 +67,11 @@ function messages(body: JsonObject, rules: ServerRules, say: Say): void {
 function tools(body: JsonObject, rules: ServerRules, say: Say): void {
   if (rules.noTools !== undefined && body.tools !== undefined) say("tools", rules.noTools);
   const forced = body.tool_choice !== undefined && body.tool_choice !== "auto" && body.tool_choice !== "none";
-  const type = objectAt(body.thinking)?.type;
+  const type = membersIn(body.thinking).type;
   const thinks = body.enable_thinking === undefined ? type !== "disabled" : body.enable_thinking === true;
   if (forced && (rules.noForcedCall === "ever" || (rules.noForcedCall === "thinking" && thinks)))
     say("tool_choice", "Thinking mode does not support this tool_choice");
-  const format = objectAt(body.response_format)?.type;
+  const format = membersIn(body.response_format).type;
   if (format !== undefined && body.tools !== undefined && rules.noSchemaWithTools === true)
     say("response_format", "json mode cannot be combined with tool/function calling");
   if (format === "json_schema" && rules.noJsonSchema === true)

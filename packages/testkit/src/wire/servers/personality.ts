@@ -4,7 +4,8 @@
 // documents, error messages and the failure catalogue (F-numbers), and knows nothing of any client.
 
 import type { ErrorKind, Json, JsonObject } from "@rondo/core";
-import type { ChatRules, Violation } from "../rules/openai-chat.ts";
+import type { ChatRules } from "../rules/openai-chat.ts";
+import type { Violation } from "../rules/violation.ts";
 
 /** What it refuses beyond what OpenAI refuses. */
 export interface ServerRules {

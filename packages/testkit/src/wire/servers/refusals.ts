@@ -1,6 +1,6 @@
 // The room of error bodies: the few shapes in which compatible servers say no.
 
-import type { Violation } from "../rules/openai-chat.ts";
+import type { Violation } from "../rules/violation.ts";
 
 export interface Refused {
   status: number;
