@@ -24,6 +24,7 @@ import {
 import { checkGiven, count, flag, membersOf, object, text } from "@rondo/core/checks";
 import { flatten, playTurn, ScriptedAnswer } from "./scripted/play.ts";
 import { fail, type Turn, usageChecks } from "./scripted/turns.ts";
+import { clipped } from "./text.ts";
 
 /** A request as it was when the model got it: plain JSON, its own copy, the messages an array. */
 export interface SeenRequest {
@@ -199,15 +200,10 @@ class Scripted implements ScriptedModel {
     // Awaited also when there is nothing to wait for: no model emits before its promise is there.
     const acts = flatten(await turn);
     const late = acts.flatMap((act) => (act.act === "late" ? [act.event] : []));
-    const answer = new ScriptedAnswer(this.origin, {
-      ...(this.#options.chunk === undefined ? {} : { chunk: this.#options.chunk }),
-      newId: () => this.#newId(request),
-    });
+    const { chunk, ignoreSignal: deaf = false, usage } = this.#options;
+    const answer = new ScriptedAnswer(this.origin, () => this.#newId(request), chunk);
     try {
-      return await playTurn(acts, answer, io, {
-        deaf: this.#options.ignoreSignal === true,
-        ...(this.#options.usage === undefined ? {} : { usage: this.#options.usage }),
-      });
+      return await playTurn(acts, answer, io, { deaf, usage });
     } finally {
       if (late.length > 0) this.#emitLate(late, io);
     }
@@ -248,7 +244,7 @@ function lastWords({ messages }: ModelRequest): string {
   const last = messages.at(messages.length - 1);
   if (last === undefined) return "no message at all";
   const who = last.role === "tool" ? `the result of ${last.name}` : `the ${last.role}'s message`;
-  return `${who}: ${JSON.stringify(cut(textOf(last)))}`;
+  return `${who}: ${JSON.stringify(short(textOf(last)))}`;
 }
 
 /** A turn of a script, in a line. */
@@ -257,9 +253,11 @@ function turnWords(turn: Turn | Decide): string {
   const words = flatten(turn).map((act): string => {
     switch (act.act) {
       case "part":
-        return "text" in act.part ? `${act.part.type} ${JSON.stringify(cut(act.part.text))}` : act.part.type;
+        return "text" in act.part
+          ? `${act.part.type} ${JSON.stringify(short(act.part.text))}`
+          : act.part.type;
       case "call":
-        return `call ${act.call.name} ${cut(act.call.rawArgs)}`;
+        return `call ${act.call.name} ${short(act.call.rawArgs)}`;
       case "fail":
         return `fail ${act.kind}`;
       default:
@@ -269,7 +267,7 @@ function turnWords(turn: Turn | Decide): string {
   return words.join(", ") || "nothing";
 }
 
-const cut = (text: string): string => (text.length <= 80 ? text : `${text.slice(0, 80)}…`);
+const short = (text: string): string => clipped(text, 80);
 
 /** A copy as plain JSON: what the loop changes afterwards does not change what was seen. */
 function snapshot(request: ModelRequest): SeenRequest {

@@ -3,6 +3,8 @@
 // What is wanted may be less than what there is: members that are not named are not looked at, unless exactness is asked
 // for. The one function says both: no difference is a match, and the number of differences is the distance.
 
+import { clippedOf } from "../text.ts";
+
 /** What a value should be: itself, a pattern for a text, a question, a runner's own matcher (`expect.any(String)`), or a list or object of these. */
 export type Wanted = unknown;
 
@@ -60,8 +62,7 @@ function isAsymmetric(wanted: unknown): wanted is Asymmetric {
 
 /** A value in one line, cut. */
 export function shown(value: unknown, limit: number = 160): string {
-  const text = textOf(value);
-  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length} characters)`;
+  return clippedOf(textOf(value), limit);
 }
 
 function textOf(value: unknown): string {

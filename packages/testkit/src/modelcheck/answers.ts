@@ -108,7 +108,7 @@ function sampleOf(schema: Json | undefined): Json {
 
 /** The answer a turn of the scripted model makes, when it is made of what stands in an answer. */
 function messageOf(turn: Turn): AssistantMessage {
-  const answer = new ScriptedAnswer(origin, { newId: () => "same" });
+  const answer = new ScriptedAnswer(origin, () => "same");
   for (const act of flatten(turn))
     switch (act.act) {
       case "part":

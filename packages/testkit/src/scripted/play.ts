@@ -16,6 +16,7 @@ import {
   type ToolCallPart,
   type Usage,
 } from "@rondo/core";
+import { piecesOf } from "../text.ts";
 import type { Act, FailOptions, Gate, ScriptedCall, Turn } from "./turns.ts";
 
 /** The acts of a turn, in one list. @throws RondoError `invalid_request` for what is none: it would be no answer at all */
@@ -40,7 +41,7 @@ export async function playTurn(
   acts: readonly Act[],
   answer: ScriptedAnswer,
   io: ModelIo,
-  options: { deaf: boolean; usage?: Usage },
+  options: { deaf: boolean; usage: Usage | undefined },
 ): Promise<AssistantMessage> {
   const listen = (): void => {
     if (!options.deaf && io.signal.aborted) throw answer.aborted(io.signal.reason);
@@ -57,20 +58,12 @@ export async function playTurn(
         }
         answer.close();
         break;
-      case "misorder": {
-        const events: ModelEvent[] = [];
-        for (const inner of flatten(act.turn)) {
-          if (inner.act !== "part" && inner.act !== "call")
-            throw new RondoError("internal", `misorder takes parts and calls only, not \`${inner.act}\``);
-          events.push(...answer.open(inner));
-          answer.close();
-        }
-        for (const event of events.reverse()) {
+      case "misorder":
+        for (const event of misordered(act.turn, answer)) {
           listen();
           io.emit(event);
         }
         break;
-      }
       case "emit":
         io.emit(act.event);
         break;
@@ -85,8 +78,6 @@ export async function playTurn(
         break;
       case "gate":
         await wait(act.gate, options.deaf || act.ignoreSignal ? undefined : io.signal);
-        if (act.ignoreSignal) break;
-        listen();
         break;
       case "fail":
         throw answer.failed(act.kind, act.options);
@@ -98,6 +89,18 @@ export async function playTurn(
   }
   listen();
   return answer.message(options.usage);
+}
+
+/** The parts of a turn are whole; the events that show them come last first. */
+function misordered(turn: Turn, answer: ScriptedAnswer): ModelEvent[] {
+  const events: ModelEvent[] = [];
+  for (const act of flatten(turn)) {
+    if (act.act !== "part" && act.act !== "call")
+      throw new RondoError("internal", `misorder takes parts and calls only, not \`${act.act}\``);
+    events.push(...answer.open(act));
+    answer.close();
+  }
+  return events.reverse();
 }
 
 /** Until the gate is released, or the signal fires. */
@@ -117,14 +120,17 @@ export class ScriptedAnswer {
   stop: Extract<Act, { act: "stop" }> | undefined;
   usage: Usage | undefined;
   readonly #origin: Origin;
-  readonly #options: { chunk?: number; newId(): string };
+  readonly #newId: () => string;
+  readonly #chunk: number | undefined;
   readonly #content: Part[] = [];
   #opened: Part | undefined;
   #shown = "";
 
-  constructor(origin: Origin, options: { chunk?: number; newId(): string }) {
+  /** @param chunk characters a delta where a part does not say. Absent: a part is one delta */
+  constructor(origin: Origin, newId: () => string, chunk?: number) {
     this.#origin = origin;
-    this.#options = options;
+    this.#newId = newId;
+    this.#chunk = chunk;
   }
 
   /** Begins a part: the events that show it. */
@@ -135,19 +141,14 @@ export class ScriptedAnswer {
       const call = this.#call(act.call);
       this.#opened = call;
       const { id, name } = call;
-      return this.#pieces(call.rawArgs, act.call.chunk).map((delta) => ({
-        type: "tool_args_delta",
-        index,
-        id,
-        name,
-        delta,
-      }));
+      const pieces = piecesOf(call.rawArgs, act.call.chunk ?? this.#chunk);
+      return pieces.map((delta) => ({ type: "tool_args_delta", index, id, name, delta }));
     }
     const part = structuredClone(act.part);
     this.#opened = part;
     if (part.type !== "text" && part.type !== "reasoning") return [{ type: "progress" }];
     const type = part.type === "text" ? "text_delta" : "reasoning_delta";
-    return this.#pieces(part.text, act.chunk).map((text) => ({ type, index, text }));
+    return piecesOf(part.text, act.chunk ?? this.#chunk).map((text) => ({ type, index, text }));
   }
 
   /** An event of the open part has gone out. */
@@ -222,20 +223,9 @@ export class ScriptedAnswer {
     return {
       type: "tool_call",
       ...call,
-      id: given.id ?? this.#options.newId(),
+      id: given.id ?? this.#newId(),
       args: structuredClone(given.args),
     };
-  }
-
-  /** The text cut into deltas by code points, so that no delta holds half a character. */
-  #pieces(text: string, chunk: number | undefined = this.#options.chunk): string[] {
-    if (text === "") return [];
-    if (chunk === undefined) return [text];
-    const characters = [...text];
-    const pieces: string[] = [];
-    for (let at = 0; at < characters.length; at += Math.max(1, chunk))
-      pieces.push(characters.slice(at, at + Math.max(1, chunk)).join(""));
-    return pieces;
   }
 }
 

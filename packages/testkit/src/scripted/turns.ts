@@ -65,25 +65,25 @@ interface Streamed {
 }
 
 const streamedChecks: ChecksOf<Streamed> = { chunk: count, opaque: anything };
-const spoken = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText });
+const spokenGiven = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText });
 
 /** Text of the answer. */
 export function say(text: string, options: Streamed = {}): Act {
-  checkGiven(spoken, { ...options, text }, "say");
-  return {
-    act: "part",
-    part: { type: "text", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
-    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
-  };
+  return spoken("say", "text", text, options);
 }
 
 /** Reasoning before or between the answer's parts. */
 export function think(text: string, options: Streamed = {}): Act {
-  checkGiven(spoken, { ...options, text }, "think");
+  return spoken("think", "reasoning", text, options);
+}
+
+function spoken(word: string, type: "text" | "reasoning", text: string, options: Streamed): Act {
+  checkGiven(spokenGiven, { ...options, text }, word);
+  const { chunk, opaque } = options;
   return {
     act: "part",
-    part: { type: "reasoning", text, ...(options.opaque === undefined ? {} : { opaque: options.opaque }) },
-    ...(options.chunk === undefined ? {} : { chunk: options.chunk }),
+    part: { type, text, ...(opaque === undefined ? {} : { opaque }) },
+    ...(chunk === undefined ? {} : { chunk }),
   };
 }
 

@@ -3,6 +3,7 @@
 import { AssertionError } from "node:assert/strict";
 import { inspect, isDeepStrictEqual } from "node:util";
 import { type ChecksOf, checkGiven, membersOf, nearest, type Check as ValueCheck } from "@rondo/core/checks";
+import { clippedOf } from "../text.ts";
 
 /** One demand on a subject. `run` rejects, saying what is wrong, where it does not hold. */
 export interface Check {
@@ -57,6 +58,5 @@ export function mustBe(actual: unknown, expected: unknown, what: string): void {
 }
 
 function shown(value: unknown): string {
-  const text = inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY });
-  return text.length <= 300 ? text : `${text.slice(0, 300)}… (${text.length} characters)`;
+  return clippedOf(inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY }), 300);
 }

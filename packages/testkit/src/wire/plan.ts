@@ -6,6 +6,7 @@
 import type { Part, Usage } from "@rondo/core";
 import { flatten, noTurn } from "../scripted/play.ts";
 import type { Act, ScriptedCall, Turn } from "../scripted/turns.ts";
+import { piecesOf } from "../text.ts";
 import { direct, mangle } from "./damage.ts";
 import { type ErrorResponse, errorFrames, errorResponse, refusalOf, refusalWith } from "./errors.ts";
 import { frameBytes, joined, pingBytes, streamType } from "./framing.ts";
@@ -354,16 +355,8 @@ class Said {
     };
   }
 
-  /** By code points, so that no delta holds half a character. */
-  #pieces(text: string, chunk: number | undefined = this.#asked.chunk): string[] {
-    if (text === "") return [];
-    if (chunk === undefined) return [text];
-    const characters = [...text];
-    const size = Math.max(1, chunk);
-    const pieces: string[] = [];
-    for (let at = 0; at < characters.length; at += size)
-      pieces.push(characters.slice(at, at + size).join(""));
-    return pieces;
+  #pieces(text: string, chunk: number | undefined): string[] {
+    return piecesOf(text, chunk ?? this.#asked.chunk);
   }
 }
 

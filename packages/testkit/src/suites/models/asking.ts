@@ -160,13 +160,6 @@ export function longer(calling: AssistantMessage): Message[] {
   ];
 }
 
-/** How far two texts are the same. */
-export function commonLength(one: string, other: string): number {
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
-  return at;
-}
-
 /** What a promise comes to, in time. */
 export async function within<T>(promise: Promise<T>, ms: number, otherwise: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
