@@ -8,6 +8,7 @@ import {
   type AgentOptions,
   type Clock,
   canonical,
+  type Grant,
   type JsonObject,
   type LogRecord,
   type Model,
@@ -16,7 +17,9 @@ import {
   type ModelRequest,
   memoryJournal,
   RecordedResult,
+  type RecordOf,
   RondoError,
+  type RunEnd,
   type RunResult,
   resolve,
   type Session,
@@ -94,8 +97,7 @@ function playing(tape: Tape, { id, origin, facts }: ModelRef, at: number | undef
       }
       const { kind, message, ...rest } = outcome.error;
       // What was cancelled in the recording waits to be cancelled again.
-      if (kind === "aborted" && !io.signal.aborted)
-        await new Promise((resolve) => io.signal.addEventListener("abort", resolve, { once: true }));
+      if (kind === "aborted") await aborted(io.signal);
       throw new RondoError(kind, message, {
         ...rest,
         ...("partial" in outcome && outcome.partial !== undefined ? { partial: outcome.partial } : {}),
@@ -103,6 +105,12 @@ function playing(tape: Tape, { id, origin, facts }: ModelRef, at: number | undef
       });
     },
   };
+}
+
+/** Resolves when the signal fires, at once where it has. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** What `execute` gets: the arguments as JSON beside the value that the tool's own schema made of them. */
@@ -132,8 +140,7 @@ function played(tape: Tape, one: Tool): Tool {
   const give = async (args: JsonObject, signal: AbortSignal): Promise<RecordedResult> => {
     const result = tape.result(one.name, args);
     // It never came by itself: the loop gave it up, and will again.
-    if (result.code === "timeout" || result.code === "aborted")
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    if (result.code === "timeout" || result.code === "aborted") await aborted(signal);
     return new RecordedResult(result);
   };
   return toolWith(one, {
@@ -191,22 +198,10 @@ export async function replayTest<Output = unknown>(
   options: Omit<AgentOptions<Output>, "model"> & { model?: Model },
   recording: Recording,
 ): Promise<RunResult<Output>> {
-  const given = options as AgentOptions;
-  const { rules } = resolve({ ...given, model: scripted([]) });
+  const given = options as AgentOptions<Output>;
+  const { rules } = resolve({ ...(given as AgentOptions), model: scripted([]) });
   const tape = new Tape(recording, rules);
-  const played = cassetteOf(tape);
-  const [model, ...fallback] = played.models;
-  const context = given.context?.compaction;
-  const agent = new Agent<Output>({
-    ...(options as AgentOptions<Output>),
-    model: model as Model,
-    fallback,
-    ...(context == null || played.compactor === undefined
-      ? {}
-      : { context: { ...given.context, compaction: { ...context, model: played.compactor } } }),
-    tools: played.tools(given.tools ?? []),
-    clock: played.clock,
-  });
+  const agent = new Agent<Output>({ ...given, ...playedOptions(given, cassetteOf(tape)) });
   const session = await agent.open("replayed", { journal: memoryJournal() });
   const said = new Said(tape.records, session as Session);
   tape.heard = (seq) => said.until(seq);
@@ -230,27 +225,44 @@ export async function replayTest<Output = unknown>(
   return result;
 }
 
+/** What the recording has in place of an agent's own models, tools and clock. */
+function playedOptions<Output>(
+  { context, tools = [] }: AgentOptions<Output>,
+  played: Cassette,
+): Partial<AgentOptions<Output>> {
+  const { models, compactor, clock } = played;
+  const compaction = context?.compaction;
+  return {
+    model: models[0] as Model,
+    fallback: models.slice(1),
+    ...(compaction == null || compactor === undefined
+      ? {}
+      : { context: { ...context, compaction: { ...compaction, model: compactor } } }),
+    tools: played.tools(tools),
+    clock,
+  };
+}
+
+/** @throws RondoError for the first thing that is otherwise than it was recorded */
 function compare(tape: Tape, session: Session, result: RunResult): void {
-  const differs = (what: string, was: unknown, is: unknown): RondoError =>
-    new RondoError(
-      "internal",
-      `cassette: ${what}: recorded ${JSON.stringify(was)}, now ${JSON.stringify(is)}`,
-    );
-  const was = tape.state.run;
-  const ends = [was?.end, result.end].map((end) => end && { reason: end.reason, rule: end.rule });
-  if (canonical((ends[0] ?? null) as never) !== canonical((ends[1] ?? null) as never))
-    throw differs("the run ends otherwise", ends[0] ?? "parked", ends[1] ?? "parked");
-  if (tape.left > 0)
-    throw differs("fewer model calls were made", tape.calls.length, tape.calls.length - tape.left);
+  const same = (what: string, was: unknown, is: unknown): void => {
+    if (canonical((was ?? null) as never) !== canonical((is ?? null) as never))
+      throw new RondoError(
+        "internal",
+        `cassette: ${what}: recorded ${JSON.stringify(was)}, now ${JSON.stringify(is)}`,
+      );
+  };
+  const endOf = (end: RunEnd | undefined) => (end ? { reason: end.reason, rule: end.rule } : "parked");
+  same("the run ends otherwise", endOf(tape.state.run?.end), endOf(result.end));
+  same("fewer model calls were made", tape.calls.length, tape.calls.length - tape.left);
   const before = [...tape.state.history];
   const after = session.messages;
   for (let at = 0; at < Math.max(before.length, after.length); at += 1)
-    if (canonical((before[at] ?? null) as never) !== canonical((after[at] ?? null) as never))
-      throw differs(`message ${at + 1} of the conversation differs`, before[at], after[at]);
+    same(`message ${at + 1} of the conversation differs`, before[at], after[at]);
 }
 
-type Spoken = LogRecord & { type: "queued" | "abort_asked" | "allowed" | "revoked" };
-type Answered = LogRecord & { type: "approval_given" };
+type Spoken = RecordOf<"queued" | "abort_asked" | "allowed" | "revoked">;
+type Answered = RecordOf<"approval_given">;
 
 /** What people said and did, said and done again when the tape has come to it. */
 class Said {
@@ -272,8 +284,7 @@ class Said {
   }
 
   until(seq: number): void {
-    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < seq)
-      this.#say(this.#spoken.shift() as Spoken);
+    this.#sayUntil(seq);
     while (
       this.#answers[0] !== undefined &&
       this.#answers[0].seq < seq &&
@@ -291,8 +302,7 @@ class Said {
     const call = pending.find((one) => one.key === next?.call) ?? pending[0];
     if (next === undefined || call === undefined) return undefined;
     this.#answers.shift();
-    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < next.seq)
-      this.#say(this.#spoken.shift() as Spoken);
+    this.#sayUntil(next.seq);
     const { approval } = next;
     const going =
       approval.answer === "deny"
@@ -309,6 +319,11 @@ class Said {
             );
     going.catch(() => {});
     return going;
+  }
+
+  #sayUntil(seq: number): void {
+    while (this.#spoken[0] !== undefined && this.#spoken[0].seq < seq)
+      this.#say(this.#spoken.shift() as Spoken);
   }
 
   #say(record: Spoken): void {
@@ -331,8 +346,6 @@ class Said {
     }
   }
 }
-
-type Grant = (LogRecord & { type: "allowed" })["grant"];
 
 /** A grant as it was asked for with an approval. */
 const alwaysOf = ({ tool: _tool, args, ...rest }: Grant) => ({ ...rest, args: args ?? ("any" as const) });

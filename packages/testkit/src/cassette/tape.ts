@@ -7,14 +7,16 @@ import { readFileSync } from "node:fs";
 import {
   type CallResult,
   canonical,
+  emptyState,
   type JsonObject,
   type LogRecord,
   type ModelRequest,
   messageOf,
+  type RecordOf,
   RondoError,
   type Rules,
   type RunOptions,
-  reduceAll,
+  reduce,
   replay,
   requestChanges,
   requestName,
@@ -23,17 +25,15 @@ import {
   type ValueChange,
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
+import { clipped, commonLength } from "../text.ts";
 
 /** Records, or a file that holds them: that of a JSONL journal, or one record a line. */
 export type Recording = string | Iterable<LogRecord>;
 
-type Outcome = LogRecord & {
-  type: "model_finished" | "model_failed" | "summary_finished" | "summary_failed";
-};
+type Outcome = RecordOf<"model_finished" | "model_failed" | "summary_finished" | "summary_failed">;
 
 /** A model call that was recorded. */
-export interface RecordedCall {
-  seq: number;
+interface RecordedCall {
   /** Index of the model among the run's; absent for a summary. */
   model?: number;
   digest: string;
@@ -41,7 +41,8 @@ export interface RecordedCall {
   outcome: Outcome;
 }
 
-interface RecordedResult {
+/** What came of a tool's call. */
+interface ToolOutcome {
   seq: number;
   name: string;
   args: JsonObject;
@@ -84,7 +85,7 @@ export class Tape {
   readonly records: readonly LogRecord[];
   readonly calls: readonly RecordedCall[];
   readonly state: State;
-  readonly #results: RecordedResult[] = [];
+  readonly #results: ToolOutcome[] = [];
   /** What was recorded by others than the loop is told when the tape has come to it. */
   heard: (seq: number) => void = () => {};
   #next = 0;
@@ -95,15 +96,18 @@ export class Tape {
     this.records = recordsOf(recording);
     if (this.options === undefined)
       throw new RondoError("invalid_request", "the recording holds no run: there is no run_started in it");
-    this.state = reduceAll(this.records, rules);
     this.calls = callsIn(this.records, rules);
-    this.#readResults(rules);
+    let state = emptyState;
+    for (const record of this.records) {
+      this.#results.push(...resultIn(record, state));
+      state = reduce(state, record, rules);
+    }
+    this.state = state;
   }
 
   /** The options of the first run. */
   get options(): RunOptions | undefined {
-    for (const record of this.records) if (record.type === "run_started") return record.options;
-    return undefined;
+    return this.records.find((record) => record.type === "run_started")?.options;
   }
 
   /** The last record that was played. -1: none. */
@@ -148,7 +152,7 @@ export class Tape {
         .slice(0, 3)
         .join(" or ");
       throw unrecorded(
-        `no result is left of ${name} with ${clip(wanted)}; recorded and not given yet: ${clip(others) || "none"}`,
+        `no result is left of ${name} with ${clipped(wanted, 400)}; recorded and not given yet: ${clipped(others, 400) || "none"}`,
       );
     }
     this.#results.splice(this.#results.indexOf(found), 1);
@@ -186,30 +190,14 @@ export class Tape {
       `call ${number} differs from ${which}:\n${changes.slice(0, 10).map(changeLines).join("\n")}${said}`,
     );
   }
-
-  #readResults(rules: Rules): void {
-    for (const [at, record] of this.records.entries()) {
-      if (record.type !== "tool_finished" || record.result.code === "reconciled") continue;
-      const before = reduceBefore(this.records, at, rules);
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
-      if (call?.startedAt === undefined || call.result !== undefined) continue;
-      const { name, args } = call;
-      this.#results.push({ seq: record.seq, name, args, result: record.result });
-    }
-  }
 }
 
-const folded = new WeakMap<readonly LogRecord[], { at: number; state: State }>();
-
-/** The state before a record; asked in order, each record is folded once. */
-function reduceBefore(records: readonly LogRecord[], at: number, rules: Rules): State {
-  const known = folded.get(records);
-  const state =
-    known === undefined || known.at > at
-      ? reduceAll(records.slice(0, at), rules)
-      : reduceAll(records.slice(known.at, at), rules, known.state);
-  folded.set(records, { at, state });
-  return state;
+/** The result that a record gives to a call of the state before it. */
+function resultIn(record: LogRecord, { run }: State): ToolOutcome[] {
+  if (record.type !== "tool_finished" || record.result.code === "reconciled") return [];
+  const call = run?.turn?.calls.find((one) => one.key === record.call);
+  if (call?.startedAt === undefined || call.result !== undefined) return [];
+  return [{ seq: record.seq, name: call.name, args: call.args, result: record.result }];
 }
 
 /** The calls that had an outcome: one that a crash cut off was made again, and is recorded again. */
@@ -222,35 +210,28 @@ function callsIn(records: readonly LogRecord[], rules: Rules): RecordedCall[] {
     if (type === "model_started" || type === "summary_started") {
       const request = requests.get(seq) ?? { messages: [], tools: [], toolChoice: "none", settings: {} };
       const { digest } = record;
-      open = { seq, digest, request, ...(type === "model_started" ? { model: record.model } : {}) };
+      open = { digest, request, ...(type === "model_started" ? { model: record.model } : {}) };
     }
-    const ends =
-      type === "model_finished" ||
-      type === "model_failed" ||
-      type === "summary_finished" ||
-      type === "summary_failed";
-    if (!ends || open === undefined) continue;
+    if (open === undefined || !isOutcome(record)) continue;
     calls.push({ ...open, outcome: record });
     open = undefined;
   }
   return calls;
 }
 
+const outcomes = ["model_finished", "model_failed", "summary_finished", "summary_failed"];
+const isOutcome = (record: LogRecord): record is Outcome => outcomes.includes(record.type);
+
 /** Never tried again, and never answered by another model: what is not recorded fails. */
 const unrecorded = (message: string): RondoError =>
   new RondoError("internal", `cassette: ${message}`, { retryable: false });
-
-const clip = (text: string): string => (text.length <= 400 ? text : `${text.slice(0, 400)}…`);
 
 /** Both sides of a change, from a little before where they part. */
 function changeLines({ what, was, is }: ValueChange): string {
   const [before, after] = [was, is].map((side) => (side === undefined ? "(absent)" : canonical(side)));
   const [one, other] = [before ?? "", after ?? ""];
-  let from = 0;
-  while (from < one.length && one[from] === other[from]) from += 1;
-  const start = Math.max(0, from - 40);
+  const start = Math.max(0, commonLength(one, other) - 40);
   const lead = start === 0 ? "" : "…";
-  const cut = (side: string): string =>
-    `${lead}${side.slice(start, start + 200)}${side.length > start + 200 ? "…" : ""}`;
+  const cut = (side: string): string => lead + clipped(side.slice(start), 200);
   return `  ${what}\n    - ${cut(one)}\n    + ${cut(other)}`;
 }
