@@ -1,18 +1,10 @@
 // The room of the answers: what a model may say to an agent, made from the agent's own tools.
 
-import {
-  type AssistantMessage,
-  type Json,
-  type JsonObject,
-  type Part,
-  RondoError,
-  type StopKind,
-  type Tool,
-} from "@rondo/core";
+import { type AssistantMessage, type Json, type JsonObject, RondoError, type Tool } from "@rondo/core";
 import { isObject, listIn, membersIn } from "../json.ts";
 import { flatten, ScriptedAnswer } from "../scripted/play.ts";
 import { badArgs, call, empty, refuse, say, stop, type Turn } from "../scripted/turns.ts";
-import type { World } from "./world.ts";
+import { origin } from "./checked-options.ts";
 
 /** A tool, with arguments that a model may call it with. Default: one set, made from its schema. */
 export interface CheckedTool {
@@ -20,7 +12,43 @@ export interface CheckedTool {
   examples: readonly JsonObject[];
 }
 
-const origin = { api: "checked", provider: "checked", model: "checked" };
+/** What a model may answer. */
+export interface World {
+  /** Each with its name. The first holds no calls. */
+  answers: readonly (readonly [name: string, message: AssistantMessage])[];
+  /** Resources a call touches. */
+  keysOf(name: string, args: JsonObject): string[] | null;
+}
+
+const ownTurns: readonly [name: string, turn: Turn][] = [
+  ["text", say("done")],
+  ["one call", call("read")],
+  ["a write", [say("writing"), call("write")]],
+  ["two calls", [call("read"), call("write")]],
+  ["two reads", [call("read"), call("read")]],
+  ["a guarded call", [call("guarded"), call("read")]],
+  ["an unknown tool", call("nowhere")],
+  ["malformed arguments", badArgs("read", '{"a":')],
+  ["four calls", [call("read"), call("read"), call("read"), call("write")]],
+  ["cut-off text", [say("so far"), stop("max_tokens")]],
+  ["a cut-off call", [badArgs("write", '{"a":'), stop("max_tokens")]],
+  ["words and a cut-off call", [say("so far"), badArgs("write", '{"a":'), stop("max_tokens")]],
+  ["a malformed call", stop("malformed_call")],
+  ["nothing", empty()],
+  ["a refusal", refuse("no")],
+  ["a pause", [say("working"), stop("pause")]],
+];
+
+const answered = ([name, turn]: readonly [string, Turn]): [string, AssistantMessage] => [
+  name,
+  answerOf(turn),
+];
+
+/** The world of the loop's own check. */
+export const ownWorld: World = { answers: ownTurns.map(answered), keysOf: () => null };
+
+/** A model of few words: it says that it is done, or makes one call. */
+export const plainWorld: World = { ...ownWorld, answers: ownWorld.answers.slice(0, 2) };
 
 /** What a model may answer that has these tools, and more of the user's own. */
 export function worldOf(tools: readonly CheckedTool[], more: readonly Turn[]): World {
@@ -53,7 +81,7 @@ export function worldOf(tools: readonly CheckedTool[], more: readonly Turn[]): W
   ];
   const byName = new Map(tools.map(({ tool }) => [tool.name, tool]));
   return {
-    answers: turns.map(([name, turn]) => [name, messageOf(turn)]),
+    answers: turns.map(answered),
     keysOf(name, args) {
       const keys = byName.get(name)?.keys;
       return keys === undefined ? null : [...keys(args as never)];
@@ -107,7 +135,7 @@ function sampleOf(schema: Json | undefined): Json {
 }
 
 /** The answer a turn of the scripted model makes, when it is made of what stands in an answer. */
-function messageOf(turn: Turn): AssistantMessage {
+export function answerOf(turn: Turn): AssistantMessage {
   const answer = new ScriptedAnswer(origin, () => "same");
   for (const act of flatten(turn))
     switch (act.act) {
@@ -129,16 +157,15 @@ function messageOf(turn: Turn): AssistantMessage {
             "failures, aborts and time are the world's own",
         );
     }
-  return { ...answer.message({ inputTokens: 1, outputTokens: 1 }) };
+  return answer.message({ inputTokens: 1, outputTokens: 1 });
 }
 
-const wordsOf = (turn: Turn): string =>
-  messageOf(turn)
-    .content.map((part: Part) =>
-      part.type === "tool_call" ? `a call of ${part.name}` : "text" in part ? part.text : part.type,
-    )
-    .concat(stopWords(messageOf(turn).stop.kind))
-    .join(", ");
-
-const stopWords = (kind: StopKind): string[] =>
-  ["end_turn", "tool_use", "refusal"].includes(kind) ? [] : [kind];
+function wordsOf(turn: Turn): string {
+  const { content, stop } = answerOf(turn);
+  const words = content.map((part) =>
+    part.type === "tool_call" ? `a call of ${part.name}` : "text" in part ? part.text : part.type,
+  );
+  return [...words, ...(["end_turn", "tool_use", "refusal"].includes(stop.kind) ? [] : [stop.kind])].join(
+    ", ",
+  );
+}

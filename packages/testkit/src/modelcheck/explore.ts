@@ -21,17 +21,19 @@ import {
   table,
   userText,
 } from "@rondo/core";
+import type { World } from "./answers.ts";
 import { type Fuel, spend } from "./disturbances.ts";
 import {
   brokenByDecision,
   brokenByRecord,
   brokenByTable,
+  callOf,
   noShadow,
   type Shadow,
   shadowAfter,
 } from "./promises.ts";
 import { keyOf } from "./state-key.ts";
-import { type World, worldAnswers } from "./world.ts";
+import { worldAnswers } from "./world.ts";
 
 /** What is explored: a loop under some options and rules. Parts may be replaced by broken ones, to see that it shows. */
 export interface Subject {
@@ -317,7 +319,7 @@ function tally({ reached }: Report, record: LogRecord, before: State): void {
   if (record.type === "turn_judged")
     for (const { rule } of record.verdicts) if (rule !== undefined) count(reached.rules, rule);
   if (record.type !== "tool_started") return;
-  const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+  const call = callOf(before, record.call);
   if (call !== undefined) count(reached.tools, call.name);
 }
 

@@ -5,11 +5,15 @@
 
 import {
   type Action,
+  type Approval,
+  type Call,
+  type CallKey,
   isPaired,
   type LogRecord,
   type Phase,
   phaseOf,
   type Row,
+  type RunEnd,
   type State,
   textOf,
 } from "@rondo/core";
@@ -47,7 +51,7 @@ const mostBusy = 25;
 export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): Shadow {
   switch (record.type) {
     case "tool_started": {
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const call = callOf(before, record.call);
       return call?.tool?.effect === "write"
         ? { ...shadow, started: [...shadow.started, record.call] }
         : shadow;
@@ -58,10 +62,10 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
         ? { ...shadow, started: shadow.started.filter((key) => key !== record.call) }
         : shadow;
     case "approval_given": {
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const call = callOf(before, record.call);
       const again = call?.interrupted === true && record.approval.answer !== "deny";
       const started = again ? shadow.started.filter((key) => key !== record.call) : shadow.started;
-      const grant = record.approval.answer === "approve" ? record.approval.grant : undefined;
+      const grant = grantIn(record.approval);
       return grant === undefined
         ? { ...shadow, started }
         : { ...shadow, started, granted: [...shadow.granted, grant] };
@@ -71,7 +75,7 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
     case "delivered":
       return { ...shadow, delivered: [...shadow.delivered, ...record.ids] };
     case "tool_finished": {
-      const call = before.run?.turn?.calls.find((one) => one.key === record.call);
+      const call = callOf(before, record.call);
       const taken = call !== undefined && call.result === undefined;
       return taken && record.result.ref !== undefined ? { ...shadow, cut: true } : shadow;
     }
@@ -82,6 +86,10 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
   }
 }
 
+/** A call of the state's open turn, by its key. */
+export const callOf = ({ run }: State, key: CallKey | null): Call | undefined =>
+  run?.turn?.calls.find((one) => one.key === key);
+
 /** What is broken about a record and the state it led to. */
 export function brokenByRecord(record: LogRecord, before: State, after: State, shadow: Shadow): string[] {
   const broken: string[] = [];
@@ -89,31 +97,12 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
     broken.push("P1: the stored history has a call without its one result behind it");
   broken.push(...brokenLeave(record, before, after, shadow));
   if (new Set(shadow.started).size !== shadow.started.length) broken.push("P4: a write started twice");
-  if (record.type === "summary_started" && before.run?.abort !== undefined)
-    broken.push("P5: a summary was asked for after an abort");
   if (
     ["trimmed", "compacted"].includes(record.type) &&
     tasksOf(before).some((task) => ![...after.history].map(textOf).includes(task))
   )
     broken.push("a message of a person was lost when the history was made smaller");
-  if (record.type === "tool_started" || record.type === "model_started") {
-    if (before.run?.abort !== undefined) broken.push(`P5: ${record.type} after an abort`);
-    const call = before.run?.turn?.calls.find(
-      (one) => record.type === "tool_started" && one.key === record.call,
-    );
-    if (call?.interrupted && call.tool?.effect === "write" && !call.again)
-      broken.push("P4: an interrupted write started again");
-    // Some tools take a text that is no JSON object as it is written; nothing takes half a text.
-    const taken = call?.check.ok === true && (call.argsError === undefined || call.check.raw === true);
-    if (record.type === "tool_started" && call !== undefined && !taken)
-      broken.push("a call started whose arguments were not whole or did not fit");
-  }
-  if (
-    record.type === "model_started" &&
-    before.run?.paused !== true &&
-    before.inbox.some((one) => one.lane === "steer")
-  )
-    broken.push("P8: the model was asked before a steering message was delivered");
+  broken.push(...brokenStart(record, before));
   if (
     record.type === "turn_judged" &&
     before.run?.failure !== undefined &&
@@ -123,23 +112,50 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
   if (shadow.ended > 1) broken.push("P6: the run ended twice");
   if (new Set(shadow.delivered).size !== shadow.delivered.length)
     broken.push("P8: a message was delivered twice");
-  const inbox = after.inbox.map((one) => one.id);
-  const known = [...shadow.delivered, ...inbox].sort();
+  const known = [...shadow.delivered, ...after.inbox.map((one) => one.id)].sort();
   if (known.join() !== [...new Set(shadow.queued)].sort().join())
     broken.push("P8: a queued message was lost");
-  if (record.type === "run_ended" && record.end.reason === "completed" && inbox.length > 0)
+  if (record.type === "run_ended") broken.push(...brokenEnd(record.end, before, after));
+  return broken;
+}
+
+/** What must be so before something is set going. */
+function brokenStart(record: LogRecord, before: State): string[] {
+  const { run } = before;
+  const broken: string[] = [];
+  if (record.type === "summary_started" && run?.abort !== undefined)
+    broken.push("P5: a summary was asked for after an abort");
+  if (record.type !== "tool_started" && record.type !== "model_started") return broken;
+  if (run?.abort !== undefined) broken.push(`P5: ${record.type} after an abort`);
+  if (record.type === "model_started") {
+    if (run?.paused !== true && before.inbox.some((one) => one.lane === "steer"))
+      broken.push("P8: the model was asked before a steering message was delivered");
+    return broken;
+  }
+  const call = callOf(before, record.call);
+  if (call?.interrupted && call.tool?.effect === "write" && !call.again)
+    broken.push("P4: an interrupted write started again");
+  // Some tools take a text that is no JSON object as it is written; nothing takes half a text.
+  const taken = call?.check.ok === true && (call.argsError === undefined || call.check.raw === true);
+  if (call !== undefined && !taken)
+    broken.push("a call started whose arguments were not whole or did not fit");
+  return broken;
+}
+
+/** What must be so where a run ends. */
+function brokenEnd(end: RunEnd, before: State, after: State): string[] {
+  const broken: string[] = [];
+  if (end.reason === "completed" && after.inbox.length > 0)
     broken.push("P8: the run completed over a queued message");
   if (
-    record.type === "run_ended" &&
     after.options?.output !== undefined &&
-    (record.end.rule === "answer" || record.end.landed) &&
+    (end.rule === "answer" || end.landed) &&
     before.run?.checked?.ok !== true
   )
     broken.push("a run came to an answer that was to be typed, and is not");
-  if (record.type === "run_ended" && before.left?.some(({ until }) => until > before.now))
+  if (before.left?.some(({ until }) => until > before.now))
     broken.push("P6: the run ended, and nobody had ended the sub-agent it left behind");
-  if (record.type === "run_ended" && (record.end.rule === "" || record.end.evidence === undefined))
-    broken.push("a run ended without naming its rule");
+  if (end.rule === "" || end.evidence === undefined) broken.push("a run ended without naming its rule");
   return broken;
 }
 
@@ -147,14 +163,14 @@ export function brokenByRecord(record: LogRecord, before: State, after: State, s
 function brokenLeave(record: LogRecord, before: State, after: State, shadow: Shadow): string[] {
   const broken: string[] = [];
   for (const { id, uses, used } of after.grants) {
-    if (uses !== undefined && shadow.granted.filter((one) => one === id).length > uses)
-      broken.push("a grant let more calls run than it says");
-    if (used !== shadow.granted.filter((one) => one === id).length)
-      broken.push("the uses of a grant were miscounted");
+    const granted = shadow.granted.filter((one) => one === id).length;
+    if (uses !== undefined && granted > uses) broken.push("a grant let more calls run than it says");
+    if (used !== granted) broken.push("the uses of a grant were miscounted");
   }
-  const call = before.run?.turn?.calls.find((one) => "call" in record && one.key === record.call);
-  if (record.type === "approval_given" && record.approval.answer === "approve" && record.approval.grant) {
-    const grant = before.grants.find((one) => one.id === (record.approval as { grant?: string }).grant);
+  const call = "call" in record ? callOf(before, record.call) : undefined;
+  const by = record.type === "approval_given" ? grantIn(record.approval) : undefined;
+  if (by !== undefined) {
+    const grant = before.grants.find((one) => one.id === by);
     if (grant === undefined || grant.revoked || before.now >= (grant.until ?? Number.POSITIVE_INFINITY))
       broken.push("a grant let a call run that does not hold any more");
     if (call?.interrupted) broken.push("P4: a grant let an interrupted write run again");
@@ -168,6 +184,10 @@ function brokenLeave(record: LogRecord, before: State, after: State, shadow: Sha
     broken.push("a call that asks started, and nobody had said that it may");
   return broken;
 }
+
+/** The id of the grant by which a call was let run. */
+const grantIn = (approval: Approval): string | undefined =>
+  approval.answer === "approve" ? approval.grant : undefined;
 
 /** What is broken about a decision. */
 export function brokenByDecision(

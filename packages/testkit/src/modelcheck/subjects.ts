@@ -13,10 +13,10 @@ import {
   stepSequence,
 } from "@rondo/core";
 import { scripted } from "../scripted.ts";
+import { plainWorld } from "./answers.ts";
 import { checkedOptions, cuttingOptions, parentOptions, reconcilingTools } from "./checked-options.ts";
 import type { Fuel } from "./disturbances.ts";
 import type { Subject } from "./explore.ts";
-import { plainWorld } from "./world.ts";
 
 const all: Fuel = { abort: 1, steer: 1, followUp: 1, crash: 2 };
 const calm: Fuel = { abort: 0, steer: 0, followUp: 0, crash: 0 };

@@ -5,80 +5,27 @@
 
 import {
   type Action,
-  type AssistantMessage,
+  type Approval,
   type Call,
   type CallCheck,
+  type CallKey,
   type CallResult,
   callsOf,
   type ErrorKind,
   errorKinds,
   type Fact,
   type HookAsk,
-  type JsonObject,
-  type Part,
+  type RecordOf,
   RondoError,
   type Spent,
   type State,
-  type StopKind,
   type TextPart,
   userText,
   type WaitingCall,
 } from "@rondo/core";
-import { origin } from "./checked-options.ts";
+import { call, say, stop, type Turn } from "../scripted/turns.ts";
+import { answerOf, ownWorld, type World } from "./answers.ts";
 import { disturbances, type Fuel, type WorldAnswer } from "./disturbances.ts";
-
-/** What a model may answer, where it is not the world of the loop's own check. */
-export interface World {
-  /** Each with its name. The first holds no calls. */
-  answers: readonly (readonly [name: string, message: AssistantMessage])[];
-  /** Resources a call touches. */
-  keysOf(name: string, args: JsonObject): string[] | null;
-}
-
-function message(stop: StopKind, ...content: Part[]): AssistantMessage {
-  return {
-    role: "assistant",
-    content,
-    origin,
-    stop: { kind: stop, wire: stop },
-    usage: { inputTokens: 1, outputTokens: 1 },
-  };
-}
-
-const text = (words: string): Part => ({ type: "text", text: words });
-
-const call = (name: string, argsError?: string): Part => ({
-  type: "tool_call",
-  id: "same",
-  name,
-  args: {},
-  rawArgs: argsError === undefined ? "{}" : '{"a":',
-  ...(argsError === undefined ? {} : { argsError }),
-});
-
-const answers: readonly [string, AssistantMessage][] = [
-  ["text", message("end_turn", text("done"))],
-  ["one call", message("tool_use", call("read"))],
-  ["a write", message("tool_use", text("writing"), call("write"))],
-  ["two calls", message("tool_use", call("read"), call("write"))],
-  ["two reads", message("tool_use", call("read"), call("read"))],
-  ["a guarded call", message("tool_use", call("guarded"), call("read"))],
-  ["an unknown tool", message("tool_use", call("nowhere"))],
-  ["malformed arguments", message("tool_use", call("read", "not valid JSON"))],
-  ["four calls", message("tool_use", call("read"), call("read"), call("read"), call("write"))],
-  ["cut-off text", message("max_tokens", text("so far"))],
-  ["a cut-off call", message("max_tokens", call("write", "cut off"))],
-  ["words and a cut-off call", message("max_tokens", text("so far"), call("write", "cut off"))],
-  ["a malformed call", message("malformed_call")],
-  ["nothing", message("end_turn")],
-  ["a refusal", message("refusal", { type: "refusal", text: "no" })],
-  ["a pause", message("pause", text("working"))],
-];
-
-const ownWorld: World = { answers, keysOf: () => null };
-
-/** A model of few words: it says that it is done, or makes one call. */
-export const plainWorld: World = { ...ownWorld, answers: answers.slice(0, 2) };
 
 /** Every answer the world could give now. `fuel` bounds the disturbances. */
 export function worldAnswers(
@@ -135,7 +82,7 @@ function modelAnswers(state: State, { answers: told, keysOf }: World): WorldAnsw
       {
         type: "model_failed",
         error: new RondoError(kind, kind).toJSON(),
-        ...(partial ? { partial: message("error", text("par")) } : {}),
+        ...(partial ? { partial: answerOf([say("par"), stop("error")]) } : {}),
       },
     ],
   });
@@ -160,46 +107,47 @@ function modelAnswers(state: State, { answers: told, keysOf }: World): WorldAnsw
 }
 
 function summaries(): WorldAnswer[] {
-  const summed = (name: string, one: AssistantMessage): WorldAnswer => ({
+  const summed = (name: string, turn: Turn): WorldAnswer => ({
     name: `summary: ${name}`,
-    facts: [{ type: "summary_finished", message: one }],
+    facts: [{ type: "summary_finished", message: answerOf(turn) }],
   });
   const failed = (kind: ErrorKind): WorldAnswer => ({
     name: `summary fails: ${kind}`,
     facts: [{ type: "summary_failed", error: new RondoError(kind, kind).toJSON() }],
   });
   return [
-    summed("short", message("end_turn", text("all went well"))),
-    summed("as long as what it sums up", message("end_turn", text("all went well. ".repeat(400)))),
-    summed("a call and no text", message("tool_use", call("read"))),
+    summed("short", say("all went well")),
+    summed("as long as what it sums up", say("all went well. ".repeat(400))),
+    summed("a call and no text", call("read")),
     ...(["aborted", "context_overflow", "overloaded"] as const).map(failed),
   ];
 }
 
-function toolAnswers(key: (Fact & { type: "tool_finished" })["call"], state: State): WorldAnswer[] {
-  const finished = (name: string, result: (Fact & { type: "tool_finished" })["result"]): WorldAnswer => ({
+function toolAnswers(key: CallKey, state: State): WorldAnswer[] {
+  const finished = (name: string, result: CallResult): WorldAnswer => ({
     name: `tool ${key}: ${name}`,
     facts: [{ type: "tool_finished", call: key, result }],
   });
-  const said = (words: string) => [{ type: "text" as const, text: words }];
   return [
-    finished("ok", { content: said("ok"), isError: false }),
-    finished("error", { content: said("Error: no"), isError: true, code: "threw" }),
-    finished("done", { content: said("done"), isError: false, done: true }),
+    finished("ok", { content: text("ok"), isError: false }),
+    finished("error", { content: text("Error: no"), isError: true, code: "threw" }),
+    finished("done", { content: text("done"), isError: false, done: true }),
     ...(state.options?.context?.cap === undefined ? [] : [finished("cut", cut)]),
   ];
 }
 
+const text = (words: string): [TextPart] => [{ type: "text", text: words }];
+
 const cut: CallResult = {
-  content: [text("cut") as TextPart],
+  content: text("cut"),
   isError: false,
   ref: "out_1",
   capped: { bytes: 100, keptBytes: 3, lines: 1 },
 };
 
-function reconciliations(call: (Fact & { type: "reconciled" })["call"]): WorldAnswer[] {
+function reconciliations(call: CallKey): WorldAnswer[] {
   const type = "reconciled" as const;
-  const result: CallResult = { content: [text("was done") as TextPart], isError: false, code: "reconciled" };
+  const result: CallResult = { content: text("was done"), isError: false, code: "reconciled" };
   return [
     { name: `tool ${call}: it was done`, facts: [{ type, call, found: "done", result }] },
     { name: `tool ${call}: it was not done`, facts: [{ type, call, found: "not_done" }] },
@@ -220,7 +168,6 @@ const spent: Spent = {
 function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
   const inside: WaitingCall = { id: "inside", name: "press", args: {}, session: "child", agents: [] };
   const fact = (name: string, one: Fact): WorldAnswer => ({ name: `child ${key}: ${name}`, facts: [one] });
-  const content = [{ type: "text" as const, text: "from a child" }];
   const waiting = child?.waiting ?? [];
   return [
     ...(startedAt === undefined
@@ -229,7 +176,7 @@ function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
           fact("comes to its end", {
             type: "tool_finished",
             call: key,
-            result: { content, isError: false, spent },
+            result: { content: text("from a child"), isError: false, spent },
           }),
           fact("is left where it is", {
             type: "child_waits",
@@ -261,8 +208,8 @@ function childAnswers({ key, child, startedAt }: Call): WorldAnswer[] {
 }
 
 /** What may come of ending a sub-agent that was left behind. */
-function endings(call: Call["key"]): WorldAnswer[] {
-  const over = (name: string, more: Partial<Fact & { type: "late_result" }>): WorldAnswer => ({
+function endings(call: CallKey): WorldAnswer[] {
+  const over = (name: string, more: Partial<RecordOf<"late_result">>): WorldAnswer => ({
     name: `child ${call}: ${name}`,
     facts: [{ type: "late_result", call, ...more }],
   });
@@ -276,8 +223,8 @@ function endings(call: Call["key"]): WorldAnswer[] {
   ];
 }
 
-function approvals(key: (Fact & { type: "approval_given" })["call"]): WorldAnswer[] {
-  const given = (name: string, approval: (Fact & { type: "approval_given" })["approval"]): WorldAnswer => ({
+function approvals(key: CallKey): WorldAnswer[] {
+  const given = (name: string, approval: Approval): WorldAnswer => ({
     name: `approval ${key}: ${name}`,
     facts: [{ type: "approval_given", call: key, approval }],
   });
@@ -296,58 +243,34 @@ function approvals(key: (Fact & { type: "approval_given" })["call"]): WorldAnswe
 }
 
 function hookAnswers(ask: HookAsk): WorldAnswer[] {
-  const answer = (name: string, fact: Fact): WorldAnswer => ({
+  const answer = (name: string, said: object = {}): WorldAnswer => ({
     name: `hook ${ask.hook}: ${name}`,
-    facts: [fact],
+    facts: [{ type: "hook_answered", ...ask, ...said } as Fact],
   });
-  const type = "hook_answered" as const;
   switch (ask.hook) {
     case "permission":
-      return (["allow", "deny", "ask", "stop"] as const).map((said) =>
-        answer(said, { type, hook: ask.hook, call: ask.call, answer: said }),
-      );
+      return ["allow", "deny", "ask", "stop"].map((said) => answer(said, { answer: said }));
     case "beforeTool":
-      return [
-        answer("nothing", { type, hook: ask.hook, call: ask.call }),
-        answer("a result", { type, hook: ask.hook, call: ask.call, result: { content: [], isError: false } }),
-      ];
+      return [answer("nothing"), answer("a result", { result: { content: [], isError: false } })];
     case "afterTool":
-      return [
-        answer("nothing", { type, hook: ask.hook, call: ask.call }),
-        answer("another result", {
-          type,
-          hook: ask.hook,
-          call: ask.call,
-          result: { content: [], isError: true },
-        }),
-      ];
+      return [answer("nothing"), answer("another result", { result: { content: [], isError: true } })];
     case "prepareStep":
       return [
-        answer("nothing", { type, hook: ask.hook, step: ask.step }),
-        answer("fewer tools", { type, hook: ask.hook, step: ask.step, tools: ["read"] }),
-        answer("throws", { type, hook: ask.hook, step: ask.step, error: "boom" }),
+        answer("nothing"),
+        answer("fewer tools", { tools: ["read"] }),
+        answer("throws", { error: "boom" }),
       ];
     case "transformContext":
       return [
-        answer("nothing", { type, hook: ask.hook, step: ask.step }),
-        answer("one message", {
-          type,
-          hook: ask.hook,
-          step: ask.step,
-          edit: [{ put: userText("only this") }],
-        }),
-        answer("more than fits", {
-          type,
-          hook: ask.hook,
-          step: ask.step,
-          edit: [{ put: userText("and so on ".repeat(1_000)) }],
-        }),
+        answer("nothing"),
+        answer("one message", { edit: [{ put: userText("only this") }] }),
+        answer("more than fits", { edit: [{ put: userText("and so on ".repeat(1_000)) }] }),
       ];
     case "onFinish":
       return [
-        answer("nothing", { type, hook: ask.hook, messages: [] }),
-        answer("more work", { type, hook: ask.hook, messages: [userText("more")] }),
-        answer("throws", { type, hook: ask.hook, messages: [], error: "boom" }),
+        answer("nothing", { messages: [] }),
+        answer("more work", { messages: [userText("more")] }),
+        answer("throws", { messages: [], error: "boom" }),
       ];
   }
 }
