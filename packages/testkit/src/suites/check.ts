@@ -49,6 +49,15 @@ export function checksOf(
   return named;
 }
 
+/** The value, into which nobody can write any more. */
+export function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozen);
+  }
+  return value;
+}
+
 /** Fails where something is not what it must be, saying both. @param what it is, in words: `the answer's text` */
 export function mustBe(actual: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(actual, expected)) return;

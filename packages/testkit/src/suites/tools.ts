@@ -21,13 +21,14 @@ import {
   renderResult,
   type Tool,
   type ToolContext,
+  textOf,
   toolWith,
 } from "@rondo/core";
 import { callable, count, finite, having, listOf, object, oneOf, text } from "@rondo/core/checks";
 import { listIn, membersIn } from "../json.ts";
 import { call, say } from "../scripted/turns.ts";
 import { scripted } from "../scripted.ts";
-import { type Check, checksOf, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
+import { type Check, checksOf, frozen, mustBe, type RegisterTest, subjectCheck } from "./check.ts";
 import { schemaProblems } from "./tools/schema-problems.ts";
 
 export interface ToolUnderTest {
@@ -113,7 +114,7 @@ interface Demand {
 
 let keys = 0;
 
-function contextOf(subject: ToolUnderTest, signal: AbortSignal): ToolContext {
+function contextOf(subject: ToolUnderTest, signal: AbortSignal = new AbortController().signal): ToolContext {
   keys += 1;
   const given = new Map((subject.dependencies ?? []).map((one) => [one.id, one.value]));
   return {
@@ -132,11 +133,16 @@ function contextOf(subject: ToolUnderTest, signal: AbortSignal): ToolContext {
 async function run(
   subject: ToolUnderTest,
   args: JsonObject,
-  context: ToolContext = contextOf(subject, new AbortController().signal),
+  context: ToolContext = contextOf(subject),
 ): Promise<unknown> {
+  return subject.tool.execute(await taken(subject, args), context);
+}
+
+/** What its check makes of arguments that it must take. */
+async function taken(subject: ToolUnderTest, args: JsonObject): Promise<never> {
   const checked = await check(subject, args);
   if (!checked.ok) failed(`its own example ${JSON.stringify(args)} is refused: ${checked.error}`);
-  return subject.tool.execute(checked.value as never, context);
+  return checked.value as never;
 }
 
 async function check({ tool }: ToolUnderTest, args: JsonObject): Promise<ArgsCheck> {
@@ -170,7 +176,7 @@ async function throughTheLoop(
   const finished = ((await journal.read("s")) as LogRecord[]).find(({ type }) => type === "tool_finished");
   return {
     executed,
-    text: result.content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+    text: textOf(result),
     bytes: Buffer.byteLength(JSON.stringify(result.content)),
     isError: result.isError,
     code: finished?.type === "tool_finished" ? finished.result.code : undefined,
@@ -204,14 +210,6 @@ function badArguments(schema: JsonObject, example: JsonObject): JsonObject[] {
 
 const refusedBy = (subject: ToolUnderTest): readonly JsonObject[] =>
   subject.refuses ?? badArguments(subject.tool.definition.inputSchema, subject.examples[0] ?? {});
-
-function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(frozen);
-  }
-  return value;
-}
 
 const demands: readonly Demand[] = [
   {
@@ -277,7 +275,7 @@ const demands: readonly Demand[] = [
       if (world === undefined || effect === "write") return;
       for (const example of examples) {
         const before: string = JSON.stringify(world());
-        const context = contextOf(subject, new AbortController().signal);
+        const context = contextOf(subject);
         await run(subject, example, context);
         const once: string = JSON.stringify(world());
         if (effect === "read") strictEqual(once, before, `${JSON.stringify(example)} changed the world`);
@@ -295,9 +293,8 @@ const demands: readonly Demand[] = [
     needs: ({ tool }) => tool.keys !== undefined,
     async body(subject) {
       for (const example of subject.examples) {
-        const checked = await check(subject, example);
-        if (!checked.ok) failed(checked.error);
-        const [one, other] = [0, 1].map(() => subject.tool.keys?.(checked.value as never));
+        const value = await taken(subject, example);
+        const [one, other] = [0, 1].map(() => subject.tool.keys?.(value));
         ok(
           Array.isArray(one) && one.every((key) => typeof key === "string"),
           `keys are ${JSON.stringify(one)}`,
@@ -309,12 +306,8 @@ const demands: readonly Demand[] = [
   {
     name: "it leaves its arguments as they were",
     async body(subject) {
-      for (const example of subject.examples) {
-        const checked = await check(subject, example);
-        if (!checked.ok) failed(checked.error);
-        const { signal } = new AbortController();
-        await subject.tool.execute(frozen(checked.value) as never, contextOf(subject, signal));
-      }
+      for (const example of subject.examples)
+        await subject.tool.execute(frozen(await taken(subject, example)), contextOf(subject));
     },
   },
   {
@@ -388,10 +381,8 @@ const demands: readonly Demand[] = [
     name: "asked about a call that never was, it does not say that it was done",
     needs: ({ tool }) => tool.reconcile !== undefined,
     async body(subject) {
-      const checked = await check(subject, subject.examples[0] ?? {});
-      if (!checked.ok) failed(checked.error);
-      const context = contextOf(subject, new AbortController().signal);
-      const found = await subject.tool.reconcile?.("never/was", checked.value as never, context);
+      const value = await taken(subject, subject.examples[0] ?? {});
+      const found = await subject.tool.reconcile?.("never/was", value, contextOf(subject));
       ok(found === undefined || !("done" in found), `it says ${JSON.stringify(found)}`);
     },
   },

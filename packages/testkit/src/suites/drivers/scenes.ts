@@ -97,23 +97,22 @@ export async function abortedAtWork(session: DrivenSession, at: Scene): Promise<
   await running;
 }
 
-/** Waits until the records hold one that is so. */
-export async function until({ session }: Scene, so: (type: string, texts: string) => boolean): Promise<void> {
+/** Waits until the records hold `count` that are so. */
+export async function until(
+  { session }: Scene,
+  so: (type: string, text: string) => boolean,
+  count: number = 1,
+): Promise<void> {
   for (;;) {
     const records = (await session?.records()) ?? [];
-    if (records.some((record) => so(record.type, JSON.stringify(record)))) return;
+    if (records.filter((record) => so(record.type, JSON.stringify(record))).length >= count) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 
 /** Waits until so many messages were queued. */
-export async function untilQueued(at: Scene, count: number): Promise<void> {
-  for (;;) {
-    const records = (await at.session?.records()) ?? [];
-    if (records.filter(({ type }) => type === "queued").length >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export const untilQueued = (at: Scene, count: number): Promise<void> =>
+  until(at, (type) => type === "queued", count);
 
 /** One script: an agent, and what is said to it. */
 export interface DriverScript {

@@ -200,8 +200,9 @@ export const runScripts: readonly DriverScript[] = [
     agent: scene(
       () => [],
       () => [taking("long", (text) => `${text} ${"word ".repeat(600)}`)],
-      () => ({
-        model: scripted(
+      () => {
+        let pages = 0;
+        const model = scripted(
           ({ messages, tools }) => {
             if (tools.length === 0)
               return say("Many words were read, one page after the other; more are to be read.");
@@ -210,18 +211,13 @@ export const runScripts: readonly DriverScript[] = [
             return pages < 8 ? call("long", { text: `${pages} ${read}` }) : say("all read");
           },
           { facts: { contextWindow: 4_000 } },
-        ),
-        context: { trim: null, cap: null, compaction: {} },
-      }),
+        );
+        return { model, context: { trim: null, cap: null, compaction: {} } };
+      },
     ),
-    play: async (session) => {
-      pages = 0;
-      await session.send("Read every page.");
-    },
+    play: async (session) => void (await session.send("Read every page.")),
   },
 ];
-
-let pages = 0;
 
 /** A run in which a rule of the user's own has a word. */
 function withRule(name: string, rule: Partial<Rule>): DriverScript {

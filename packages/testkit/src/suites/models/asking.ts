@@ -136,14 +136,6 @@ export function sameAsDeltas({ answer, events }: Heard): void {
       );
 }
 
-export function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(frozen);
-  }
-  return value;
-}
-
 /** A conversation with everything a request must carry. */
 export function longer(calling: AssistantMessage): Message[] {
   const [made] = callsOf(calling);

@@ -4,8 +4,8 @@ import { deepStrictEqual, match, ok } from "node:assert/strict";
 import { textOf, userText } from "@rondo/core";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
-import { mustBe } from "../check.ts";
-import { ask, type Demand, frozen, longer, sameAsDeltas } from "./asking.ts";
+import { frozen, mustBe } from "../check.ts";
+import { ask, type Demand, longer, sameAsDeltas } from "./asking.ts";
 
 export const sending: readonly Demand[] = [
   {
