@@ -1,7 +1,7 @@
 // The room of the plain form: the matchers for runners that have no `expect`, node:test among them.
 
 import { AssertionError } from "node:assert/strict";
-import { type RondoMatchers, rondoMatchers } from "./matchers.ts";
+import { matched, type RondoMatchers, rondoMatchers } from "./matchers.ts";
 
 /**
  * The matchers as assertions that throw, for any runner:
@@ -20,11 +20,7 @@ function asserting(subject: unknown, wanted: boolean): RondoMatchers {
   const names = Object.keys(rondoMatchers) as (keyof RondoMatchers)[];
   const entries = names.map((name) => {
     const assertion = (...args: unknown[]): void => {
-      const match = rondoMatchers[name] as (
-        received: unknown,
-        ...args: unknown[]
-      ) => ReturnType<(typeof rondoMatchers)[typeof name]>;
-      const { pass, message } = match(subject, ...args);
+      const { pass, message } = matched(name, subject, args);
       if (pass !== wanted)
         throw new AssertionError({ message: message(), operator: name, stackStartFn: assertion });
     };

@@ -115,7 +115,7 @@ export const rondoMatchers: {
 
   toHaveAnswered(received, wanted) {
     const story = storyOf(received);
-    if (typeof wanted === "string" || wanted instanceof RegExp) {
+    if (isText(wanted)) {
       const pass = holds(wanted, story.text);
       const what = `to have answered ${textWords(wanted)}`;
       return verdict(pass, story, what, `its text is ${shown(story.text, 600)}`, () => [endWords(story)]);
@@ -166,16 +166,13 @@ export const rondoMatchers: {
     const { at } = options;
     const requests = requestsOf(received);
     const looked = at === undefined ? requests : requests.slice(at > 0 ? at - 1 : at).slice(0, 1);
-    const unlikeEach = looked.map((request) =>
-      typeof wanted === "string" || wanted instanceof RegExp
-        ? holds(wanted, textsIn(request))
-          ? []
-          : ["it is not in there"]
-        : differences(wanted, request),
-    );
+    const unlikeEach = looked.map((request) => {
+      if (!isText(wanted)) return differences(wanted, request);
+      return holds(wanted, textsIn(request)) ? [] : ["it is not in there"];
+    });
     const pass = unlikeEach.some((one) => one.length === 0);
     const which = at === undefined ? "" : at === -1 ? " as the last request" : ` as request ${at}`;
-    const what = `to have sent ${typeof wanted === "string" || wanted instanceof RegExp ? textWords(wanted) : shown(wanted)}${which}`;
+    const what = `to have sent ${isText(wanted) ? textWords(wanted) : shown(wanted)}${which}`;
     const was = pass
       ? "it did"
       : `none of ${looked.length} requests is like that (${requests.length} went out)`;
@@ -191,6 +188,16 @@ export const rondoMatchers: {
     );
   },
 };
+
+/** What a matcher says of a subject. */
+export function matched(
+  name: keyof RondoMatchers,
+  received: unknown,
+  wanted: readonly unknown[],
+): MatcherResult {
+  const matcher = rondoMatchers[name] as (received: unknown, ...wanted: readonly unknown[]) => MatcherResult;
+  return matcher(received, ...wanted);
+}
 
 function verdict(
   pass: boolean,
@@ -242,11 +249,11 @@ function indexOfLeast(lists: readonly (readonly string[])[]): number {
 
 function callLines(calls: readonly ToldCall[]): string[] {
   if (calls.length === 0) return ["it made no calls"];
-  const lines = calls.map(callLine);
   return [
     `it made ${calls.length === 1 ? "one call" : `${calls.length} calls`}:`,
-    ...lines.slice(0, 30),
-  ].concat(lines.length > 30 ? [`… and ${lines.length - 30} more`] : []);
+    ...calls.slice(0, 30).map(callLine),
+    ...(calls.length > 30 ? [`… and ${calls.length - 30} more`] : []),
+  ];
 }
 
 function callLine({ name, args, result }: ToldCall, at: number): string {
@@ -267,6 +274,9 @@ function resultWords({ result, isError }: CalledOptions): string {
   const words = result === undefined ? "" : ` and a result of ${textWords(result)}`;
   return isError === undefined ? words : `${words} and ${isError ? "an error" : "no error"} as its result`;
 }
+
+const isText = (wanted: unknown): wanted is string | RegExp =>
+  typeof wanted === "string" || wanted instanceof RegExp;
 
 const textWords = (wanted: string | RegExp): string =>
   typeof wanted === "string" ? `a text with ${JSON.stringify(wanted)}` : `a text like ${String(wanted)}`;

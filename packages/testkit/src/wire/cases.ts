@@ -3,9 +3,18 @@
 // A case is played over real sockets, in every chunking: what a run makes of bytes must not hang on how they were cut.
 // A member that nobody knows fails the case: an expectation that is not checked is worse than none.
 
-import { Agent, type AgentOptions, type EndReason, type Json, type JsonObject, messageOf } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  callsOf,
+  type EndReason,
+  type Json,
+  type JsonObject,
+  messageOf,
+  type RunResult,
+} from "@rondo/core";
 import { callable, checkGiven, having, listOf, membersOf, oneOf } from "@rondo/core/checks";
-import { type RondoMatchers, rondoMatchers } from "../matchers/matchers.ts";
+import { matched, type RondoMatchers } from "../matchers/matchers.ts";
 import type { WantedSpending } from "../matchers/wanted.ts";
 import { readScript } from "./script-json.ts";
 import { type RondoWire, rondoWire } from "./server.ts";
@@ -114,39 +123,44 @@ async function play(one: WireCase, chunks: Chunks, { agent: agentOn }: CasesOpti
   await using wire = await rondoWire({ script, chunks });
   const given = agentOn(wire);
   const agent = given instanceof Agent ? given : new Agent(given);
-  let run: unknown;
+  let run: RunResult;
   try {
     run = await agent.run(one.prompt ?? "go");
   } catch (thrown) {
     return [`the run threw: ${messageOf(thrown)}`];
   }
-  const { end, text, output, calls, spent, requests } = one.expect;
-  const reasons: string[] = [...wire.problems];
+  return [
+    ...wire.problems,
+    ...unlikeExpected(one.expect, run, wire),
+    ...wire.violations.map(({ path, message }) => `the provider would refuse ${path}: ${message}`),
+  ];
+}
+
+/** In what a run, and what it sent, are not as expected. */
+function unlikeExpected(
+  { end, text, output, calls, spent, requests }: CaseExpectation,
+  run: RunResult,
+  wire: RondoWire,
+): string[] {
+  const reasons: string[] = [];
   const expect = <Name extends keyof RondoMatchers>(
     name: Name,
     subject: unknown,
     ...wanted: Parameters<RondoMatchers[Name]>
   ): void => {
-    const match = rondoMatchers[name] as (
-      subject: unknown,
-      ...wanted: unknown[]
-    ) => { pass: boolean; message(): string };
-    const { pass, message } = match(subject, ...wanted);
+    const { pass, message } = matched(name, subject, wanted);
     if (!pass) reasons.push(message());
   };
   if (typeof end === "string") expect("toEnd", run, end);
   else if (end !== undefined) expect("toEnd", run, undefined, end);
   if (text !== undefined)
     expect("toHaveAnswered", run, typeof text === "string" ? text : new RegExp(text.pattern, "u"));
-  if (output !== undefined) expect("toHaveAnswered", run, { value: output }.value as object);
+  if (output !== undefined) expect("toHaveAnswered", run, output);
   if (spent !== undefined) expect("toHaveSpent", run, spent as WantedSpending);
   if (calls !== undefined) {
     expect("toHaveCalledInOrder", run, calls);
-    const made = (run as { messages: { role: string; content: { type: string }[] }[] }).messages.flatMap(
-      ({ role, content }) => (role === "assistant" ? content.filter(({ type }) => type === "tool_call") : []),
-    );
-    if (made.length !== calls.length)
-      reasons.push(`the model made ${made.length} calls, not ${calls.length}`);
+    const made = run.messages.flatMap((one) => (one.role === "assistant" ? callsOf(one) : [])).length;
+    if (made !== calls.length) reasons.push(`the model made ${made} calls, not ${calls.length}`);
   }
   if (requests !== undefined) {
     if (wire.requests.length !== requests.length)
@@ -154,7 +168,5 @@ async function play(one: WireCase, chunks: Chunks, { agent: agentOn }: CasesOpti
     for (const [at, body] of requests.entries())
       if (body !== null) expect("toHaveSent", wire, { body }, { at: at + 1 });
   }
-  for (const { path, message } of wire.violations)
-    reasons.push(`the provider would refuse ${path}: ${message}`);
   return reasons;
 }

@@ -46,7 +46,7 @@ function fail(message: string, code: number): never {
   process.exit(code);
 }
 
-function options(): { [name: string]: string | boolean | undefined } {
+function options() {
   try {
     return parseArgs({
       options: {
@@ -78,46 +78,44 @@ function named<Result>(what: string, act: () => Result): Result {
 }
 
 const given = options();
-if (given.help === true) {
+if (given.help) {
   process.stdout.write(`${usage}\n`);
   process.exit(0);
 }
-if ((typeof given.script === "string") === (typeof given.cassette === "string"))
+if ((given.script === undefined) === (given.cassette === undefined))
   fail(`one of --script and --cassette is needed\n\n${usage}`, 2);
 const port = Number(given.port);
 if (!Number.isInteger(port) || port < 0 || port > 65_535)
-  fail(`--port ${String(given.port)}: a number from 0 to 65535 is needed`, 2);
-if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(String(given.chunks)))
-  fail(`--chunks ${String(given.chunks)}: frame, byte or whole is needed`, 2);
+  fail(`--port ${given.port}: a number from 0 to 65535 is needed`, 2);
+if (given.chunks !== undefined && !["frame", "byte", "whole"].includes(given.chunks))
+  fail(`--chunks ${given.chunks}: frame, byte or whole is needed`, 2);
 
 try {
-  const { requests } = given;
+  const { script, cassette, requests, server, chunks, key } = given;
   const text =
-    typeof given.cassette === "string"
-      ? JSON.stringify({ turns: recordedScript(given.cassette) }, undefined, 2)
-      : named(`--script ${given.script}: it cannot be read`, () =>
-          readFileSync(given.script === "-" ? 0 : String(given.script), "utf8"),
-        );
+    cassette === undefined
+      ? named(`--script ${script}: it cannot be read`, () =>
+          readFileSync(script === "-" ? 0 : String(script), "utf8"),
+        )
+      : JSON.stringify({ turns: recordedScript(cassette) }, undefined, 2);
   const file = readScript(text);
-  if (given.print === true) {
+  if (given.print) {
     process.stdout.write(`${text.trimEnd()}\n`);
     process.exit(0);
   }
-  if (typeof requests === "string")
+  if (requests !== undefined)
     named(`--requests ${requests}: it cannot be written`, () => appendFileSync(requests, ""));
   const wire = await rondoWire({
     ...file,
     port,
-    ...(given.lenient === true ? { strict: false } : {}),
-    ...(typeof given.server === "string" ? { server: given.server } : {}),
-    ...(given["repeat-last"] === true ? { repeatLast: true } : {}),
-    ...(typeof given.chunks === "string" ? { chunks: given.chunks as Chunks } : {}),
-    ...(typeof given.key === "string" ? { key: given.key } : {}),
-    ...(typeof requests === "string"
-      ? {
-          onRequest: ({ text: _, ...request }) => appendFileSync(requests, `${JSON.stringify(request)}\n`),
-        }
-      : {}),
+    ...(given.lenient ? { strict: false } : {}),
+    ...(server === undefined ? {} : { server }),
+    ...(given["repeat-last"] ? { repeatLast: true } : {}),
+    ...(chunks === undefined ? {} : { chunks: chunks as Chunks }),
+    ...(key === undefined ? {} : { key }),
+    ...(requests === undefined
+      ? {}
+      : { onRequest: ({ text: _, ...request }) => appendFileSync(requests, `${JSON.stringify(request)}\n`) }),
   });
   const urls = {
     anthropic: wire.urlFor("anthropic"),
