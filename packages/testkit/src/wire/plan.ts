@@ -3,7 +3,7 @@
 // Pure but for the gates it passes on. What a turn says becomes a reply; where it waits or fails stands between the
 // reply's blocks; what is wrong with the wire stands beside it.
 
-import type { Part, Usage } from "@rondo/core";
+import type { Json, Part, Usage } from "@rondo/core";
 import { flatten, noTurn } from "../scripted/play.ts";
 import type { Act, ScriptedCall, Turn } from "../scripted/turns.ts";
 import { piecesOf } from "../text.ts";
@@ -70,15 +70,14 @@ export function flattenWire(turn: WireTurn): (Act | WireAct)[] {
   return typeof act === "string" ? flatten(turn as Turn) : [turn as WireAct];
 }
 
+type Failing = Extract<Act, { act: "fail" }>;
+type Stopping = Extract<Act, { act: "stop" }>;
+
 /** What happens between blocks: `at` is the number of blocks before it. */
-type Between =
-  | { at: number; step: Step }
-  | { at: number; fails: Extract<Act, { act: "fail" }> }
-  | { at: number; alive: true };
+type Between = { at: number; step: Step } | { at: number; fails: Failing } | { at: number; alive: true };
 
 /** What a turn comes to for this request. Throws `ScriptError` where the protocol has no form for a word. */
 export function planOf(turn: WireTurn, asked: Asked): Plan {
-  const acts = flattenWire(turn);
   const plan: Plan = {
     status: 200,
     headers: {},
@@ -93,70 +92,66 @@ export function planOf(turn: WireTurn, asked: Asked): Plan {
   };
   const said = new Said(asked);
   const wire: WireAct[] = [];
-  for (const act of acts) {
+  for (const act of flattenWire(turn))
     if ("act" in act) said.take(act);
     else wire.push(act);
-  }
   for (const act of wire) direct(plan, act);
-  const refused = wire.find((act) => act.wire === "status");
-  const rawBody = wire.find((act) => act.wire === "raw");
-  const given = wire.find((act) => act.wire === "frames");
-  if (refused !== undefined)
-    answer(
-      plan,
-      errorResponse(asked.protocol, refusalWith(asked.protocol, refused.status), refused.options, asked.now),
-      said,
-    );
-  else if (rawBody !== undefined) {
-    const isText = typeof rawBody.body === "string";
-    answer(
-      plan,
-      {
-        status: rawBody.status,
-        headers: { "content-type": isText ? "text/plain" : "application/json", ...rawBody.headers },
-        body: isText ? (rawBody.body as string) : JSON.stringify(rawBody.body),
-      },
-      said,
-    );
-  } else if (given !== undefined)
-    stream(
-      plan,
-      asked,
-      given.frames.map(({ event, data }) => ({
-        ...(event === undefined ? {} : { event }),
-        data: typeof data === "string" ? data : JSON.stringify(data),
-      })),
-    );
-  else
-    said.perform(
-      plan,
-      wire.some((act) => act.wire === "plain_json"),
-    );
+  fill(plan, wire, said, asked);
   mangle(plan, wire, asked.protocol);
   const type = wire.find((act) => act.wire === "content_type");
   if (type !== undefined) plan.headers["content-type"] = type.value;
   return plan;
 }
 
+/** What is sent: a refusal, a body or frames of the script's own, or what the model says. */
+function fill(plan: Plan, wire: readonly WireAct[], said: Said, { protocol, now }: Asked): void {
+  const refused = wire.find((act) => act.wire === "status");
+  const raw = wire.find((act) => act.wire === "raw");
+  const given = wire.find((act) => act.wire === "frames");
+  if (refused !== undefined) {
+    const { status, options } = refused;
+    answer(plan, errorResponse(protocol, refusalWith(protocol, status), options, now), said);
+  } else if (raw !== undefined) {
+    const isText = typeof raw.body === "string";
+    const headers = { "content-type": isText ? "text/plain" : "application/json", ...raw.headers };
+    answer(plan, { status: raw.status, headers, body: textOf(raw.body) }, said);
+  } else if (given !== undefined) {
+    beginStream(plan, protocol);
+    for (const one of given.frames) plan.steps.push(framed(protocol, { ...one, data: textOf(one.data) }));
+  } else
+    said.perform(
+      plan,
+      wire.some((act) => act.wire === "plain_json"),
+    );
+}
+
 function answer(plan: Plan, response: ErrorResponse, said: Said): void {
   plan.status = response.status;
   plan.headers = response.headers;
   plan.streams = false;
-  plan.steps.push(...said.waits(), { do: "bytes", bytes: new TextEncoder().encode(response.body) });
+  plan.steps.push(...said.waits(), sent(response.body));
 }
 
-function stream(plan: Plan, asked: Asked, frames: readonly WireFrame[]): void {
+function beginStream(plan: Plan, protocol: Protocol): void {
   plan.streams = true;
-  plan.headers = { "content-type": streamType(asked.protocol) };
-  for (const one of frames) plan.steps.push({ do: "bytes", bytes: frameBytes(asked.protocol, one) });
+  plan.headers = { "content-type": streamType(protocol) };
 }
+
+const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+const utf8 = new TextEncoder();
+const sent = (text: string): Step => ({ do: "bytes", bytes: utf8.encode(text) });
+const framed = (protocol: Protocol, frame: WireFrame): Step => ({
+  do: "bytes",
+  bytes: frameBytes(protocol, frame),
+});
 
 /** What the model says in a turn, as it is gathered. */
 class Said {
   readonly #asked: Asked;
   readonly #blocks: ReplyBlock[] = [];
   readonly #between: Between[] = [];
-  #stop: Extract<Act, { act: "stop" }> | undefined;
+  #stop: Stopping | undefined;
   #usage: Usage | undefined;
 
   constructor(asked: Asked) {
@@ -206,38 +201,46 @@ class Said {
   }
 
   perform(plan: Plan, plain: boolean): void {
-    const { protocol } = this.#asked;
+    const { protocol, server, stream, asArray } = this.#asked;
     const failing = this.#between.find((one) => "fails" in one);
-    if (failing !== undefined && "fails" in failing && this.#refuses(plan, failing.fails, failing.at)) return;
-    const reply: Reply = this.#reply();
-    const { server } = this.#asked;
+    if (failing !== undefined && this.#isRefusal(failing)) {
+      answer(plan, this.#refusal(failing.fails), this);
+      return;
+    }
+    const reply = this.#reply();
     const rendered =
       server !== undefined && protocol === "openai-chat"
         ? renderServer(server, reply)
         : render(protocol, reply);
-    if (!this.#asked.stream || plain) {
-      this.#performWhole(plan, rendered);
-      return;
-    }
-    stream(plan, this.#asked, []);
+    if (stream && !plain) {
+      beginStream(plan, protocol);
+      const isWhole = this.#performStream(plan, rendered);
+      if (isWhole && asArray) intoArray(plan, [rendered.head, ...rendered.blocks, rendered.tail].flat());
+    } else this.#performWhole(plan, rendered);
+  }
+
+  /** False where it breaks off. */
+  #performStream(plan: Plan, { head, blocks, tail }: Rendered): boolean {
+    const { protocol, asArray } = this.#asked;
     const say = (frames: readonly WireFrame[]): void => {
-      for (const one of frames) plan.steps.push({ do: "bytes", bytes: frameBytes(protocol, one) });
+      for (const one of frames) plan.steps.push(framed(protocol, one));
     };
     // A call that breaks off before anything is said has no head either.
-    if (this.#between[0]?.at !== 0 || !("step" in this.#between[0]) || this.#between[0].step.do !== "break")
-      say(rendered.head);
-    for (let at = 0; at <= reply.blocks.length; at++) {
+    const [first] = this.#between;
+    if (first?.at !== 0 || !("step" in first) || first.step.do !== "break") say(head);
+    for (let at = 0; at <= blocks.length; at++) {
       for (const one of this.#between) {
         if (one.at !== at) continue;
         if ("step" in one) plan.steps.push(one.step);
-        else if ("alive" in one && !this.#asked.asArray)
-          plan.steps.push({ do: "bytes", bytes: pingBytes(protocol) });
-        else if ("fails" in one && this.#breaksOff(plan, one.fails)) return;
+        else if ("fails" in one) {
+          this.#breakOff(plan, one.fails);
+          return false;
+        } else if (!asArray) plan.steps.push({ do: "bytes", bytes: pingBytes(protocol) });
       }
-      say(rendered.blocks[at] ?? []);
+      say(blocks[at] ?? []);
     }
-    say(rendered.tail);
-    if (this.#asked.asArray) asArray(plan, [...rendered.head, ...rendered.blocks.flat(), ...rendered.tail]);
+    say(tail);
+    return true;
   }
 
   #performWhole(plan: Plan, rendered: Rendered): void {
@@ -247,55 +250,51 @@ class Said {
     for (const one of this.#between)
       if ("step" in one) plan.steps.push(one.step);
       else if ("fails" in one) {
-        plan.steps.push({ do: "bytes", bytes: new TextEncoder().encode(text.slice(0, text.length >> 1)) });
+        plan.steps.push(sent(text.slice(0, text.length >> 1)));
         if (one.fails.kind !== "stream_truncated") plan.steps.push({ do: "break", how: "close" });
         return;
       }
-    plan.steps.push({ do: "bytes", bytes: new TextEncoder().encode(text) });
+    plan.steps.push(sent(text));
   }
 
   /** A failure before anything was said, or in an answer that comes whole, is a status. */
-  #refuses(plan: Plan, failing: Extract<Act, { act: "fail" }>, at: number): boolean {
-    const { kind, options } = failing;
-    if (kind === "stream_truncated" || kind === "network" || kind === "stream_idle") return false;
-    if (at > 0 && this.#asked.stream) return false;
-    const base = refusalOf(this.#asked.protocol, kind);
-    const response = errorResponse(
-      this.#asked.protocol,
-      { ...base, status: options.status ?? base.status },
-      {
-        ...(options.message === undefined ? {} : { message: options.message }),
-        ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
-        ...(options.raw === undefined ? {} : { body: options.raw }),
-      },
-      this.#asked.now,
-    );
-    answer(plan, response, this);
-    return true;
+  #isRefusal({ at, fails }: Extract<Between, { fails: unknown }>): boolean {
+    if (["stream_truncated", "network", "stream_idle"].includes(fails.kind)) return false;
+    return at === 0 || !this.#asked.stream;
   }
 
-  /** A failure inside the stream. True when nothing can follow it. */
-  #breaksOff(plan: Plan, failing: Extract<Act, { act: "fail" }>): true {
-    const { kind, options } = failing;
+  #refusal({ kind, options }: Failing): ErrorResponse {
+    const { protocol, now } = this.#asked;
+    const { status, message, retryAfterMs, raw } = options;
+    const base = refusalOf(protocol, kind);
+    return errorResponse(
+      protocol,
+      { ...base, status: status ?? base.status },
+      {
+        ...(message === undefined ? {} : { message }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...(raw === undefined ? {} : { body: raw }),
+      },
+      now,
+    );
+  }
+
+  /** A failure inside the stream: nothing follows it. */
+  #breakOff(plan: Plan, { kind, options }: Failing): void {
+    const { protocol } = this.#asked;
     if (kind === "network") plan.steps.push({ do: "break", how: "close" });
     else if (kind === "stream_idle") plan.steps.push({ do: "stall" });
     else if (kind !== "stream_truncated") {
-      const base = refusalOf(this.#asked.protocol, kind);
+      const base = refusalOf(protocol, kind);
       const refusal = options.message === undefined ? base : { ...base, message: options.message };
-      for (const one of errorFrames(this.#asked.protocol, refusal))
-        plan.steps.push({ do: "bytes", bytes: frameBytes(this.#asked.protocol, one) });
+      plan.steps.push(...errorFrames(protocol, refusal).map((one) => framed(protocol, one)));
     }
-    return true;
   }
 
   #reply(): Reply {
-    const calls = this.#blocks.some((block) => block.type === "call");
-    const refuses = this.#blocks.some((block) => block.type === "refusal");
-    const { wire, raw, detail } = this.#stop ?? {
-      wire: calls ? "tool_use" : refuses ? "refusal" : "end_turn",
-      raw: undefined,
-      detail: undefined,
-    };
+    const holds = (type: ReplyBlock["type"]): boolean => this.#blocks.some((block) => block.type === type);
+    const byContent = holds("call") ? "tool_use" : holds("refusal") ? "refusal" : "end_turn";
+    const { wire, raw, detail }: Omit<Stopping, "act"> = this.#stop ?? { wire: byContent };
     const { number, model, tellsUsage } = this.#asked;
     return {
       number,
@@ -361,8 +360,7 @@ class Said {
 }
 
 /** Google's stream as it is without `alt=sse`: one JSON array, an element a frame. */
-function asArray(plan: Plan, frames: readonly WireFrame[]): void {
-  const utf8 = new TextEncoder();
+function intoArray(plan: Plan, frames: readonly WireFrame[]): void {
   plan.headers = { "content-type": "application/json; charset=UTF-8" };
   const bytes = frames.map((one, at) =>
     utf8.encode(`${at === 0 ? "[" : ",\r\n"}${one.data}${at === frames.length - 1 ? "]" : ""}`),
