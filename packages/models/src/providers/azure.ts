@@ -7,6 +7,7 @@ import type { Authorize, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
+import { keyIn } from "./environment-key.ts";
 
 export interface AzureOptions extends ProviderOptions {
   /** `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
@@ -14,8 +15,6 @@ export interface AzureOptions extends ProviderOptions {
   /** Default: `responses`. */
   protocol?: "responses" | "chat";
 }
-
-const keyVariables = ["AZURE_OPENAI_API_KEY"];
 
 /** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; tokens of Entra come from `credentials`. */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
@@ -42,10 +41,6 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
     model: deployment,
     baseURL,
     authorize,
-    keyVariables,
-    environmentKey: () => {
-      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
-      return apiKey === undefined ? undefined : { apiKey };
-    },
+    ...keyIn(["AZURE_OPENAI_API_KEY"]),
   });
 }

@@ -2,11 +2,11 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { chooseServer, compatibleServers, compatOf, factsOf, type ServerName } from "../compat/choose.ts";
-import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeaks } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
+import { keyIn } from "./environment-key.ts";
 import { chatOutput } from "./output.ts";
 import { watchingCuts } from "./prompt-cut.ts";
 
@@ -56,13 +56,9 @@ export function compatibleModel(options: CompatibleOptions): Model {
     ...(facts === undefined ? {} : { facts }),
     headers: { ...server.headers, ...rest.headers },
     compat,
-    keyVariables,
+    ...keyIn(keyVariables),
     // A server at an address of the user's own may want no key, whatever its name.
     keyless: keyVariables.length === 0 || (rest.baseURL !== undefined && ownVariables === undefined),
-    environmentKey: () => {
-      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
-      return apiKey === undefined ? undefined : { apiKey };
-    },
   });
   return compat.cutsPrompts === true ? watchingCuts(wire) : wire;
 }

@@ -1,14 +1,12 @@
 // The room of Google's Gemini API. The key goes into a header, never into the address, where logs would keep it.
 
 import type { Model } from "@rondo/core";
-import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { googleGenerativeAi } from "./codecs.ts";
+import { keyIn } from "./environment-key.ts";
 import { googleOutput } from "./output.ts";
-
-const keyVariables = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"];
 
 /** A Gemini, e.g. `google("gemini-3-pro")`. The key is `apiKey`, or `GEMINI_API_KEY` at the time of the call. */
 export function google(model: string, options: ProviderOptions = {}): Model {
@@ -20,10 +18,6 @@ export function google(model: string, options: ProviderOptions = {}): Model {
     model,
     baseURL: options.baseURL ?? "https://generativelanguage.googleapis.com",
     authorize: keyHeader("x-goog-api-key"),
-    keyVariables,
-    environmentKey: () => {
-      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
-      return apiKey === undefined ? undefined : { apiKey };
-    },
+    ...keyIn(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"]),
   });
 }

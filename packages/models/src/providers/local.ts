@@ -14,7 +14,7 @@ import { promptedJson } from "../prompted/prompted-json.ts";
 import { defaultClient } from "../transport/default-client.ts";
 import { bodyText, type HttpClient } from "../transport/http.ts";
 import { compatibleModel } from "./compatible.ts";
-import { directClient } from "./loopback.ts";
+import { directClient, directly } from "./loopback.ts";
 import { ollama, ollamaURL } from "./ollama.ts";
 
 export type LocalKind = "ollama" | "llamacpp" | "lmstudio" | "vllm";
@@ -107,13 +107,9 @@ export function localModel(kind: LocalKind, model: string, options: ProviderOpti
       `localModel: one of ${Object.keys(titles).join(", ")} is needed, not ${JSON.stringify(kind)}; chooseModel() takes what is there`,
     );
   if (kind === "ollama") return ollama(model, options);
-  const direct =
-    options.http === undefined && options.fetch === undefined
-      ? directClient(options.baseURL ?? compatibleServers[kind]?.baseURL ?? "")
-      : undefined;
   const wire = compatibleModel({
     ...options,
-    ...(direct === undefined ? {} : { http: direct }),
+    ...directly(options, options.baseURL ?? compatibleServers[kind]?.baseURL ?? ""),
     provider: kind,
     model,
   });

@@ -20,8 +20,9 @@ import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
 import { createModel } from "../provider.ts";
 import { ollamaChat } from "./codecs.ts";
-import { directClient } from "./loopback.ts";
-import { PromptCutWatch } from "./prompt-cut.ts";
+import { keyIn } from "./environment-key.ts";
+import { directly } from "./loopback.ts";
+import { watchingCuts } from "./prompt-cut.ts";
 
 export interface OllamaOptions extends ProviderOptions {
   /**
@@ -76,7 +77,6 @@ class OllamaModel implements Model {
   readonly origin: Origin;
   readonly facts: ModelFacts;
   readonly #name: string;
-  readonly #cuts: PromptCutWatch;
   readonly #model: Model;
 
   constructor(name: string, options: OllamaOptions) {
@@ -91,10 +91,9 @@ class OllamaModel implements Model {
       ...rest.facts,
     };
     const baseURL = (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, "");
-    const direct = rest.http === undefined && rest.fetch === undefined ? directClient(baseURL) : undefined;
     const wire = createModel({
       ...rest,
-      ...(direct === undefined ? {} : { http: direct }),
+      ...directly(rest, baseURL),
       codec: ollamaChat,
       provider: "ollama",
       model: name,
@@ -107,39 +106,33 @@ class OllamaModel implements Model {
         ...rest.compat,
       },
       keyless: true,
-      keyVariables: ["OLLAMA_API_KEY"],
-      environmentKey: () => {
-        const apiKey = fromEnvironment(processEnvironment(), ["OLLAMA_API_KEY"]);
-        return apiKey === undefined ? undefined : { apiKey };
-      },
+      ...keyIn(["OLLAMA_API_KEY"]),
     });
     this.id = wire.id;
     this.origin = wire.origin;
     this.#name = name;
-    this.#cuts = new PromptCutWatch({
-      ...(onPromptCut === undefined ? {} : { onPromptCut }),
-      speaker: "Ollama",
-      advice: "Set contextSize (num_ctx) to what the conversation needs",
-    });
     const native = neutralise === false ? wire : neutralTokens(wire);
     const asText = promptedJson(wire, {
       ...prompted,
       ...(neutralise === undefined ? {} : { neutralise }),
       origin: wire.origin,
     });
-    this.#model =
+    const asked =
       toolProtocol === "native"
         ? native
         : toolProtocol === "prompted"
           ? asText
           : nativeOrPrompted(wire, native, asText);
+    this.#model = watchingCuts(asked, {
+      ...(onPromptCut === undefined ? {} : { onPromptCut }),
+      speaker: "Ollama",
+      advice: "Set contextSize (num_ctx) to what the conversation needs",
+    });
   }
 
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     try {
-      const answer = await this.#model.call(request, io);
-      this.#cuts.check(this.id, request, answer, io);
-      return answer;
+      return await this.#model.call(request, io);
     } catch (thrown) {
       throw this.#named(thrown);
     }

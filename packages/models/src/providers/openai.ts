@@ -2,10 +2,10 @@
 
 import type { Model } from "@rondo/core";
 import { chooseServer, compatOf } from "../compat/choose.ts";
-import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { LazyCodec, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
+import { keyIn } from "./environment-key.ts";
 import { chatOutput } from "./output.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
@@ -19,8 +19,6 @@ export interface OpenaiProvider {
   /** Over the older Chat Completions. */
   chat(model: string, options?: OpenaiOptions): Model;
 }
-
-const keyVariables = ["OPENAI_API_KEY"];
 
 /** A model at OpenAI, e.g. `openai("gpt-5.2")`. The key is `apiKey`, or `OPENAI_API_KEY` at the time of the call. */
 export const openai: OpenaiProvider = Object.assign(
@@ -54,10 +52,6 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
       ...(project === undefined ? {} : { "openai-project": project }),
       ...rest.headers,
     },
-    keyVariables,
-    environmentKey: () => {
-      const apiKey = fromEnvironment(processEnvironment(), keyVariables);
-      return apiKey === undefined ? undefined : { apiKey };
-    },
+    ...keyIn(["OPENAI_API_KEY"]),
   });
 }

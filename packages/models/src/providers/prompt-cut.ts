@@ -8,14 +8,12 @@ import {
   type AssistantMessage,
   type Message,
   type Model,
-  type ModelFacts,
-  type ModelIo,
   type ModelRequest,
-  type Origin,
+  modelFace,
   RondoError,
 } from "@rondo/core";
 
-export interface PromptCutOptions {
+interface PromptCutOptions {
   /** `warn` emits a `context_truncated` warning, `fail` makes it the call's error. Default: `warn`. */
   onPromptCut?: "warn" | "fail";
   /** Who cuts. Default: `the server`. */
@@ -24,76 +22,58 @@ export interface PromptCutOptions {
   advice?: string;
 }
 
-/** Tells of answers to a prompt that was cut. */
-export class PromptCutWatch {
-  readonly #options: PromptCutOptions;
-  readonly #sizes = new WeakMap<Message, number>();
-
-  constructor(options: PromptCutOptions = {}) {
-    this.#options = options;
-  }
-
-  /** @throws RondoError `context_truncated`, where that was asked for */
-  check(id: string, request: ModelRequest, answer: AssistantMessage, io: Pick<ModelIo, "emit">): void {
-    const told = answer.usage?.inputTokens;
-    if (told === undefined) return;
-    const estimate = Math.floor(this.#chars(request) / charsPerToken);
-    if (estimate < worthChecking || told >= estimate * leastShare) return;
-    const {
-      speaker = "the server",
-      advice = "Load the model with as much context as the conversation needs",
-    } = this.#options;
-    const message = `${id}: ${speaker} read ${told} tokens of a prompt of about ${estimate}: it was probably cut to the context the model is loaded with. ${advice}`;
-    if (this.#options.onPromptCut === "fail")
-      throw new RondoError("context_truncated", message, {
-        ...(answer.usage === undefined ? {} : { usage: answer.usage }),
-      });
-    io.emit({ type: "warning", code: "context_truncated", message });
-  }
-
-  /** A message is measured once. */
-  #chars(request: ModelRequest): number {
-    let chars = request.system?.length ?? 0;
-    for (const message of request.messages) {
-      let size = this.#sizes.get(message);
-      if (size === undefined) {
-        size = 0;
-        for (const part of message.content)
-          if (part.type === "text") size += part.text.length;
-          else if (part.type === "tool_call") size += part.rawArgs.length;
-        this.#sizes.set(message, size);
-      }
-      chars += size;
-    }
-    return chars;
-  }
-}
-
-/** The model, with a warning when its server has cut the prompt. */
+/** The model, which tells of prompts that its server has cut: with a warning, or by failing the call with `context_truncated`. */
 export function watchingCuts(model: Model, options: PromptCutOptions = {}): Model {
-  return new WatchedModel(model, new PromptCutWatch(options));
+  const sizes = new WeakMap<Message, number>();
+  return {
+    ...modelFace(model),
+    async call(request, io): Promise<AssistantMessage> {
+      const answer = await model.call(request, io);
+      const message = cutOf(request, answer, sizes, options);
+      if (message === undefined) return answer;
+      const { usage } = answer;
+      if (options.onPromptCut === "fail")
+        throw new RondoError(
+          "context_truncated",
+          `${model.id}: ${message}`,
+          usage === undefined ? {} : { usage },
+        );
+      io.emit({ type: "warning", code: "context_truncated", message: `${model.id}: ${message}` });
+      return answer;
+    },
+  };
 }
 
-class WatchedModel implements Model {
-  readonly id: string;
-  readonly origin: Origin;
-  readonly facts?: ModelFacts;
-  readonly #model: Model;
-  readonly #watch: PromptCutWatch;
-
-  constructor(model: Model, watch: PromptCutWatch) {
-    this.id = model.id;
-    this.origin = model.origin;
-    if (model.facts !== undefined) this.facts = model.facts;
-    this.#model = model;
-    this.#watch = watch;
+/** What was cut, in words; undefined where nothing was. */
+function cutOf(
+  request: ModelRequest,
+  { usage }: AssistantMessage,
+  sizes: WeakMap<Message, number>,
+  {
+    speaker = "the server",
+    advice = "Load the model with as much context as the conversation needs",
+  }: PromptCutOptions,
+): string | undefined {
+  const told = usage?.inputTokens;
+  if (told === undefined) return undefined;
+  let chars = request.system?.length ?? 0;
+  for (const message of request.messages) {
+    // A message is measured once.
+    const size = sizes.get(message) ?? sizeOf(message);
+    sizes.set(message, size);
+    chars += size;
   }
+  const estimate = Math.floor(chars / charsPerToken);
+  if (estimate < worthChecking || told >= estimate * leastShare) return undefined;
+  return `${speaker} read ${told} tokens of a prompt of about ${estimate}: it was probably cut to the context the model is loaded with. ${advice}`;
+}
 
-  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
-    const answer = await this.#model.call(request, io);
-    this.#watch.check(this.id, request, answer, io);
-    return answer;
-  }
+function sizeOf({ content }: Message): number {
+  let size = 0;
+  for (const part of content)
+    if (part.type === "text") size += part.text.length;
+    else if (part.type === "tool_call") size += part.rawArgs.length;
+  return size;
 }
 
 /** High, so that a prompt is taken for cut rather too rarely than too often. */
